@@ -1,0 +1,34 @@
+# make demo | test | lint | bench: each sets up what it needs first (Python >= 3.11).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	@$(BIN)/netloom analyze examples/lammps-64.mtx --on mesh:8x8 --mapping random --plot out/lammps-64-mesh.png
+	@$(BIN)/netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot out/lammps-64-torus.png
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python benchmarks/contention.py
+
+clean:
+	rm -rf $(VENV) out
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "netloom needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) (once) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

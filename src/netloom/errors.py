@@ -1,0 +1,62 @@
+"""What netloom raises when a *user* is mistaken.
+
+Every message names the field (or file and line), what was found there and what would be
+right, in one line; the command line prints that line and exits with 2. A bug of netloom's own
+is an assertion instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class InputError(ValueError):
+    """A field, file or argument that cannot be used as given.
+
+    Parameters
+    ----------
+    where
+        The field, or ``file`` or ``file:line``, that holds the mistake.
+    found
+        What was found there.
+    wanted
+        What would be right (optional, but nearly always worth saying).
+
+    Examples
+    --------
+    >>> raise InputError("mesh:4xx4", "an empty side", "sides such as 4x4")
+    Traceback (most recent call last):
+        ...
+    netloom.errors.InputError: mesh:4xx4: found an empty side; expected sides such as 4x4
+    """
+
+    def __init__(self, where: str, found: str, wanted: str = "") -> None:
+        self.where = where
+        self.found = found
+        self.wanted = wanted
+        hint = f"; expected {wanted}" if wanted else ""
+        super().__init__(f"{where}: found {found}{hint}")
+
+
+class NoRouteError(InputError):
+    """No path leads from ``source`` to ``target`` (node numbers)."""
+
+    def __init__(self, source: int, target: int, why: str, where: str = "routing") -> None:
+        self.source = source
+        self.target = target
+        super().__init__(where, f"no route from node {source} to node {target}", why)
+
+
+class DeadlockError(InputError):
+    """A routing whose channels can wait for each other in a circle; ``cycle`` holds the channels."""
+
+    def __init__(self, cycle: Sequence[int], where: str, wanted: str) -> None:
+        self.cycle = tuple(cycle)
+        super().__init__(where, f"a cycle of {len(self.cycle)} channels that can deadlock", wanted)
+
+
+class NotAMappingError(InputError):
+    """A placement of tasks that is not a mapping onto the nodes of the network."""

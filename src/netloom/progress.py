@@ -1,0 +1,48 @@
+"""Progress of long work: a bar on a terminal once it has lasted two seconds, silence elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Item = TypeVar("Item")
+
+PATIENCE_SECONDS = 2.0
+
+
+def track(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """Yield ``items``; show a bar named ``what`` on a terminal when that takes over two seconds.
+
+    Examples
+    --------
+    >>> list(track(range(3), "squares"))
+    [0, 1, 2]
+    """
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    start = time.monotonic()
+    bar = None
+    try:
+        for done, item in enumerate(items):
+            if bar is None and time.monotonic() - start > PATIENCE_SECONDS:
+                bar, task = _open_bar(what, total=len(items))
+            if bar is not None:
+                bar.update(task, completed=done)
+            yield item
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _open_bar(what: str, total: int):  # type: ignore[no-untyped-def]  # rich stays a lazy import
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    bar.start()
+    return bar, bar.add_task(what, total=total)

@@ -1,0 +1,79 @@
+"""The one grammar that names things everywhere: ``name:argument``, for example ``torus:4x4x4``."""
+
+from __future__ import annotations
+
+from math import prod
+
+from netloom.errors import InputError
+
+MAX_ELEMENTS = 2**28
+"""Most nodes, channels, tasks or edges that netloom takes in (indices are int32, memory is not
+free): a size above it is refused before any memory is taken."""
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """Split ``name:argument`` at its first colon.
+
+    Examples
+    --------
+    >>> split_spec("torus:4x4x4")
+    ('torus', '4x4x4')
+    >>> split_spec("identity")
+    ('identity', '')
+    """
+    name, _, argument = spec.partition(":")
+    return name.strip().lower(), argument.strip()
+
+
+def whole_number(text: str, *, where: str, least: int = 0) -> int:
+    """Read a whole number of at least ``least``, or raise ``InputError`` naming ``where``.
+
+    Examples
+    --------
+    >>> whole_number("64", where="ring:64")
+    64
+    """
+    if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < least:
+        raise InputError(where, f"'{text}'", f"a whole number of at least {least}")
+    return int(text)
+
+
+def parse_sides(argument: str, *, where: str) -> tuple[int, ...]:
+    """Read the sides of a cube, ``8x8`` or ``4x4x2``, each at least 1.
+
+    Raises
+    ------
+    InputError
+        If a side is not a positive whole number, or there are more than ``MAX_ELEMENTS`` nodes.
+
+    Examples
+    --------
+    >>> parse_sides("4x4x2", where="mesh:4x4x2")
+    (4, 4, 2)
+    """
+    if not argument:
+        raise InputError(where, "no sides", "sides such as 8x8")
+    sides = tuple(whole_number(side, where=where, least=1) for side in argument.split("x"))
+    check_size(prod(sides), where=where, what="nodes")
+    return sides
+
+
+def power_of_two(text: str, *, where: str) -> int:
+    """Read N = 2^n and return n.
+
+    Examples
+    --------
+    >>> power_of_two("64", where="shuffle:64")
+    6
+    """
+    number = whole_number(text, where=where, least=1)
+    check_size(number, where=where, what="tasks")
+    if number & (number - 1):
+        raise InputError(where, text, "a power of two")
+    return number.bit_length() - 1
+
+
+def check_size(count: int, *, where: str, what: str) -> None:
+    """Refuse ``count`` when it is above ``MAX_ELEMENTS``, before memory is taken for it."""
+    if count > MAX_ELEMENTS:
+        raise InputError(where, f"{count} {what}", f"at most {MAX_ELEMENTS}")

@@ -1,0 +1,87 @@
+"""Topologies by name, such as ``mesh:8x8``, ``torus:4x4x4``, ``hypercube:6``, ``graph:FILE``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+from netloom.spec import parse_sides, split_spec, whole_number
+from netloom.topology.cube import cube, hypercube, mesh, torus
+from netloom.topology.graph import read_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from netloom.topology.core import Topology
+    from netloom.topology.cube import Cube
+
+TOPOLOGIES = "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4 or graph:FILE"
+
+
+def topology(spec: str) -> Topology:
+    """Return the network that ``spec`` names.
+
+    ``mesh:8x8`` and ``torus:4x4x4`` take any number of sides, ``line:16`` and ``ring:16`` one,
+    ``hypercube:6`` a dimension; ``cube:8wx4`` wraps just the sides marked ``w``; ``graph:FILE``
+    reads GraphML or an edge list.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, an argument is wrong, or the network would be too large.
+
+    Examples
+    --------
+    >>> topology("ring:16").num_channels
+    32
+    >>> topology("cube:8wx4").wraps
+    (True, False)
+    """
+    name, argument = split_spec(spec)
+    if name not in _MAKERS:
+        raise InputError(f"topology '{spec}'", f"'{name}'", TOPOLOGIES)
+    return _MAKERS[name](argument, spec)
+
+
+def _one_side(argument: str, spec: str) -> int:
+    sides = parse_sides(argument, where=spec)
+    if len(sides) != 1:
+        raise InputError(spec, f"{len(sides)} sides", "one number of nodes")
+    return sides[0]
+
+
+def _line(argument: str, spec: str) -> Cube:
+    return cube((_one_side(argument, spec),), wraps=False, name=spec)
+
+
+def _ring(argument: str, spec: str) -> Cube:
+    return cube((_one_side(argument, spec),), wraps=True, name=spec)
+
+
+def _hypercube(argument: str, spec: str) -> Cube:
+    dimension = whole_number(argument, where=spec, least=1)
+    if dimension > 28:
+        raise InputError(spec, f"{dimension} dimensions", "at most 28")
+    return hypercube(dimension)
+
+
+def _mixed(argument: str, spec: str) -> Cube:
+    marks = [side.endswith("w") for side in argument.split("x")]
+    return cube(parse_sides(argument.replace("w", ""), where=spec), wraps=marks, name=spec)
+
+
+def _graph(argument: str, spec: str) -> Topology:
+    if not argument:
+        raise InputError(spec, "no file", "graph:FILE")
+    return read_graph(argument)
+
+
+_MAKERS: dict[str, Callable[[str, str], Topology]] = {
+    "mesh": lambda argument, spec: mesh(*parse_sides(argument, where=spec)),
+    "torus": lambda argument, spec: torus(*parse_sides(argument, where=spec)),
+    "line": _line,
+    "ring": _ring,
+    "hypercube": _hypercube,
+    "cube": _mixed,
+    "graph": _graph,
+}
