@@ -1,0 +1,1 @@
+"""Will this program's communication contend on this network, where, and what fixes it?"""

@@ -51,7 +51,7 @@ class NoRouteError(InputError):
 
 
 class DeadlockError(InputError):
-    """A routing whose channels can wait for each other in a circle; ``cycle`` holds the channels."""
+    """A routing whose channels can wait for each other in a circle: the channels ``cycle``."""
 
     def __init__(self, cycle: Sequence[int], where: str, wanted: str) -> None:
         self.cycle = tuple(cycle)

@@ -1,4 +1,4 @@
-"""Where a result came from: the version, the whole question and the seed, carried by every result."""
+"""Where a result came from: version, question and seed, carried by every result."""
 
 from __future__ import annotations
 
