@@ -1,0 +1,34 @@
+"""Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
+
+from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
+from netloom.contention.measure import Contention, heaviest_channel, measure, measure_paths
+from netloom.contention.saturation import Saturation, saturation
+from netloom.contention.traffic import (
+    accepted_path_traffic,
+    accepted_path_traffic_threshold,
+    capacity_fraction,
+    node_traffic_of_capacity,
+    offered_by_program,
+    offered_by_run,
+    path_slowdown,
+)
+
+__all__ = [
+    "Contention",
+    "Expectation",
+    "MeshEstimate",
+    "Saturation",
+    "accepted_path_traffic",
+    "accepted_path_traffic_threshold",
+    "capacity_fraction",
+    "estimate_mesh",
+    "expect_random",
+    "heaviest_channel",
+    "measure",
+    "measure_paths",
+    "node_traffic_of_capacity",
+    "offered_by_program",
+    "offered_by_run",
+    "path_slowdown",
+    "saturation",
+]

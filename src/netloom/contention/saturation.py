@@ -1,0 +1,142 @@
+"""How much traffic the nodes of a mapped program can have before its network contends.
+
+All traffic here is a fraction of one channel's bandwidth (flits/node/cycle). The thesis takes
+every edge of a process graph to carry the same (Chittor 1991, section 3.3); here an edge carries
+its *weight*, and a load λ of the program means: the average sending node offers λ, and every
+edge carries its share. For equal weights all figures are exactly the printed lemmas.
+
+Lemmas 3, 4 and 5 are *estimates*, although the thesis calls the last two bounds: they let only
+one of all paths that meet a path p move at a time, but paths that meet p on different channels
+can move at once. (On a line of five nodes with paths 0→2, 1→3, 2→4 the middle path meets both
+others; lemma 4 says 1/3, yet 1/2 is sustained.) What cannot be exceeded is the load at which the
+most heavily loaded channel is busy all the time, ``upper_bound``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.contention.measure import Contention
+
+
+@dataclass(frozen=True, eq=False)
+class Saturation:
+    """Saturation throughput of a mapped program, as fractions of one channel's bandwidth.
+
+    All are loads of the *average sending node* while every edge carries its share, except
+    ``node_estimate`` and ``node_bound``, which are each node's own traffic. Infinite where no
+    channel is shared or used.
+
+    Attributes
+    ----------
+    average_node
+        Estimate for a typical node (lemma 3): above it most nodes are held up.
+    worst_node
+        Estimate for the node held up most (lemma 4): below it no node is.
+    upper_bound
+        Never exceeded: at this load the busiest channel is busy all the time.
+    node_estimate
+        float64[num_nodes], lemma 5 for each node that sends; NaN for the others.
+    node_bound
+        float64[num_nodes]: the node's own traffic at which, every edge carrying its share, the
+        busiest channel on its paths is full; NaN for nodes that do not send.
+    node_share
+        float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
+    """
+
+    average_node: float
+    worst_node: float
+    upper_bound: float
+    node_estimate: NDArray[np.float64]
+    node_bound: NDArray[np.float64]
+    node_share: NDArray[np.float64]
+
+
+def saturation(
+    found: Contention,
+    sources: ArrayLike,
+    weights: ArrayLike,
+    num_nodes: int,
+    heaviest: ArrayLike,
+) -> Saturation:
+    """Return the saturation throughput of a program whose contention has been measured.
+
+    With B̄ the mean weight that a sending node injects, W(p) the weight of path p and of all paths
+    that meet it, and w(p) its own:
+
+    - average node: B̄ / (mean of W, each path counted by its weight), lemma 3: δ_avg/(ν_avg + 1);
+    - worst node: B̄ / max W, lemma 4: δ_avg/(ν_max + 1);
+    - node i: B_i min over its paths of (1 - (W(p) - w(p)) / max W) / w(p), lemma 5:
+      δ (1 - ν_m/(ν_max + 1));
+    - bound: B̄ / max channel load.
+
+    Parameters
+    ----------
+    found
+        Contention measured with these weights.
+    sources
+        int[num_paths] nodes from which the paths start.
+    weights
+        float[num_paths]. Paths without weight, or without channels, take no part.
+    num_nodes
+        Nodes of the network.
+    heaviest
+        float[num_paths], largest weighted channel load along each path
+        (``heaviest_channel``).
+
+    Raises
+    ------
+    InputError
+        If no path carries any weight over the network.
+
+    Examples
+    --------
+    >>> from netloom.contention import heaviest_channel, measure
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> ends = ([0, 1, 2], [2, 3, 4])
+    >>> line, routing = mesh(5), DimensionOrder()
+    >>> found = measure(line, routing, *ends)
+    >>> most = heaviest_channel(line, routing, *ends, found.weighted_channel_load)
+    >>> limit = saturation(found, ends[0], [1.0, 1.0, 1.0], 5, most)
+    >>> round(limit.worst_node, 3), limit.upper_bound
+    (0.333, 0.5)
+    """
+    weight = np.asarray(weights, np.float64)
+    moving = (found.path_length > 0) & (weight > 0)
+    if not moving.any():
+        raise InputError("process graph", "no traffic between different nodes", "some to analyse")
+    source, weight = np.asarray(sources)[moving], weight[moving]
+    contending = found.contending_weight[moving]
+    sent = np.bincount(source, weight, minlength=num_nodes)
+    mean_sent = float(sent.sum() / np.count_nonzero(sent))
+    most = float(contending.max())
+    alone = 1 - (contending - weight) / most
+    estimate = _least(alone / weight, source, num_nodes) * sent
+    bound = _least(1 / np.asarray(heaviest, np.float64)[moving], source, num_nodes) * sent
+    idle = sent == 0
+    return Saturation(
+        average_node=mean_sent / float(np.average(contending, weights=weight)),
+        worst_node=mean_sent / most,
+        upper_bound=mean_sent / float(found.weighted_channel_load.max()),
+        node_estimate=np.where(idle, np.nan, estimate),
+        node_bound=np.where(idle, np.nan, bound),
+        node_share=sent / mean_sent,
+    )
+
+
+def _least(
+    values: NDArray[np.float64], groups: NDArray[np.int32], num_groups: int
+) -> NDArray[np.float64]:
+    """Smallest value of each group; 0 where a group is empty."""
+    least = np.full(num_groups, np.inf)
+    np.minimum.at(least, groups, values)
+    return np.where(np.isinf(least), 0.0, least)

@@ -1,0 +1,88 @@
+"""Dimension-order routing: correct one coordinate after the other, each the shorter way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing.ragged import Paths
+from netloom.topology import Cube
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+@dataclass(frozen=True)
+class DimensionOrder:
+    """Dimension-order routing (e-cube, XY): minimal, deterministic, on k-ary n-cubes only.
+
+    Attributes
+    ----------
+    order
+        The dimensions (0 is the slowest varying) in the order in which they are corrected. Empty
+        means last to first: within a row first, which the thesis calls "row channels first". Half
+        way round a ring, where both ways are as short, the + direction is taken.
+    """
+
+    order: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return "dimension-order" + (":" + ",".join(map(str, self.order)) if self.order else "")
+
+
+class CubeTables(NamedTuple):
+    """What the kernels need to know of a cube and an order, as flat arrays."""
+
+    sides: NDArray[np.int64]
+    strides: NDArray[np.int64]
+    wraps: NDArray[np.bool_]
+    line_channels: NDArray[np.int64]
+    line_base: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+
+def cube_tables(topology: Topology, routing: DimensionOrder) -> CubeTables:
+    """Return the kernels' tables, checking that this routing exists on this network.
+
+    Raises
+    ------
+    InputError
+        If the network is not a k-ary n-cube, or ``order`` does not name each dimension once.
+    """
+    if not isinstance(topology, Cube):
+        raise InputError(
+            "routing", f"{routing} on {topology.name}", "shortest-path or routes:FILE on a graph"
+        )
+    dimensions = range(len(topology.sides))
+    order = routing.order or tuple(reversed(dimensions))
+    if sorted(order) != list(dimensions):
+        raise InputError(
+            "routing", f"order {order}", f"each of the dimensions {[*dimensions]} once"
+        )
+    return CubeTables(
+        np.array(topology.sides, np.int64),
+        topology.strides,
+        np.array(topology.wraps, np.bool_),
+        topology.line_channels,
+        topology.line_base,
+        np.array(order, np.int64),
+    )
+
+
+def dimension_order_paths(
+    topology: Topology,
+    routing: DimensionOrder,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+) -> Paths:
+    """Return the dimension-order path of every pair (see ``paths``)."""
+    from netloom.routing.dimension_order_kernel import fill_paths, path_offsets
+
+    tables = cube_tables(topology, routing)
+    offsets = path_offsets(tables, sources, targets)
+    return Paths(offsets, fill_paths(tables, sources, targets, offsets))

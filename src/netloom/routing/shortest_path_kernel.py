@@ -1,0 +1,66 @@
+"""Shortest paths on any directed graph: one breadth-first search backwards from each target."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def distances_to(target, channel_source, in_offsets, in_channels, distance, queue):
+    """Fill ``distance`` with every node's hops to ``target``, -1 where there is no way."""
+    distance[:] = -1
+    distance[target] = 0
+    queue[0] = target
+    head, tail = 0, 1
+    while head < tail:
+        node = queue[head]
+        head += 1
+        for slot in range(in_offsets[node], in_offsets[node + 1]):
+            nearer = channel_source[in_channels[slot]]
+            if distance[nearer] < 0:
+                distance[nearer] = distance[node] + 1
+                queue[tail] = nearer
+                tail += 1
+
+
+@njit(cache=True)
+def path_lengths(by_target, sources, targets, channel_source, in_offsets, in_channels, num_nodes):
+    """Hops of every path, -1 where there is no way; ``by_target`` visits paths target by target."""
+    lengths = np.empty(len(sources), np.int32)
+    distance = np.empty(num_nodes, np.int32)
+    queue = np.empty(num_nodes, np.int32)
+    known = -1
+    for path in by_target:
+        if targets[path] != known:
+            known = targets[path]
+            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
+        lengths[path] = distance[sources[path]]
+    return lengths
+
+
+@njit(cache=True)
+def fill_paths(
+    by_target, sources, targets, offsets, ends, in_offsets, in_channels, out_offsets, out_channels
+):
+    """Walk every path: at each node the lowest-numbered channel that leads one hop nearer.
+
+    ``ends`` is (channel_source, channel_target).
+    """
+    channel_source, channel_target = ends
+    num_nodes = len(out_offsets) - 1
+    channels = np.empty(offsets[-1], np.int32)
+    distance = np.empty(num_nodes, np.int32)
+    queue = np.empty(num_nodes, np.int32)
+    known = -1
+    for path in by_target:
+        if targets[path] != known:
+            known = targets[path]
+            distances_to(known, channel_source, in_offsets, in_channels, distance, queue)
+        node = sources[path]
+        for free in range(offsets[path], offsets[path + 1]):
+            for slot in range(out_offsets[node], out_offsets[node + 1]):
+                channel = out_channels[slot]
+                if distance[channel_target[channel]] == distance[node] - 1:
+                    channels[free] = channel
+                    node = channel_target[channel]
+                    break
+    return channels

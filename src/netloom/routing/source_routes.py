@@ -1,0 +1,168 @@
+"""Routes given by the user, node by node: source routing, and the routes of careful layouts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing.ragged import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRoutes:
+    """One route for each (source, target) pair of nodes that has one.
+
+    Attributes
+    ----------
+    name
+        ``routes:FILE`` or what the caller called them.
+    pairs
+        int64[num_routes], ``source * num_nodes + target``, sorted.
+    routes
+        The channels of each pair's route.
+    """
+
+    name: str
+    pairs: NDArray[np.int64]
+    routes: Paths
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def source_routes(
+    topology: Topology,
+    node_sequences: Iterable[Sequence[int]],
+    *,
+    name: str = "routes",
+    where: Sequence[str] = (),
+) -> SourceRoutes:
+    """Return the routes that visit the given nodes, first the source, last the target.
+
+    Parameters
+    ----------
+    topology
+        The network whose channels the routes use.
+    node_sequences
+        One sequence of neighbouring nodes a route; two sequences may not join the same pair.
+    where
+        What to call each route in an error message, such as ``routes.txt:7``.
+
+    Raises
+    ------
+    InputError
+        If a route is not a path of the network, crosses a channel twice, or repeats a pair.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> source_routes(mesh(2, 2), [[0, 2, 3]]).routes[0].tolist()
+    [0, 5]
+    """
+    sequences = [list(map(int, nodes)) for nodes in node_sequences]
+    channel_of = _channel_index(topology)
+    found: dict[int, list[int]] = {}
+    for index, nodes in enumerate(sequences):
+        place = where[index] if where else f"{name}, route {index}"
+        channels = _channels(topology, nodes, channel_of, place)
+        pair = nodes[0] * topology.num_nodes + nodes[-1]
+        if pair in found:
+            raise InputError(place, f"a second route from {nodes[0]} to {nodes[-1]}", "one a pair")
+        found[pair] = channels
+    pairs = sorted(found)
+    offsets = np.zeros(len(pairs) + 1, np.int64)
+    np.cumsum([len(found[pair]) for pair in pairs], out=offsets[1:])
+    flat = [channel for pair in pairs for channel in found[pair]]
+    return SourceRoutes(name, np.array(pairs, np.int64), Paths(offsets, np.array(flat, np.int32)))
+
+
+def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
+    """Read routes from a file: one a line, the nodes it visits by number; ``#`` comments.
+
+    Raises
+    ------
+    InputError
+        Naming the file and line of a word that is no node, or of a route that is no path.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(str(path), "no such file", "a file with one route a line")
+    sequences, where = [], []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        words = line.split("#", 1)[0].split()
+        wrong = [word for word in words if not (word.isascii() and word.isdigit())]
+        if wrong:
+            raise InputError(f"{path}:{number}", f"'{wrong[0]}'", "node numbers")
+        if words:
+            sequences.append([int(word) for word in words])
+            where.append(f"{path}:{number}")
+    return source_routes(topology, sequences, name=f"routes:{path}", where=where)
+
+
+def routed_paths(
+    topology: Topology,
+    routing: SourceRoutes,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+) -> Paths:
+    """Return the given route of every pair (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a pair of different nodes has no route.
+    """
+    wanted = sources.astype(np.int64) * topology.num_nodes + targets
+    moving = sources != targets
+    known = np.append(routing.pairs, -1)
+    row = np.searchsorted(routing.pairs, wanted)
+    missing = moving & (known[row] != wanted)
+    if missing.any():
+        path = int(np.argmax(missing))
+        raise NoRouteError(
+            int(sources[path]), int(targets[path]), "a route for every pair", routing.name
+        )
+    lengths = np.zeros(len(wanted), np.int64)
+    lengths[moving] = np.diff(routing.routes.offsets)[row[moving]]
+    offsets = np.zeros(len(wanted) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    first = np.zeros(len(wanted), np.int64)
+    first[moving] = routing.routes.offsets[row[moving]]
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    return Paths(offsets, routing.routes.channels[np.repeat(first, lengths) + within])
+
+
+def _channel_index(topology: Topology) -> dict[tuple[int, int], int]:
+    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    return {pair: channel for channel, pair in enumerate(ends)}
+
+
+def _channels(
+    topology: Topology, nodes: list[int], channel_of: dict[tuple[int, int], int], place: str
+) -> list[int]:
+    if len(nodes) < 2:
+        raise InputError(place, f"{len(nodes)} node", "a source, a target and the nodes between")
+    for node in nodes:
+        if not 0 <= node < topology.num_nodes:
+            raise InputError(place, f"node {node}", f"nodes 0 to {topology.num_nodes - 1}")
+    for a, b in pairwise(nodes):
+        if (a, b) not in channel_of:
+            raise InputError(
+                place, f"a step from node {a} to node {b}", f"neighbours in {topology.name}"
+            )
+    channels = [channel_of[step] for step in pairwise(nodes)]
+    if len(set(channels)) < len(channels):
+        raise InputError(place, "a route that crosses a channel twice", "each channel once")
+    return channels

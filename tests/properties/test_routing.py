@@ -1,0 +1,83 @@
+"""Routing against its readable twin, and against what any routing must do."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netloom.routing import (
+    DimensionOrder,
+    ShortestPath,
+    dependency_cycle,
+    find_deadlock,
+    paths,
+    source_routes,
+)
+from netloom.topology import diameter, to_networkx
+from tests.properties.strategies import cubes, pairs
+from tests.reference.dimension_order import visited
+
+
+def nodes_of(topology, path, source):
+    return [source, *topology.channel_target[path].tolist()]
+
+
+@given(st.data())
+def test_dimension_order_is_its_readable_twin(data):
+    topology = data.draw(cubes())
+    order = tuple(data.draw(st.permutations(range(len(topology.sides)))))
+    source, target = data.draw(pairs(topology.num_nodes))
+    routed = paths(topology, DimensionOrder(order), source, target)
+    for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
+        expected = visited(s, t, topology.sides, topology.wraps, order)
+        assert nodes_of(topology, path, s) == expected
+        assert topology.channel_source[path].tolist() == expected[:-1]
+
+
+@given(st.data())
+def test_shortest_paths_are_connected_and_as_short_as_dimension_order(data):
+    topology = data.draw(cubes(most_nodes=40))
+    source, target = data.draw(pairs(topology.num_nodes, most=20))
+    routed = paths(topology, ShortestPath(), source, target)
+    minimal = paths(topology, DimensionOrder(), source, target)
+    assert routed.lengths.tolist() == minimal.lengths.tolist()
+    assert not len(routed) or routed.lengths.max() <= diameter(topology)
+    for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
+        nodes = nodes_of(topology, path, s)
+        assert nodes[-1] == t
+        assert topology.channel_source[path].tolist() == nodes[:-1]
+
+
+@given(st.data())
+def test_given_routes_come_back_as_given(data):
+    topology = data.draw(cubes(most_nodes=30))
+    source, target = data.draw(pairs(topology.num_nodes, most=15))
+    moving = np.unique(np.stack([source, target], 1)[source != target], axis=0)
+    routed = paths(topology, DimensionOrder(), moving[:, 0], moving[:, 1])
+    routes = source_routes(
+        topology,
+        [nodes_of(topology, p, s) for p, s in zip(routed, moving[:, 0], strict=True)],
+    )
+    again = paths(topology, routes, moving[:, 0], moving[:, 1])
+    assert again.channels.tolist() == routed.channels.tolist()
+    assert again.offsets.tolist() == routed.offsets.tolist()
+
+
+@given(cubes(most_nodes=60))
+def test_the_deadlock_rule_for_cubes_agrees_with_the_dependency_graph(topology):
+    routing = DimensionOrder()
+    every = np.arange(topology.num_nodes)
+    routed = paths(topology, routing, np.repeat(every, len(every)), np.tile(every, len(every)))
+    found = dependency_cycle(routed, topology.num_channels)
+    assert bool(found) == bool(find_deadlock(topology, routing))
+    for cycle in (found, find_deadlock(topology, routing)):
+        for held, asked in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+            assert topology.channel_target[held] == topology.channel_source[asked]
+
+
+@given(cubes(most_nodes=40))
+def test_export_to_networkx_keeps_every_channel(topology):
+    graph = to_networkx(topology)
+    assert graph.number_of_nodes() == topology.num_nodes
+    for source, target, channel in graph.edges(data="channel"):
+        assert topology.channel_source[channel] == source
+        assert topology.channel_target[channel] == target

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology import cube, hypercube, mesh, topology, torus
+
+
+def test_channels_of_a_line_lie_in_the_order_in_which_they_are_crossed():
+    line = mesh(4)
+    assert list(zip(line.channel_source.tolist(), line.channel_target.tolist(), strict=True)) == [
+        (0, 1), (1, 2), (2, 3),
+        (3, 2), (2, 1), (1, 0),
+    ]  # fmt: skip
+
+
+def test_a_ring_closes_in_both_directions():
+    ring = torus(3)
+    assert ring.channel_source.tolist() == [0, 1, 2, 2, 1, 0]
+    assert ring.channel_target.tolist() == [1, 2, 0, 1, 0, 2]
+
+
+def test_the_last_coordinate_varies_fastest():
+    assert mesh(2, 3).coordinates(4) == (1, 1)
+    assert mesh(2, 3).node_name(5) == "(1,2)"
+
+
+@pytest.mark.parametrize(
+    ("network", "channels"),
+    [(mesh(8, 8), 224), (torus(8, 8), 256), (hypercube(6), 384), (torus(4, 4, 2), 160)],
+)
+def test_number_of_channels(network, channels):
+    assert network.num_channels == channels
+    assert len(np.unique(network.channel_source.astype(int) * 1000 + network.channel_target)) == (
+        channels
+    )
+
+
+def test_a_hypercube_joins_numbers_that_differ_in_one_bit():
+    net = hypercube(4)
+    differ = net.channel_source ^ net.channel_target
+    assert set(differ.tolist()) == {1, 2, 4, 8}
+
+
+def test_grouped_channels_leave_and_enter_their_node():
+    net = cube([3, 4], [True, False])
+    for offsets, channels, end in (
+        (*net.outgoing(), net.channel_source),
+        (*net.incoming(), net.channel_target),
+    ):
+        for node in range(net.num_nodes):
+            assert set(end[channels[offsets[node] : offsets[node + 1]]]) == {node}
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ("mesh:4xx4", "''"),
+        ("mesh:0x4", "'0'"),
+        ("mesh:", "no sides"),
+        ("mesh:4x-4", "'-4'"),
+        ("ring:4x4", "2 sides"),
+        ("hypercube:40", "40 dimensions"),
+        ("mesh:100000x100000", "nodes"),
+        ("hypercube:27", "channels"),
+        ("moebius:4", "'moebius'"),
+        ("graph:", "no file"),
+        ("cube:4y", "'4y'"),
+    ],
+)
+def test_a_wrong_spec_is_one_clear_line(spec, found):
+    with pytest.raises(InputError, match=found) as caught:
+        topology(spec)
+    assert "\n" not in str(caught.value)
+    assert spec.split(":")[0] in str(caught.value)
+
+
+def test_wraps_must_match_sides():
+    with pytest.raises(InputError, match="one for each of 2 sides"):
+        cube([4, 4], [True])
+    with pytest.raises(InputError, match="positive sides"):
+        cube([])

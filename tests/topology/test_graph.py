@@ -1,0 +1,67 @@
+import networkx as nx
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology import diameter, graph_topology, mesh, num_links, to_networkx, topology
+
+
+def ends(net):
+    return list(zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True))
+
+
+def test_an_edge_list_holds_links_and_single_channels(tmp_path):
+    file = tmp_path / "net.txt"
+    file.write_text("# three routers\na b\nb -> c  # one way\nc -> a\n")
+    net = topology(f"graph:{file}")
+    assert net.node_labels == ("a", "b", "c")
+    assert ends(net) == [(0, 1), (1, 0), (1, 2), (2, 0)]
+    assert net.channel_name(2) == "b -> c"
+    assert num_links(net) == 1
+
+
+def test_labels_that_are_numbers_keep_them(tmp_path):
+    file = tmp_path / "net.txt"
+    file.write_text("2 1\n1 0\n")
+    assert ends(topology(f"graph:{file}")) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+
+
+def test_graphml_and_networkx_come_back_the_same(tmp_path):
+    file = tmp_path / "net.graphml"
+    nx.write_graphml(nx.petersen_graph(), file)
+    from_file, direct = topology(f"graph:{file}"), graph_topology(nx.petersen_graph())
+    assert ends(from_file) == ends(direct)
+    assert diameter(direct) == 2
+
+
+def test_a_mesh_survives_export_and_import():
+    net = mesh(3, 4)
+    again = graph_topology(to_networkx(net))
+    assert sorted(ends(again)) == sorted(ends(net))
+    assert again.name == "graph:networkx"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("a b\nc d\n", "cannot both reach each other"),
+        ("a -> b\n", "cannot both reach each other"),
+        ("a b\nb a\n", "same channel twice"),
+        ("a a\n", "from a node to itself"),
+        ("a b c\n", r"net.txt:1: found 'a b c'"),
+        ("# nothing\n", "no links"),
+    ],
+)
+def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, wrong):
+    file = tmp_path / "net.txt"
+    file.write_text(text)
+    with pytest.raises(InputError, match=wrong):
+        topology(f"graph:{file}")
+
+
+def test_a_wrong_file_is_one_clear_line(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        topology(f"graph:{tmp_path / 'none.txt'}")
+    broken = tmp_path / "net.graphml"
+    broken.write_text("<graphml><graph>")
+    with pytest.raises(InputError, match="unreadable GraphML"):
+        topology(f"graph:{broken}")
