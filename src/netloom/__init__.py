@@ -1,1 +1,55 @@
-"""Will this program's communication contend on this network, where, and what fixes it?"""
+"""Will this program's communication contend on this network, where, and what fixes it?
+
+The names below are netloom's face; each is imported when it is first used, so that starting up
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from netloom._version import __version__
+from netloom.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
+
+if TYPE_CHECKING:
+    from netloom import topology as topology
+    from netloom.machines import machine as machine
+    from netloom.verbs import analyze as analyze
+    from netloom.workload import process_graph as process_graph
+    from netloom.workload import read as read
+    from netloom.workload import write as write
+
+_FACE = {
+    "analyze": "netloom.verbs",
+    "machine": "netloom.machines",
+    "process_graph": "netloom.workload",
+    "read": "netloom.workload",
+    "write": "netloom.workload",
+}
+
+__all__ = [
+    "DeadlockError",
+    "InputError",
+    "NoRouteError",
+    "NotAMappingError",
+    "__version__",
+    "analyze",
+    "machine",
+    "process_graph",
+    "read",
+    "topology",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "topology":
+        return import_module("netloom.topology")
+    if name in _FACE:
+        return getattr(import_module(_FACE[name]), name)
+    raise AttributeError(f"module 'netloom' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,12 +12,15 @@ from netloom.contention.traffic import (
     offered_by_run,
     path_slowdown,
 )
+from netloom.contention.verdict import Level, Verdict, verdict
 
 __all__ = [
     "Contention",
     "Expectation",
+    "Level",
     "MeshEstimate",
     "Saturation",
+    "Verdict",
     "accepted_path_traffic",
     "accepted_path_traffic_threshold",
     "capacity_fraction",
@@ -31,4 +34,5 @@ __all__ = [
     "offered_by_run",
     "path_slowdown",
     "saturation",
+    "verdict",
 ]

@@ -1,0 +1,6 @@
+"""Charts, from results alone."""
+
+from netloom.report.contention import contention_chart
+from netloom.report.save import save_chart
+
+__all__ = ["contention_chart", "save_chart"]

@@ -1,4 +1,11 @@
-"""What the network is: nodes and directed channels."""
+"""What the network is: nodes and directed channels.
+
+The package can be called, ``netloom.topology("torus:4x4x4")``: in the users' own language the
+word names the thing as well as the place where such things are kept.
+"""
+
+import sys
+from types import ModuleType
 
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube, cube, hypercube, mesh, torus
@@ -29,3 +36,11 @@ __all__ = [
     "topology",
     "torus",
 ]
+
+
+class _CallablePackage(ModuleType):
+    def __call__(self, spec: str) -> Topology:
+        return topology(spec)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -1,0 +1,265 @@
+"""``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003  # Typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from netloom._version import __version__
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+app = typer.Typer(
+    name="netloom",
+    help="Will this parallel program's communication contend on this network, and where?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one line on standard error and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        sys.stderr.write(f"netloom: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"netloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Version.")
+    ] = False,
+) -> None:
+    del version
+
+
+Load = "Offered load (said at most one way)"
+Apply = "Files to write"
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@app.command(epilog="Example: netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png")
+def analyze(
+    app: Annotated[
+        str,
+        typer.Argument(
+            help="Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open "
+            "MPI .prof files, or a spec such as hypercube:10."
+        ),
+    ],
+    on: Annotated[
+        str, typer.Option(help="Network (mesh:8x8, torus:4x4x4, graph:FILE) or machine name.")
+    ],
+    mapping: Annotated[str, typer.Option(help="identity, random or a file.")] = "identity",
+    routing: Annotated[
+        str, typer.Option(help="default, dimension-order[:0,1], shortest-path or routes:FILE.")
+    ] = "default",
+    weight: Annotated[
+        str, typer.Option(help="An edge's share of the traffic: bytes, messages or uniform.")
+    ] = "bytes",
+    tasks_per_node: Annotated[int, typer.Option(help="Tasks that a node takes.")] = 1,
+    random_mappings: Annotated[int, typer.Option(help="Random mappings to compare with.")] = 25,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+    messages: Annotated[
+        Path | None, typer.Option(help="Second MatrixMarket file: message counts.")
+    ] = None,
+    parts: Annotated[
+        str, typer.Option(help="Open MPI: network, point-to-point, collectives, one-sided ...")
+    ] = "network",
+    offered: Annotated[
+        float | None,
+        typer.Option(
+            help="Traffic of the average node, fraction of a channel.", rich_help_panel=Load
+        ),
+    ] = None,
+    run_seconds: Annotated[
+        float | None,
+        typer.Option(help="Length of the recorded run (on a machine).", rich_help_panel=Load),
+    ] = None,
+    instructions_per_message: Annotated[
+        float | None,
+        typer.Option(
+            help="Instructions between two messages (on a machine).", rich_help_panel=Load
+        ),
+    ] = None,
+    mips: Annotated[
+        float | None,
+        typer.Option(help="Million instructions a second, with the former.", rich_help_panel=Load),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture: .png, .svg or .html.", rich_help_panel=Apply)
+    ] = None,
+    save_mapping: Annotated[
+        Path | None, typer.Option(help="The mapping, .json or text.", rich_help_panel=Apply)
+    ] = None,
+    rankfile: Annotated[
+        Path | None, typer.Option(help="Rank file that applies the mapping.", rich_help_panel=Apply)
+    ] = None,
+    rankfile_format: Annotated[
+        str,
+        typer.Option(
+            help="openmpi-rankfile, openmpi-seq, mpich, slurm or cray.", rich_help_panel=Apply
+        ),
+    ] = "openmpi-rankfile",
+    hosts: Annotated[
+        Path | None,
+        typer.Option(help="Host names: line n is node n (default n0 ...).", rich_help_panel=Apply),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell, without simulating, where a mapped program contends and what limits it."""
+    if plot is not None:
+        from netloom.report.save import check_picture
+
+        check_picture(plot)
+    with _compilation_announced():
+        from netloom.verbs import analyze as ask
+        from netloom.workload import read
+
+        graph = read(app, messages=messages, parts=parts)
+        result = ask(
+            graph,
+            on,
+            mapping=mapping,
+            routing=routing,
+            weight=weight,
+            tasks_per_node=tasks_per_node,
+            random_mappings=random_mappings,
+            seed=seed,
+            offered=offered,
+            run_seconds=run_seconds,
+            instructions_per_message=instructions_per_message,
+            mips=mips,
+        )
+    written = _apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
+    if plot is not None:
+        from netloom.report import contention_chart, save_chart
+
+        written.append(f"Picture: {save_chart(contention_chart(result), plot)}")
+    if as_json:
+        _print_json(result.to_dict())
+        return
+    from netloom.cli.show import show_analysis
+
+    show_analysis(result, written)
+
+
+def _apply_mapping(
+    result: Any, save: Path | None, rankfile: Path | None, form: str, hosts: Path | None
+) -> list[str]:
+    """Write the files that apply a mapping, and say in one line each how to use them."""
+    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
+
+    import numpy as np
+
+    lines = []
+    if save is not None:
+        write_mapping(save, result.node_of, result.topology.name)
+        lines.append(f"Mapping: {save}")
+    if rankfile is not None:
+        names = None if hosts is None else read_hosts(hosts)
+        write_rank_file(rankfile, result.node_of, form, names)
+        tasks = result.graph.num_tasks
+        busiest = int(np.bincount(result.node_of).max())
+        lines.append(f"Run it: {how_to_apply(form, rankfile, tasks, busiest)}")
+    return lines
+
+
+@app.command()
+def validate(
+    paper: Annotated[str, typer.Argument(help="One paper, such as chittor; all by default.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Recompute every published number that netloom can, and show the two side by side.
+
+    Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
+    and says why.
+    """
+    with _compilation_announced():
+        from netloom.studies import validate as recompute
+
+        result = recompute(paper)
+    if as_json:
+        _print_json(result.to_dict())
+    else:
+        from netloom.cli.show import show_validation
+
+        show_validation(result)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def machines(as_json: AsJson = False) -> None:
+    """List the machines that ``--on`` knows by name."""
+    from netloom.machines import machine, machine_names
+
+    known = [machine(name) for name in machine_names()]
+    if as_json:
+        from dataclasses import asdict
+
+        _print_json([asdict(each) for each in known])
+        return
+    from netloom.cli.show import show_machines
+
+    show_machines(known)
+
+
+def _print_json(data: Any) -> None:
+    """Print JSON that any reader takes: no NaN, no infinity."""
+    typer.echo(json.dumps(_finite(data), indent=2, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and data - data != 0:
+        return None
+    return data
+
+
+@contextmanager
+def _compilation_announced() -> Iterator[None]:
+    """Say once that kernels are being compiled, when they are and a person is watching."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from numba.core import event
+
+    class Announce(event.Listener):
+        told = False
+
+        def on_start(self, event: object) -> None:  # noqa: ARG002
+            if not Announce.told:
+                sys.stderr.write("Compiling kernels: a few seconds, once; kept for later runs.\n")
+                Announce.told = True
+
+        def on_end(self, event: object) -> None:
+            del event
+
+    with event.install_listener("numba:compile", Announce()):
+        yield

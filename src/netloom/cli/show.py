@@ -1,0 +1,161 @@
+"""Results as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netloom.machines import Machine
+    from netloom.verbs import Analysis
+
+LEVEL_STYLES = {
+    "contention-free": "bold green",
+    "good-enough": "bold green",
+    "some-nodes": "bold yellow",
+    "most-nodes": "bold red",
+    "depends-on-load": "bold cyan",
+}
+
+
+def show_analysis(result: Analysis, written: Sequence[str]) -> None:
+    """Print the verdict, the table of figures beside random mappings, and what was written."""
+    data = result.to_dict()
+    console = Console(highlight=False)
+    mapping = data["provenance"]["configuration"]["mapping"]
+    console.print(
+        f"[bold]{result.graph.name}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
+        f"[bold]{result.topology.name}[/] ({data['nodes']} nodes, {data['channels']} channels), "
+        f"mapping {mapping}, {result.routing}"
+    )
+    console.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
+    console.print(_figures_table(data))
+    for line in _remarks(result, data):
+        console.print(f"• {line}")
+    for line in written:
+        console.print(line, soft_wrap=True)
+
+
+def _figures_table(data: dict[str, Any]) -> Table:
+    random = data["random_mapping"]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("", "mean", "max"):
+        table.add_column(column, justify="left" if not column else "right")
+    if random["mappings"]:
+        table.add_column(f"{random['mappings']} random: mean", justify="right")
+        table.add_column("max", justify="right")
+        table.add_column("beaten (max)", justify="right")
+    rows = {
+        "path length D (hops)": "path_length",
+        "logical path length d": "logical_path_length",
+        "channel load χ (paths)": "channel_load",
+        f"channel load ({data['provenance']['configuration']['weight']})": "weighted_channel_load",
+        "path contention level ν": "path_contention",
+    }
+    for label, key in rows.items():
+        cells = [label, _number(data[key]["mean"]), _number(data[key]["max"])]
+        if random["mappings"]:
+            mean, top = random[f"{key}_mean"], random[f"{key}_max"]
+            cells += [_number(mean["mean"]), _number(top["mean"])]
+            cells.append(f"{top['beaten']} of {random['mappings']}")
+        table.add_row(*cells)
+    for label, key in (
+        ("saturation, average node (estimate)", "average_node"),
+        ("saturation, worst node (estimate)", "worst_node"),
+        ("saturation, upper bound", "upper_bound"),
+    ):
+        cells = [label, _percent(data["saturation"][key]), ""]
+        if random["mappings"]:
+            figure = random[f"saturation_{key}"]
+            cells += [_percent(figure["mean"]), ""]
+            cells.append(f"{figure['beaten']} of {random['mappings']}")
+        table.add_row(*cells)
+    return table
+
+
+def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
+    neck = data["bottleneck"]
+    unit = result.weight if result.weight != "uniform" else "paths"
+    lines = [
+        f"Busiest channel: {neck['channel']}, {neck['channel_load']} paths, "
+        f"{_number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
+        f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
+    ]
+    affected = data["verdict"]["affected"]
+    if affected:
+        shown = ", ".join(affected[:8]) + (" ..." if len(affected) > 8 else "")
+        what = "Held up first" if result.offered is None else "Nodes held up"
+        lines.append(f"{what}: {shown}")
+    message = data["mean_message"]
+    if message:
+        took = f", {_number(message['us'])} µs" if "us" in message else ""
+        lines.append(
+            f"Mean message: {_number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
+            f"{_number(message['cycles'])} cycles{took} without contention."
+        )
+    if data["local_edges"]:
+        lines.append(f"{data['local_edges']} edges stay inside a node and use no channel.")
+    if data["deadlock_cycle"]:
+        lines.append(
+            f"Needs virtual channels: without them {len(data['deadlock_cycle'])} channels can "
+            f"deadlock, {data['deadlock_cycle'][0]}, {data['deadlock_cycle'][1]} ..."
+        )
+    return lines
+
+
+def _busy(neck: dict[str, Any], what: str) -> str:
+    if f"{what}_busy_cycles" not in neck:
+        return ""
+    took = f", {_number(neck[f'{what}_busy_us'])} µs" if f"{what}_busy_us" in neck else ""
+    return f" ({_number(neck[f'{what}_busy_cycles'])} cycles{took})"
+
+
+def show_machines(machines: Sequence[Machine]) -> None:
+    """Print one row a machine."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("name", "machine", "network", "channel MB/s", "start-up µs"):
+        table.add_column(column, justify="right" if column.endswith("s") else "left")
+    for each in machines:
+        startup = _number(each.message_costs[0].startup_us) if each.message_costs else ""
+        table.add_row(
+            each.name, each.full_name, each.topology, _number(each.bandwidth_bytes_per_us), startup
+        )
+    Console(highlight=False).print(table)
+
+
+def show_validation(result: Any) -> None:
+    """Print every published number beside the computed one."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("paper", "item", "quantity", "printed", "computed", "off", "tol", ""):
+        right = column in {"printed", "computed", "off", "tol"}
+        table.add_column(column, justify="right" if right else "left", no_wrap=right)
+    for row in result.rows:
+        mark = (
+            "[green]ok[/]" if row.within else ("[yellow]known[/]" if row.reason else "[red]NO[/]")
+        )
+        table.add_row(
+            row.paper, row.item, row.quantity, _number(row.printed), _number(row.computed),
+            _percent(row.deviation), _percent(row.tolerance), mark,
+        )  # fmt: skip
+    console = Console(highlight=False)
+    console.print(table)
+    for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
+        console.print(f"[yellow]known[/]: {reason}")
+    console.print(result.sentence)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.4g}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None or value - value != 0 else f"{100 * value:.3g} %"

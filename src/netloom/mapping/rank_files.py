@@ -1,0 +1,205 @@
+"""Rank files: how a mapping reaches the launcher of a parallel program.
+
+Formats and commands as documented by each launcher; Open MPI 4.1 and MPICH were tried on 16
+hosts, Slurm and Cray come from their documentation. The files hold no comments, which not every
+launcher's reader is known to skip: ``how_to_apply`` says what to type.
+"""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.mapping.files import meaningful_lines, read_lines, write_text
+from netloom.mapping.placements import check_mapping
+from netloom.spec import MAX_ELEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+RANKS_A_LINE = 16
+"""Ranks on one line of a Cray rank order; any number will do."""
+
+
+def rank_file(
+    node_of: ArrayLike,
+    format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
+    hosts: Sequence[str] | None = None,
+) -> str:
+    """Return the text of a rank file that puts rank r on node ``node_of[r]``.
+
+    Parameters
+    ----------
+    node_of
+        int[num_tasks], the node of each task; task r is rank r.
+    format
+        ``openmpi-rankfile`` (``rank 0=n12 slot=0``; the slots of a node count its ranks from 0),
+        ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
+        openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation;
+        node n is the n-th of the allocation).
+    hosts
+        The host name of each node; ``n0``, ``n1`` … where it is not given. ``cray`` needs none.
+
+    Raises
+    ------
+    InputError
+        If the format is not known, a node has no host name, or a Cray rank order cannot express
+        the mapping.
+
+    Examples
+    --------
+    >>> print(rank_file([1, 0, 1]), end="")
+    rank 0=n1 slot=0
+    rank 1=n0 slot=0
+    rank 2=n1 slot=1
+    """
+    _check_format(format)
+    nodes = check_mapping(node_of, np.size(node_of), MAX_ELEMENTS, tasks_per_node=MAX_ELEMENTS)
+    if not nodes.size:
+        raise InputError("mapping", "no tasks", "the node of each task")
+    if format == "cray":
+        lines = _cray(nodes)
+    else:
+        slots = _slots(nodes).tolist()
+        lines = [*map(_WRITERS[format], range(len(nodes)), _hosts_of(nodes, hosts), slots)]
+    return "\n".join(lines) + "\n"
+
+
+def write_rank_file(
+    path: str | Path,
+    node_of: ArrayLike,
+    format: str = "openmpi-rankfile",  # noqa: A002
+    hosts: Sequence[str] | None = None,
+) -> None:
+    """Write the rank file that ``rank_file`` describes, which see; it is replaced if it exists.
+
+    Raises
+    ------
+    InputError
+        As ``rank_file`` does, or if the file cannot be written.
+    """
+    write_text(Path(path), rank_file(node_of, format, hosts))
+
+
+def how_to_apply(
+    format: str,  # noqa: A002
+    path: str | Path,
+    num_tasks: int,
+    tasks_per_node: int | None = None,
+) -> str:
+    """Return the shell command that starts ``./program`` with the rank file at ``path``.
+
+    Parameters
+    ----------
+    format
+        As for ``rank_file``.
+    path
+        Where the rank file is.
+    num_tasks
+        Number of ranks.
+    tasks_per_node
+        Ranks on each node, which only a Cray's command has to say.
+
+    Raises
+    ------
+    InputError
+        If the format is not known.
+
+    Examples
+    --------
+    >>> how_to_apply("slurm", "ranks.txt", 64)
+    'SLURM_HOSTFILE=ranks.txt srun -n 64 --distribution=arbitrary ./program'
+    """
+    file = shlex.quote(str(path))
+    density = f" --ntasks-per-node={tasks_per_node}" if tasks_per_node else ""
+    _check_format(format)
+    return {
+        "openmpi-rankfile": f"mpirun -np {num_tasks} --hostfile HOSTS --rankfile {file} ./program",
+        "openmpi-seq": f"mpirun -np {num_tasks} --map-by seq --hostfile {file} ./program",
+        "mpich": f"mpiexec -f {file} -n {num_tasks} ./program",
+        "slurm": f"SLURM_HOSTFILE={file} srun -n {num_tasks} --distribution=arbitrary ./program",
+        "cray": f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={file} "
+        f"srun -n {num_tasks}{density} ./program",
+    }[format]
+
+
+def read_hosts(path: str | Path) -> list[str]:
+    """Read the host name of each node: line n names node n, ``#`` comments and blank lines apart.
+
+    Raises
+    ------
+    InputError
+        Naming file and line where a line is not one host name or names a host a second time.
+    """
+    wanted = "one host name a line, that of node 0 first"
+    line_of: dict[str, int] = {}
+    for number, host in meaningful_lines(read_lines(path, wanted=wanted)):
+        where = f"{path}:{number}"
+        if len(host.split()) > 1:
+            raise InputError(where, f"'{host}'", wanted)
+        if host in line_of:
+            raise InputError(where, f"'{host}' again, as on line {line_of[host]}", wanted)
+        line_of[host] = number
+    if not line_of:
+        raise InputError(str(path), "no hosts", wanted)
+    return list(line_of)
+
+
+def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str]:
+    """Return the host name of every rank."""
+    if hosts is None:
+        return [f"n{node}" for node in nodes.tolist()]
+    if int(nodes.max()) >= len(hosts):
+        raise InputError(
+            "hosts", f"{len(hosts)} host names", f"at least {nodes.max() + 1}, one for each node"
+        )
+    return [hosts[node] for node in nodes.tolist()]
+
+
+def _slots(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many ranks before each one run on the same node."""
+    order = np.argsort(nodes, kind="stable")
+    starts = np.searchsorted(nodes[order], nodes[order])
+    slots = np.empty_like(order)
+    slots[order] = np.arange(len(nodes)) - starts
+    return slots
+
+
+def _cray(nodes: NDArray[np.int32]) -> list[str]:
+    """Return the ranks in slot order, which fills each node of the allocation in turn."""
+    where, wanted = "cray rank order", "another format, or a mapping that fills nodes in order"
+    used, counts = np.unique(nodes, return_counts=True)
+    gaps = np.flatnonzero(used != np.arange(len(used)))
+    if gaps.size:
+        raise InputError(where, f"node {gaps[0]} idle before occupied node {used[-1]}", wanted)
+    full = int(counts[0])
+    uneven = [n for n, (a, b) in enumerate(pairwise(counts.tolist()), start=1) if b != a]
+    if uneven and (uneven[0] < len(counts) - 1 or counts[-1] > full):
+        node = uneven[0]
+        raise InputError(where, f"{counts[node]} ranks on node {node} and {full} on node 0", wanted)
+    order = np.argsort(nodes, kind="stable").tolist()
+    rows = (order[first : first + RANKS_A_LINE] for first in range(0, len(order), RANKS_A_LINE))
+    return [",".join(map(str, row)) for row in rows]
+
+
+_WRITERS: dict[str, Callable[[int, str, int], str]] = {
+    "openmpi-rankfile": lambda rank, host, slot: f"rank {rank}={host} slot={slot}",
+    "openmpi-seq": lambda _rank, host, _slot: host,
+    "mpich": lambda _rank, host, _slot: f"{host}:1",
+    "slurm": lambda _rank, host, _slot: host,
+}
+
+FORMATS = (*_WRITERS, "cray")
+"""The formats of ``rank_file``."""
+
+
+def _check_format(format: str) -> None:  # noqa: A002
+    if format not in FORMATS:
+        raise InputError("format", f"'{format}'", f"one of {', '.join(FORMATS)}")

@@ -1,0 +1,41 @@
+"""Write a chart as a picture or as a page that needs nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FORMATS = (".png", ".svg", ".html")
+
+
+def check_picture(path: str | Path) -> Path:
+    """Return the path of a picture to write, or refuse it before any work is done.
+
+    Examples
+    --------
+    >>> check_picture("hot.png").suffix
+    '.png'
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(FORMATS)}")
+    return path
+
+
+def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
+    """Write ``chart`` to a .png, .svg or self-contained .html file, and return its path.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these.
+    """
+    path = check_picture(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
+    return path

@@ -1,0 +1,339 @@
+"""Chittor 1991, chapters 2 and 3, and what sections 4.2 and 4.3 compute, recomputed."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from math import isqrt, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.contention import (
+    capacity_fraction,
+    estimate_mesh,
+    heaviest_channel,
+    measure,
+    offered_by_program,
+    path_slowdown,
+    saturation,
+)
+from netloom.machines import machine
+from netloom.mapping import random_mapping
+from netloom.models.wiring import (
+    channel_bandwidth_ratio,
+    cut_widths,
+    layout_bisection,
+    minimum_peak_width,
+    peak_width,
+    speedup,
+)
+from netloom.progress import track
+from netloom.routing import DimensionOrder
+from netloom.studies.validation import Row, published
+from netloom.topology import (
+    average_distance,
+    bisection_width,
+    degree,
+    diameter,
+    hypercube,
+    mesh,
+    num_links,
+    topology,
+)
+from netloom.workload import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.contention import Contention, Saturation
+    from netloom.workload import ProcessGraph
+
+ROW_FIRST = DimensionOrder()
+
+
+def rows() -> Iterator[Row]:
+    """Yield every number of the thesis that netloom recomputes."""
+    printed = published("chittor")
+    for part in (
+        _table_1_1, _figure_2_1, _theorem_1, _theorem_2, _theorem_3, _table_2_2, _equation_2_20,
+        _path_lengths, _table_3_1, _lemmas_6_and_7, _table_3_2, _equation_3_11, _capacity,
+        _section_3_5_3, _section_3_6, _transpose, _symult,
+    ):  # fmt: skip
+        yield from part(printed)
+
+
+def _row(printed: dict[str, Any], item: str, quantity: str, value: float, computed: float) -> Row:
+    """Compare one value with the item's own tolerance (its reason, if any, goes with it)."""
+    known = printed[item]
+    return Row(
+        "chittor", item, quantity, float(value), float(computed),
+        known["tolerance"], known.get("reason", ""),
+    )  # fmt: skip
+
+
+def _exact(item: str, quantity: str, value: float, computed: float) -> Row:
+    return Row("chittor", item, quantity, float(value), float(computed), 0.0)
+
+
+def _table_1_1(_: dict[str, Any]) -> Iterator[Row]:
+    """Degree, links, diameter and bisection width; formulas printed, networks measured."""
+    for dimension in (6, 8, 10):
+        nodes, side = 2**dimension, 2 ** (dimension // 2)
+        for net, values in (
+            (mesh(side, side), (4, 2 * (nodes - side), 2 * (side - 1), side)),
+            (
+                hypercube(dimension),
+                (dimension, nodes * dimension // 2, dimension, nodes // 2),
+            ),
+        ):
+            computed = (degree(net), num_links(net), diameter(net), bisection_width(net))
+            names = ("degree", "links", "diameter", "bisection width")
+            for name, value, found in zip(names, values, computed, strict=True):
+                yield _exact("table 1.1", f"{name} of {net.name}", value, found)
+
+
+def _figure_2_1(printed: dict[str, Any]) -> Iterator[Row]:
+    for spec in ("hypercube:3", "mesh:4x2"):
+        net, values = topology(spec), printed["figure 2.1"][spec]
+        computed = {"bisection width": layout_bisection(net), "peak width": peak_width(net)}
+        for name, value in values.items():
+            yield _row(printed, "figure 2.1", f"{name} of {spec}", value, computed[name])
+
+
+def _theorem_1(printed: dict[str, Any]) -> Iterator[Row]:
+    for dimension in printed["theorem 1"]["dimensions"]:
+        widths = cut_widths(hypercube(dimension))
+        there = widths[2**dimension // 3]
+        name = f"cut width at ⌊N/3⌋ of hypercube:{dimension}, against the peak"
+        yield _row(printed, "theorem 1", name, widths.max(), there)
+
+
+def _theorem_2(printed: dict[str, Any]) -> Iterator[Row]:
+    for dimension in printed["theorem 2"]["dimensions"]:
+        net, value = hypercube(dimension), 2 * 2**dimension // 3
+        yield _row(printed, "theorem 2", f"peak width of {net.name}", value, peak_width(net))
+    for dimension in printed["theorem 2"]["exact_dimensions"]:
+        net, value = hypercube(dimension), 2 * 2**dimension // 3
+        found = minimum_peak_width(net)
+        yield _row(printed, "theorem 2", f"{net.name}, best of all layouts", value, found)
+
+
+def _theorem_3(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["theorem 3"]
+    for side in known["sides"]:
+        net = mesh(side, side)
+        quantity, reason = f"peak width of {net.name}", known["reasons"].get(str(side), "")
+        computed = float(peak_width(net))
+        yield Row("chittor", "theorem 3", quantity, side + 1.0, computed, 0.0, reason)
+    for side in known["exact_sides"]:
+        net = mesh(side, side)
+        found = minimum_peak_width(net)
+        yield _row(printed, "theorem 3", f"{net.name}, best of all layouts", side + 1, found)
+
+
+def _table_2_2(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["table 2.2"]
+    for nodes, values in known["nodes"].items():
+        for delay, value in zip(known["delays"], values, strict=True):
+            computed = channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
+            yield _row(printed, "table 2.2", f"{delay} delay, N = {nodes}", value, float(computed))
+
+
+def _equation_2_20(printed: dict[str, Any]) -> Iterator[Row]:
+    """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
+    for nodes, length in printed["equation 2.20"]["cases"]:
+        side = isqrt(nodes)
+        cube_net, mesh_net = hypercube(nodes.bit_length() - 1), mesh(side, side)
+        ratio = 2 * sqrt(nodes) / 3
+        for distance, measured in (("average", average_distance), ("worst", diameter)):
+            value = speedup(nodes, length, distance=distance, form="chittor-1991")  # type: ignore[arg-type]
+            computed = ratio * (measured(cube_net) + length) / (measured(mesh_net) + length)
+            name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
+            yield _row(printed, "equation 2.20", name, float(value), computed)
+
+
+def _path_lengths(_: dict[str, Any]) -> Iterator[Row]:
+    for side in (4, 8, 16, 32):
+        net = mesh(side, side)
+        yield _exact("equation 3.17", f"D_max on {net.name}", 2 * (side - 1), diameter(net))
+        value, found = 2 * side / 3, average_distance(net)
+        yield Row("chittor", "equation 3.18", f"D_avg on {net.name}", value, found, 1e-9)
+
+
+def _process_graphs(nodes: int) -> dict[str, ProcessGraph]:
+    """The four process graphs of chapter 3 for a √N × √N mesh.
+
+    The thesis never says which 3D meshes it takes; cubes of the largest whole side that fits are
+    the only ones that agree with table 3.2 at more than one size.
+    """
+    side, edge = isqrt(nodes), round(nodes ** (1 / 3))
+    edge -= edge**3 > nodes
+    return {
+        "2D mesh": read(f"mesh:{side}x{side}"),
+        "binary tree": read(f"binary-tree:{nodes - 1}"),
+        "3D mesh": read(f"mesh:{edge}x{edge}x{edge}"),
+        "hypercube": read(f"hypercube:{nodes.bit_length() - 1}"),
+    }
+
+
+class _Random(NamedTuple):
+    """Figures of seeded random mappings, one entry each."""
+
+    channel_load_mean: NDArray[np.float64]
+    channel_load_max: NDArray[np.float64]
+    path_contention_mean: NDArray[np.float64]
+    path_contention_max: NDArray[np.float64]
+    average_node: NDArray[np.float64]
+    worst_node: NDArray[np.float64]
+
+
+@cache
+def _random_mappings(kind: str, nodes: int, mappings: int) -> _Random:
+    graph, side = _process_graphs(nodes)[kind], isqrt(nodes)
+    net, weights = mesh(side, side), np.ones(graph.num_edges)
+    found = []
+    for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
+        contention, limit = _mapped(
+            net, graph, random_mapping(graph.num_tasks, nodes, seed), weights
+        )
+        loads, levels = contention.channel_load, contention.path_contention
+        found.append(
+            (
+                loads.mean(), loads.max(), levels.mean(), levels.max(),
+                limit.average_node, limit.worst_node,
+            )
+        )  # fmt: skip
+    return _Random(*np.array(found, np.float64).T)
+
+
+def _mapped(
+    net: Any, graph: ProcessGraph, node_of: NDArray[np.int32], weights: NDArray[np.float64]
+) -> tuple[Contention, Saturation]:
+    ends = node_of[graph.source], node_of[graph.target]
+    found = measure(net, ROW_FIRST, *ends, weights)
+    most = heaviest_channel(net, ROW_FIRST, *ends, found.weighted_channel_load)
+    return found, saturation(found, ends[0], weights, net.num_nodes, most)
+
+
+def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
+    """The estimates against the mean of random mappings."""
+    known = printed["table 3.1"]
+    names = {
+        "channel_load_mean": "χ_avg = C/6",
+        "channel_load_max": "χ_max = 3C/8",
+        "path_contention_mean": "ν_avg = C/2",
+        "path_contention_max": "ν_max = C",
+    }
+    for nodes in known["nodes"]:
+        for kind, graph in _process_graphs(nodes).items():
+            estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
+            random = _random_mappings(kind, nodes, known["mappings"])
+            for field, name in names.items():
+                value, computed = getattr(estimate, field), getattr(random, field).mean()
+                yield _row(printed, "table 3.1", f"{name}, {kind}, N = {nodes}", value, computed)
+
+
+def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["lemma 6"]
+    for nodes, kind in product(known["nodes"], _process_graphs(16)):
+        random = _random_mappings(kind, nodes, known["mappings"])
+        root = sqrt(nodes)
+        name = f"{kind}, N = {nodes}"
+        average, worst = random.average_node.mean(), random.worst_node.mean()
+        yield _row(printed, "lemma 6", f"average node 2/√N, {name}", 2 / root, average)
+        yield _row(printed, "lemma 6", f"worst node 1/√N (lemma 7), {name}", 1 / root, worst)
+
+
+def _table_3_2(printed: dict[str, Any]) -> Iterator[Row]:
+    """One random mapping's values: reproduced when they lie among those of many random mappings.
+
+    The computed value is the mean; the tolerance reaches from it to the farthest random mapping on
+    the printed value's side, and half a per cent more, for the printed rounding.
+    """
+    known = printed["table 3.2"]
+    for size, kinds in known["percent"].items():
+        for kind, values in kinds.items():
+            random = _random_mappings(kind, int(size), known["mappings"][size])
+            for who, value in zip(("average_node", "worst_node"), values, strict=True):
+                percent = 100 * getattr(random, who)
+                mean = float(percent.mean())
+                end = percent.max() if value > mean else percent.min()
+                tolerance = (abs(float(end) - mean) + 0.5) / value
+                name = f"{kind}, N = {size}, {who.replace('_', ' ')} (%)"
+                yield Row(
+                    "chittor", "table 3.2", name, float(value), mean, tolerance, known["reason"]
+                )
+
+
+def _equation_3_11(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["equation 3.11"]
+    found = path_slowdown(known["traffic"], known["path_contention"])
+    name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
+    yield _row(printed, "equation 3.11", name, known["printed"], float(found))
+
+
+def _capacity(printed: dict[str, Any]) -> Iterator[Row]:
+    """Uniform traffic: every node talks to every other, so the mapping does not matter."""
+    known = printed["corollary 5"]
+    nodes, side = known["nodes"], isqrt(known["nodes"])
+    graph, net = read(f"all-to-all:{nodes}"), mesh(side, side)
+    _, limit = _mapped(net, graph, np.arange(nodes, dtype=np.int32), np.ones(graph.num_edges))
+    name = f"saturation of uniform traffic on {net.name}"
+    yield _row(printed, "corollary 5", f"{name} (%)", known["percent"], 100 * limit.average_node)
+    capacity = printed["equation 3.34"]
+    node_traffic = estimate_mesh(nodes, nodes - 1).saturation_average_node
+    found = 100 * float(capacity_fraction(node_traffic, average_distance(net)))
+    yield _row(printed, "equation 3.34", f"{name} (% of capacity)", capacity["percent"], found)
+
+
+def _section_3_5_3(printed: dict[str, Any]) -> Iterator[Row]:
+    for dimension in printed["section 3.5.3"]["dimensions"]:
+        side = 2 ** (dimension // 2)
+        graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
+        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        name = f"χ_max of {graph.name} on {net.name}, identity"
+        yield _row(printed, "section 3.5.3", name, 2 * side // 3, found.channel_load.max())
+
+
+def _section_3_6(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["section 3.6"]
+    nodes = known["nodes"]
+    limit = estimate_mesh(nodes, 1.0).saturation_average_node
+    found = limit * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
+    yield _row(printed, "section 3.6", "speed-up left by random mapping", known["speedup"], found)
+
+
+def _transpose(printed: dict[str, Any]) -> Iterator[Row]:
+    for side in printed["section 4.2.3"]["sides"]:
+        graph, net = read(f"transpose:{side}"), mesh(side, side)
+        found = measure(net, ROW_FIRST, graph.source, graph.target)
+        for name, value, computed in (
+            ("ν_max", side - 2, found.path_contention.max()),
+            ("χ_max", side - 1, found.channel_load.max()),
+            ("d of the corner nodes", side - 2, found.logical_path_length.max()),
+            ("least ν", 0, found.path_contention.min()),
+        ):
+            yield _row(printed, "section 4.2.3", f"{name}, transpose:{side}", value, computed)
+
+
+def _symult(printed: dict[str, Any]) -> Iterator[Row]:
+    known = printed["section 4.3"]
+    symult = machine(known["machine"])
+    size, compute_us = known["message_bytes"], known["compute_us"]
+    message_us = float(symult.message_time_us(size))
+    yield _row(
+        printed, "section 4.3", "loop time (µs)", known["loop_us"], compute_us + 2 * message_us
+    )
+    offered = offered_by_program(
+        size, compute_us, message_us, symult.bandwidth_bytes_per_us, messages_waited_for=2
+    )
+    yield _row(printed, "section 4.3", "λ_a (%)", known["offered_percent"], 100 * offered)
+    side = known["side"]
+    graph = read(f"transpose:{side}")
+    node_of = np.arange(graph.num_tasks, dtype=np.int32)
+    _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
+    name = f"worst node, transpose:{side} (%)"
+    yield _row(printed, "section 4.3", name, known["worst_node_percent"], 100 * limit.worst_node)

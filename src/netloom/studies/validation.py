@@ -1,0 +1,117 @@
+"""Published numbers side by side with what netloom computes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PAPERS = {"chittor": "netloom.studies.chittor"}
+"""The module that recomputes each paper, by the name that the command line takes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published number.
+
+    Attributes
+    ----------
+    paper, item, quantity
+        Where it is printed (table, figure, equation or theorem), and what it is.
+    printed, computed
+        The published number and netloom's.
+    tolerance
+        Largest relative deviation that counts as reproduced.
+    reason
+        Why the number is known not to reproduce; empty otherwise. It never makes a row pass.
+    """
+
+    paper: str
+    item: str
+    quantity: str
+    printed: float
+    computed: float
+    tolerance: float
+    reason: str = ""
+
+    @property
+    def deviation(self) -> float:
+        """Relative deviation of the computed from the printed number."""
+        difference = abs(self.computed - self.printed)
+        return difference / abs(self.printed) if self.printed else difference
+
+    @property
+    def within(self) -> bool:
+        """Whether the deviation is within the tolerance (rounding of floats aside)."""
+        return self.deviation <= self.tolerance + 1e-12
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        return {
+            "paper": self.paper,
+            "item": self.item,
+            "quantity": self.quantity,
+            "printed": self.printed,
+            "computed": self.computed,
+            "deviation": self.deviation,
+            "tolerance": self.tolerance,
+            "within": self.within,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Validation:
+    """All rows that were recomputed."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def failures(self) -> tuple[Row, ...]:
+        """Rows that fall outside and have no known reason to."""
+        return tuple(row for row in self.rows if not row.within and not row.reason)
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line."""
+        outside = sum(not row.within for row in self.rows)
+        known = outside - len(self.failures)
+        return (
+            f"{len(self.rows)} published numbers: {len(self.rows) - outside} reproduced, "
+            f"{outside} outside their tolerance ({known} of them known, with the reason)."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all rows as plain data."""
+        return {"rows": [row.to_dict() for row in self.rows], "verdict": self.sentence}
+
+
+def validate(paper: str = "") -> Validation:
+    """Recompute every published number of ``paper``, or of all papers.
+
+    Raises
+    ------
+    InputError
+        If the paper is not known.
+    """
+    if paper and paper not in PAPERS:
+        raise InputError("paper", f"'{paper}'", f"one of {', '.join(PAPERS)}")
+    rows: list[Row] = []
+    for name in [paper] if paper else PAPERS:
+        recompute: Callable[[], Iterator[Row]] = import_module(PAPERS[name]).rows
+        rows.extend(recompute())
+    return Validation(tuple(rows))
+
+
+def published(paper: str) -> dict[str, Any]:
+    """Return the printed numbers of a paper, with tolerances and reasons, from its data file."""
+    text = files("netloom.studies").joinpath("data", f"{paper}.json").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found

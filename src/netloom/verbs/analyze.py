@@ -1,0 +1,253 @@
+"""Will this program, so mapped, contend on this network; where; and what limits it?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from netloom.contention import (
+    expect_random,
+    heaviest_channel,
+    measure,
+    offered_by_program,
+    offered_by_run,
+    saturation,
+    verdict,
+)
+from netloom.errors import InputError
+from netloom.machines import Machine, machine, machine_names
+from netloom.mapping import place
+from netloom.progress import track
+from netloom.provenance import DEFAULT_SEED, Provenance
+from netloom.routing import (
+    DimensionOrder,
+    Routing,
+    ShortestPath,
+    SourceRoutes,
+    find_deadlock,
+    parse_routing,
+)
+from netloom.routing.deadlock import MOST_PAIRS
+from netloom.spec import split_spec
+from netloom.topology import Cube, Topology, topology
+from netloom.verbs.analysis import Analysis, MappedProgram, figures
+from netloom.verbs.question import Question, ask
+from netloom.workload import ProcessGraph, read
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.contention import Expectation
+
+
+class AnalyzeQuestion(Question):
+    """The question that ``analyze`` answers.
+
+    Attributes
+    ----------
+    app
+        Who talks to whom: a process graph, a spec such as ``hypercube:10``, or a file.
+    on
+        The network: a topology, a spec such as ``torus:4x4x4``, or a machine by name.
+    mapping
+        ``identity``, ``random``, a file, or the array ``node_of``.
+    routing
+        ``default``, ``dimension-order``, ``shortest-path``, ``routes:FILE``, or a routing.
+    weight
+        What an edge's share of the traffic is taken from: its bytes, its messages, or nothing
+        (``uniform``: all edges alike, as in the thesis).
+    tasks_per_node
+        How many tasks a node takes.
+    random_mappings
+        How many seeded random mappings to compare with.
+    seed
+        Of the random mapping; the mappings compared with use the seeds after it.
+    offered
+        Traffic that the average sending node offers, as a fraction of one channel's bandwidth.
+    run_seconds
+        Instead of ``offered``: how long the recorded run took, were it free of contention. Needs a
+        machine, for the bandwidth of a channel.
+    instructions_per_message, mips
+        Instead of ``offered``: instructions that a task executes between two messages, and the
+        million instructions a second that it manages. Needs a machine.
+    """
+
+    app: str | ProcessGraph
+    on: str | Topology | Machine
+    mapping: Any = "identity"
+    routing: str | DimensionOrder | ShortestPath | SourceRoutes = "default"
+    weight: Literal["bytes", "messages", "uniform"] = "bytes"
+    tasks_per_node: int = Field(1, ge=1)
+    random_mappings: int = Field(25, ge=0, le=100_000)
+    seed: int = Field(DEFAULT_SEED, ge=0)
+    offered: float | None = Field(None, gt=0, allow_inf_nan=False)
+    run_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
+    instructions_per_message: float | None = Field(None, gt=0, allow_inf_nan=False)
+    mips: float | None = Field(None, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _one_way_to_say_the_load(self) -> AnalyzeQuestion:
+        ways = (self.offered, self.run_seconds, self.instructions_per_message)
+        if sum(way is not None for way in ways) > 1:
+            raise InputError(
+                "offered", "several ways to say the load",
+                "one of offered, run_seconds and instructions_per_message",
+            )  # fmt: skip
+        if (self.instructions_per_message is None) != (self.mips is None):
+            raise InputError("mips", "one without the other", "instructions_per_message and mips")
+        return self
+
+
+def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: Any) -> Analysis:
+    """Analyse the contention of a mapped program without simulating it.
+
+    Parameters
+    ----------
+    app, on
+        The program and the network; see ``AnalyzeQuestion``, as for all other options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+
+    Examples
+    --------
+    >>> from netloom.verbs import analyze
+    >>> found = analyze("hypercube:10", "mesh:32x32", random_mappings=0)
+    >>> found.to_dict()["channel_load"]["max"]
+    21
+    """
+    question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
+    graph = question.app if isinstance(question.app, ProcessGraph) else read(question.app)
+    network, on_machine = _network(question.on)
+    routing = _routing(question.routing, network)
+    node_of = _place(question, question.mapping, graph, network, question.seed)
+    mapped = _map(question, graph, network, routing, node_of)
+    offered = _offered(question, graph, mapped, on_machine)
+    rows, path_contention = _random_mappings(question, graph, network, routing)
+    return Analysis(
+        graph=graph,
+        topology=network,
+        machine=on_machine,
+        routing=str(routing),
+        weight=question.weight,
+        node_of=node_of,
+        mapped=mapped,
+        offered=offered,
+        verdict=verdict(
+            mapped.limit, offered, paths_meet=bool(mapped.contention.path_contention.any())
+        ),
+        random=rows,
+        random_path_contention=path_contention,
+        expected=_expected(question, graph, network, routing),
+        deadlock_cycle=_deadlock(network, routing),
+        provenance=Provenance(question.configuration(), question.seed),
+    )
+
+
+def _network(on: str | Topology | Machine) -> tuple[Topology, Machine | None]:
+    if isinstance(on, str) and split_spec(on)[0] in machine_names():
+        on = machine(on)
+    if isinstance(on, Machine):
+        return on.network(), on
+    return (topology(on) if isinstance(on, str) else on), None
+
+
+def _routing(routing: str | Routing, network: Topology) -> Routing:
+    return parse_routing(routing, network) if isinstance(routing, str) else routing
+
+
+def _place(
+    question: AnalyzeQuestion, mapping: Any, graph: ProcessGraph, network: Topology, seed: int
+) -> NDArray[np.int32]:
+    return place(
+        mapping,
+        graph.num_tasks,
+        network.num_nodes,
+        seed=seed,
+        tasks_per_node=question.tasks_per_node,
+        topology_name=network.name,
+    )
+
+
+def _map(
+    question: AnalyzeQuestion,
+    graph: ProcessGraph,
+    network: Topology,
+    routing: Routing,
+    node_of: NDArray[np.int32],
+) -> MappedProgram:
+    """Measure one mapping."""
+    weights = {
+        "bytes": graph.bytes,
+        "messages": graph.messages,
+        "uniform": np.ones(graph.num_edges),
+    }[question.weight]
+    if not weights.any():
+        raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(network, routing, source, target, weights)
+    most = heaviest_channel(network, routing, source, target, found.weighted_channel_load)
+    limit = saturation(found, source, weights, network.num_nodes, most)
+    return MappedProgram(source, target, weights, found, most, limit)
+
+
+def _random_mappings(
+    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
+    """Measure seeded random mappings: one row each, and how often each ν occurs in all."""
+    rows: list[dict[str, Any]] = []
+    counts = np.zeros(1, np.int64)
+    for seed in track(range(1, question.random_mappings + 1), "random mappings"):
+        node_of = _place(question, "random", graph, network, question.seed + seed)
+        mapped = _map(question, graph, network, routing, node_of)
+        rows.append(figures(question.seed + seed, graph, mapped))
+        more = np.bincount(mapped.contention.path_contention[mapped.moving])
+        longest = max(len(counts), len(more))
+        counts = np.pad(counts, (0, longest - len(counts)))
+        counts[: len(more)] += more
+    return rows, counts
+
+
+def _expected(
+    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+) -> Expectation | None:
+    """Exact expectations of a random mapping, where they are known."""
+    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+        return None
+    if question.tasks_per_node > 1 or network.num_nodes < 4:
+        return None
+    return expect_random(network, routing, graph.source, graph.target)
+
+
+def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
+    """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
+    if isinstance(routing, ShortestPath) and network.num_nodes**2 > MOST_PAIRS:
+        return None
+    return find_deadlock(network, routing)
+
+
+def _offered(
+    question: AnalyzeQuestion, graph: ProcessGraph, mapped: MappedProgram, on: Machine | None
+) -> float | None:
+    """Offered traffic, from whichever way it was told."""
+    if question.run_seconds is None and question.instructions_per_message is None:
+        return question.offered
+    if on is None:
+        raise InputError("on", "no machine", f"one of {', '.join(machine_names())} for this load")
+    sent = np.bincount(mapped.source[mapped.moving], graph.bytes[mapped.moving])
+    if question.run_seconds is not None:
+        mean_sent = float(sent.sum() / np.count_nonzero(sent))
+        return offered_by_run(mean_sent, question.run_seconds * 1e6, on.bandwidth_bytes_per_us)
+    assert question.instructions_per_message is not None
+    assert question.mips is not None
+    message_bytes = float(sent.sum() / graph.messages[mapped.moving].sum())
+    return offered_by_program(
+        message_bytes,
+        question.instructions_per_message / question.mips,
+        float(on.message_time_us(message_bytes)),
+        on.bandwidth_bytes_per_us,
+    )

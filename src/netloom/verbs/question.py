@@ -1,0 +1,50 @@
+"""What all questions have in common: checked once, refused in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Question(BaseModel):
+    """A question as one validated record; unknown fields are mistakes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    def configuration(self) -> dict[str, Any]:
+        """Return every field as plain data; objects are named by their ``name`` or type."""
+        return {name: _plain(getattr(self, name)) for name in type(self).model_fields}
+
+
+AnyQuestion = TypeVar("AnyQuestion", bound=Question)
+
+
+def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
+    """Return the question of this kind with these fields.
+
+    Raises
+    ------
+    InputError
+        Naming the first field that is wrong, what it holds and what would do.
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else kind.__name__
+        if first["type"] == "extra_forbidden":
+            raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None
+        wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        raise InputError(field, repr(first["input"]), wanted) from None
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return getattr(value, "name", None) or type(value).__name__

@@ -1,0 +1,76 @@
+"""The machines' figures, their sources, and the worked example of Chittor 1991, section 4.3."""
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.machines import machine, machine_names
+from netloom.topology import Cube
+
+
+def test_worked_example_of_a_4_kb_message_on_the_symult():
+    symult = machine("symult2010")
+    message_us = symult.message_time_us(4096)
+    assert message_us == pytest.approx(839.35, abs=0.01)
+    applied = 4096 / symult.bandwidth_bytes_per_us / (1000 + 2 * message_us)
+    assert applied == pytest.approx(0.076455, abs=1e-6)
+
+
+def test_times_change_where_messages_are_cut_into_packets():
+    times = machine("symult2010").message_time_us([0, 256, 257])
+    assert times == pytest.approx([210.9, 225.6712, 249.6752])
+
+
+def test_only_hops_after_the_first_add_to_the_measured_time():
+    symult = machine("symult2010")
+    times = symult.message_time_us(np.array([[1], [4096]]), [0, 1, 22])
+    assert times.shape == (2, 3)
+    assert (times - times[:, :1]).round(6).tolist() == [[0, 0, 2.1]] * 2
+
+
+def test_cycle_is_the_time_of_one_flit():
+    assert machine("symult2010").cycle_us == 0.05
+    assert machine("tpu-v4").cycle_us == pytest.approx(1 / 50_000), "a flit of one byte"
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_every_machine_names_its_sources_and_builds_its_kind_of_network(name):
+    found = machine(name)
+    assert found.source
+    assert found.notes
+    assert found.bandwidth_bytes_per_us > 0
+    assert found.duplex in {"full", "half"}
+    small = machine(f"{name}:" + "x".join("3" * len(found.wraps))).network()
+    assert isinstance(small, Cube)
+    assert small.wraps == found.wraps
+
+
+def test_default_sizes():
+    assert machine("symult2010").network().num_nodes == 144
+    assert machine("bluegene-p").network().num_nodes == 512
+    assert machine("tpu-v4").network().num_nodes == 4096
+    sides = machine("tofu-d").topology.partition(":")[2].replace("w", "").split("x")
+    assert np.prod([int(side) for side in sides]) == 158_976
+
+
+def test_tofu_keeps_its_rings_at_other_sizes():
+    assert machine("tofu-d:4x4x4x2x3x2").topology == "cube:4wx4wx4wx2x3wx2"
+    assert machine("TPU-v4:4x4x8").topology == "torus:4x4x8"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: machine("cray"), "machine 'cray': found 'cray'; expected one of bluegene-p"),
+        (lambda: machine("symult2010:8"), "symult2010:8: found 1 sides; expected 2, as in mesh"),
+        (lambda: machine("symult2010:8x0"), "symult2010:8x0: found '0'"),
+        (lambda: machine("symult2010:"), "found no sides"),
+        (lambda: machine("symult2010").message_time_us(-1), "message_bytes: found -1.0"),
+        (lambda: machine("symult2010").message_time_us(1, [0, -2]), "hops: found -2.0"),
+        (lambda: machine("symult2010").message_time_us(float("nan")), "message_bytes: found nan"),
+        (lambda: machine("tpu-v4").message_time_us(1), "'tpu-v4': found no published start-up"),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,67 @@
+"""Mapping files come back as they went out, and a mistake in one is named with its line."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netloom.errors import InputError, NotAMappingError
+from netloom.mapping import place, read_mapping, write_mapping
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".json"])
+@given(node_of=st.lists(st.integers(0, 2**31), min_size=1))
+def test_a_mapping_comes_back_as_it_went_out(tmp_path_factory, suffix, node_of):
+    path = tmp_path_factory.getbasetemp() / f"mapping{suffix}"
+    write_mapping(path, node_of, "mesh:4x4")
+    assert read_mapping(path).tolist() == node_of
+    assert "mesh:4x4" in path.read_text()
+
+
+def test_comments_and_blank_lines_do_not_count(tmp_path):
+    path = tmp_path / "m"
+    path.write_text("\ufeff# task 0 first\r\n3 # corner\r\n\r\n  1\n")
+    assert read_mapping(path).tolist() == [3, 1]
+
+
+def test_json_holds_the_version_and_the_topology(tmp_path):
+    write_mapping(tmp_path / "m.json", [1, 0], "ring:2")
+    content = json.loads((tmp_path / "m.json").read_text())
+    assert set(content) == {"netloom", "topology", "node_of"}
+    assert (content["topology"], content["node_of"]) == ("ring:2", [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("m.txt", "0\n# one\n1 2\n", "m.txt:3: found '1 2'; expected a whole number"),
+        ("m.txt", "0\n-1\n", "m.txt:2: found '-1'"),
+        ("m.txt", "9" * 30, "m.txt:1: found '999"),
+        ("m.txt", "# nothing\n", "m.txt: found no tasks"),
+        ("m.json", '{"node_of":\n [1, }', "m.json:2: found no JSON"),
+        ("m.json", "[" * 100_000, "m.json: found JSON that cannot be read"),
+        ("m.json", "[1, 2]", "m.json: found no list of nodes"),
+        ("m.json", '{"node_of": []}', "m.json: found no list of nodes"),
+        ("m.json", '{"node_of": [0, true]}', "m.json, task 1: found True"),
+        ("m.json", '{"node_of": [0, 1.5]}', "m.json, task 1: found 1.5"),
+        ("m.json", '{"node_of": [-3]}', "m.json, task 0: found -3"),
+    ],
+)
+def test_mistakes_name_the_file_and_the_line(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_mapping(tmp_path / name)
+
+
+def test_what_is_no_mapping_names_its_file(tmp_path):
+    (tmp_path / "m.txt").write_text("0\n0\n")
+    with pytest.raises(NotAMappingError, match=r"m.txt: found tasks 0 and 1 both on node 0"):
+        place(tmp_path / "m.txt", 2, 4)
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    with pytest.raises(InputError, match="found no such file"):
+        read_mapping(tmp_path)
+    with pytest.raises(InputError, match="found a place that cannot be written"):
+        write_mapping(tmp_path / "missing" / "m.txt", [0], "ring:4")

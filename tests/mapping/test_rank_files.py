@@ -1,0 +1,106 @@
+"""Every format read back by its own rules puts each rank on the node that the mapping names."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netloom.errors import InputError, NotAMappingError
+from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_rank_file
+
+mappings = st.lists(st.integers(0, 9), min_size=1, max_size=40)
+
+
+@given(mappings)
+def test_openmpi_rankfile_gives_each_rank_of_a_node_its_own_slot(node_of):
+    pattern = re.compile(r"rank (\d+)=n(\d+) slot=(\d+)")
+    rows = [
+        tuple(map(int, pattern.fullmatch(line).groups()))
+        for line in rank_file(node_of).splitlines()
+    ]
+    assert [(rank, node) for rank, node, _ in rows] == list(enumerate(node_of))
+    for node in set(node_of):
+        slots = [slot for _, at, slot in rows if at == node]
+        assert slots == list(range(len(slots)))
+
+
+@given(mappings, st.sampled_from(["openmpi-seq", "mpich", "slurm"]))
+def test_line_r_of_a_host_list_is_the_host_of_rank_r(node_of, kind):
+    hosts = [f"rack{node}.example" for node in range(10)]
+    ending = ":1" if kind == "mpich" else ""
+    assert rank_file(node_of, kind, hosts).splitlines() == [hosts[n] + ending for n in node_of]
+
+
+@given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 4), st.randoms(use_true_random=False))
+def test_cray_order_refilled_by_slots_gives_the_mapping_back(per_node, full_nodes, last, random):
+    node_of = [node for node in range(full_nodes) for _ in range(per_node)]
+    node_of += [full_nodes] * min(last, per_node)
+    random.shuffle(node_of)
+    order = [int(rank) for rank in ",".join(rank_file(node_of, "cray").splitlines()).split(",")]
+    assert sorted(order) == list(range(len(node_of)))
+    assert [node_of[rank] for rank in order] == [s // per_node for s in range(len(order))]
+
+
+@pytest.mark.parametrize(
+    ("node_of", "message"),
+    [
+        ([0, 3, 1], "node 2 idle before occupied node 3"),
+        ([1, 2], "node 0 idle before occupied node 2"),
+        ([0, 0, 1, 2, 2], "1 ranks on node 1 and 2 on node 0"),
+        ([0, 1, 1], "2 ranks on node 1 and 1 on node 0"),
+    ],
+)
+def test_what_a_cray_order_cannot_say(node_of, message):
+    with pytest.raises(InputError, match=message):
+        rank_file(node_of, "cray")
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_what_is_written_is_the_text_and_the_command_names_the_file(tmp_path, kind):
+    path = tmp_path / "my ranks"
+    write_rank_file(path, [1, 0, 2], kind)
+    assert path.read_text() == rank_file([1, 0, 2], kind)
+    command = how_to_apply(kind, path, 3, tasks_per_node=1)
+    assert f"'{path}'" in command
+    assert "3" in command
+
+
+def test_commands():
+    assert how_to_apply("mpich", "r", 8) == "mpiexec -f r -n 8 ./program"
+    assert how_to_apply("cray", "r", 8, 4).endswith("srun -n 8 --ntasks-per-node=4 ./program")
+
+
+def test_hosts_are_read_line_by_line(tmp_path):
+    (tmp_path / "hosts").write_text("# rack 1\nnid0001\n\nnid0007 # spare\n")
+    assert read_hosts(tmp_path / "hosts") == ["nid0001", "nid0007"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\nb slots=4\n", "hosts:2: found 'b slots=4'; expected one host name a line"),
+        ("a\n\nb\na\n", "hosts:4: found 'a' again, as on line 1"),
+        ("#\n", "hosts: found no hosts"),
+    ],
+)
+def test_mistakes_in_a_host_file(tmp_path, text, message):
+    (tmp_path / "hosts").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_hosts(tmp_path / "hosts")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: rank_file([0], "pbs"), InputError, "format: found 'pbs'; expected one of openmpi"),
+        (lambda: how_to_apply("pbs", "r", 1), InputError, "format: found 'pbs'"),
+        (lambda: rank_file([0, 4], hosts=["a"] * 4), InputError, "4 host names; .* at least 5"),
+        (lambda: rank_file([]), InputError, "mapping: found no tasks"),
+        (lambda: rank_file([0, -1]), NotAMappingError, "task 1 on node -1"),
+        (lambda: rank_file([0.5]), NotAMappingError, "values of type float64"),
+    ],
+)
+def test_mistakes_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
