@@ -20,80 +20,67 @@ The thesis's logical path length d counts the channels on which some path is new
 import numpy as np
 from numba import njit
 
-from netloom.routing.dimension_order_kernel import line_start, position, travel
+from netloom.routing.dimension_order_kernel import step
 
 
-@njit(cache=True)
-def step(tables, axis, node, target):
-    """Where the path at ``node`` goes along ``axis``.
-
-    Returns its direction, its hops, the first channel of its line and its place on that line.
-    """
-    side, stride = tables.sides[axis], tables.strides[axis]
-    start, end = node // stride % side, target // stride % side
-    direction, hops = travel(start, end, side, tables.wraps[axis])
-    place = position(start, direction, side)
-    return direction, hops, line_start(tables, axis, direction, node), place
+COUNT, WEIGHT, JOINED = 0, 1, 2
+"""Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
 
 
 @njit(cache=True)
 def _cover(load, line, length, place, hops, weight):
-    """Add ``weight`` to a difference array over ``hops`` channels of a line, round its end too."""
-    load[line + place] += weight
+    """Add one path to a difference array over ``hops`` channels of a line, round its end too."""
+    load[line + place, COUNT] += 1
+    load[line + place, WEIGHT] += weight
     beyond = place + hops
-    if beyond < length:
-        load[line + beyond] -= weight
-    elif beyond > length:
-        load[line] += weight
-        load[line + beyond - length] -= weight
+    if beyond == length:
+        return
+    if beyond > length:
+        load[line, COUNT] += 1
+        load[line, WEIGHT] += weight
+        beyond -= length
+    load[line + beyond, COUNT] -= 1
+    load[line + beyond, WEIGHT] -= weight
 
 
 @njit(cache=True)
 def _sum_lines(values, length):
-    """Turn every line of ``length`` values into its running sum."""
+    """Turn every line of ``length`` rows into its running sum."""
     for line in range(0, len(values), length):
         for place in range(line + 1, line + length):
             values[place] += values[place - 1]
 
 
 @njit(cache=True)
-def _between(running, line, length, place, hops):
-    """Sum over the channels of a run after its first, from a line's running sum."""
-    last = place + hops - 1
-    if last < length:
-        return running[line + last] - running[line + place]
-    return running[line + length - 1] - running[line + place] + running[line + last - length]
-
-
-@njit(cache=True)
-def count_dimension(tables, rank, targets, weights, at, came, loads, joins, turns):
+def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     """First pass along one dimension: who crosses, joins and turns onto each channel.
 
     ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
-    reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``loads``,
-    ``joins`` and ``turns`` are pairs (count, weight) of arrays over this dimension's channels.
+    reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
+    ``join`` and ``turn`` have a row for each of this dimension's channels; what one look-up needs
+    lies side by side, for the rows are visited in no order.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
     for path in range(len(targets)):
-        _, hops, line, place = step(tables, axis, at[path], targets[path])
+        _, hops, line, place, _ = step(tables, axis, at[path], targets[path])
         if hops == 0:
             continue
         line -= base
         first = line + place
-        _cover(loads[0], line, length, place, hops, 1)
-        _cover(loads[1], line, length, place, hops, weights[path])
-        joins[0][first] += 1
-        joins[1][first] += weights[path]
+        _cover(load, line, length, place, hops, weights[path])
+        join[first, COUNT] += 1
+        join[first, WEIGHT] += weights[path]
         if came[path] >= 0:
-            turns[0][first, came[path]] += 1
-            turns[1][first, came[path]] += weights[path]
-    _sum_lines(loads[0], length)
-    _sum_lines(loads[1], length)
+            turn[first, came[path], COUNT] += 1
+            turn[first, came[path], WEIGHT] += weights[path]
+    _sum_lines(load, length)
+    join[:, JOINED] = join[:, COUNT] > 0
+    _sum_lines(join, length)
 
 
 @njit(cache=True)
-def ask_dimension(tables, rank, targets, at, came, loads, joins, turns, met):
+def ask_dimension(tables, rank, targets, at, came, load, join, turn, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 
     ``met`` is (path length, logical path length, paths met, weight met); a path counts itself
@@ -101,26 +88,27 @@ def ask_dimension(tables, rank, targets, at, came, loads, joins, turns, met):
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
-    side, stride = tables.sides[axis], tables.strides[axis]
-    new_here = (joins[0] > 0).astype(np.int32)
-    _sum_lines(joins[0], length)
-    _sum_lines(joins[1], length)
-    _sum_lines(new_here, length)
     for path in range(len(targets)):
-        direction, hops, line, place = step(tables, axis, at[path], targets[path])
+        direction, hops, line, place, reached = step(tables, axis, at[path], targets[path])
         if hops == 0:
             continue
         line -= base
-        first = line + place
-        new, new_weight = loads[0][first], loads[1][first]
-        itself = 1
+        first, last = line + place, line + place + hops - 1
+        new, new_weight, itself = load[first, COUNT], load[first, WEIGHT], 1
         if came[path] >= 0:
-            new -= turns[0][first, came[path]]
-            new_weight -= turns[1][first, came[path]]
+            new -= turn[first, came[path], COUNT]
+            new_weight -= turn[first, came[path], WEIGHT]
             itself = 0
+        met[1][path] += new > itself
+        if last >= line + length:  # the run goes on at the start of its ring
+            last -= length
+            end = line + length - 1
+            met[1][path] += join[end, JOINED]
+            new += join[end, COUNT]
+            new_weight += join[end, WEIGHT]
         met[0][path] += hops
-        met[1][path] += (new > itself) + _between(new_here, line, length, place, hops)
-        met[2][path] += new + _between(joins[0], line, length, place, hops)
-        met[3][path] += new_weight + _between(joins[1], line, length, place, hops)
-        at[path] += (targets[path] // stride % side - at[path] // stride % side) * stride
+        met[1][path] += join[last, JOINED] - join[first, JOINED]
+        met[2][path] += new + join[last, COUNT] - join[first, COUNT]
+        met[3][path] += new_weight + join[last, WEIGHT] - join[first, WEIGHT]
+        at[path] = reached
         came[path] = 2 * rank + direction

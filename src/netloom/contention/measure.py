@@ -205,12 +205,11 @@ def _measure_cube(
         np.zeros(num_paths),
     )
     for rank, here in _dimensions(topology, tables):
-        size = here.stop - here.start
-        loads = (load[here], weighted_load[here])
-        joins = (np.zeros(size, np.int32), np.zeros(size))
-        turns = (np.zeros((size, max(2 * rank, 1)), np.int32), np.zeros((size, max(2 * rank, 1))))
-        count_dimension(tables, rank, targets, weights, at, came, loads, joins, turns)
-        ask_dimension(tables, rank, targets, at, came, loads, joins, turns, met)
+        size, ways_in = here.stop - here.start, max(2 * rank, 1)
+        tallies = np.zeros((size, 2)), np.zeros((size, 3)), np.zeros((size, ways_in, 2))
+        count_dimension(tables, rank, targets, weights, at, came, *tallies)
+        ask_dimension(tables, rank, targets, at, came, *tallies, met)
+        load[here], weighted_load[here] = tallies[0].T
     path_length, logical, contention, contending = met
     contention -= path_length > 0
     return Contention(path_length, logical, contention, contending, load, weighted_load)

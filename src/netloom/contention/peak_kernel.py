@@ -8,7 +8,7 @@ cover any run.
 import numpy as np
 from numba import njit
 
-from netloom.contention.cube_kernel import step
+from netloom.routing.dimension_order_kernel import step
 
 
 @njit(cache=True)
@@ -42,9 +42,8 @@ def raise_to_heaviest(tables, rank, targets, at, heaviest, peak):
     """Raise ``peak`` of each path to its heaviest channel in one dimension, and move it on."""
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
-    side, stride = tables.sides[axis], tables.strides[axis]
     for path in range(len(targets)):
-        _, hops, line, place = step(tables, axis, at[path], targets[path])
+        _, hops, line, place, reached = step(tables, axis, at[path], targets[path])
         if hops == 0:
             continue
         line -= base
@@ -53,4 +52,4 @@ def raise_to_heaviest(tables, rank, targets, at, heaviest, peak):
         if hops > before_end:  # round the end of a ring
             best = max(best, _heaviest_run(heaviest, line, hops - before_end))
         peak[path] = max(peak[path], best)
-        at[path] += (targets[path] // stride % side - at[path] // stride % side) * stride
+        at[path] = reached

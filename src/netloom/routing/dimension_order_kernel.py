@@ -19,18 +19,24 @@ def travel(start, end, side, wrap):
     return 1, side - forward
 
 
-@njit(cache=True)
-def line_start(tables, axis, direction, node):
-    """First channel of the directed line through ``node`` along ``axis``."""
-    side, stride = tables.sides[axis], tables.strides[axis]
-    line = node // (stride * side) * stride + node % stride
-    return tables.line_base[axis, direction] + line * tables.line_channels[axis]
+@njit(cache=True, error_model="numpy")
+def step(tables, axis, node, target):
+    """Where a packet at ``node`` goes along ``axis`` on its way to ``target``.
 
-
-@njit(cache=True)
-def position(coordinate, direction, side):
-    """Place on its line of the channel that leaves ``coordinate`` in ``direction``."""
-    return coordinate if direction == 0 else side - 1 - coordinate
+    Returns its direction, its hops, the first channel of its directed line, its place on that
+    line, and the node that it reaches.
+    """
+    side, stride = np.int32(tables.sides[axis]), np.int32(tables.strides[axis])
+    node, target = np.int32(node), np.int32(target)
+    above = node // stride  # node = (row * side + start) * stride + below
+    row = above // side
+    below, start = node - above * stride, above - row * side
+    end = target // stride % side
+    direction, hops = travel(start, end, side, tables.wraps[axis])
+    place = start if direction == 0 else side - 1 - start
+    line = row * stride + below
+    first = tables.line_base[axis, direction] + line * tables.line_channels[axis]
+    return direction, hops, first, place, node + (end - start) * stride
 
 
 @njit(cache=True)
@@ -38,11 +44,10 @@ def path_offsets(tables, sources, targets):
     """Offsets of the ragged array that ``fill_paths`` fills."""
     offsets = np.zeros(len(sources) + 1, np.int64)
     for path in range(len(sources)):
-        hops = 0
-        for axis in range(len(tables.sides)):
-            side, stride = tables.sides[axis], tables.strides[axis]
-            start, end = sources[path] // stride % side, targets[path] // stride % side
-            hops += travel(start, end, side, tables.wraps[axis])[1]
+        node, hops = sources[path], 0
+        for axis in tables.order:
+            _, crossed, _, _, node = step(tables, axis, node, targets[path])
+            hops += crossed
         offsets[path + 1] = offsets[path] + hops
     return offsets
 
@@ -52,16 +57,10 @@ def fill_paths(tables, sources, targets, offsets):
     """Channels of every path, in the order in which they are crossed."""
     channels = np.empty(offsets[-1], np.int32)
     for path in range(len(sources)):
-        node = np.int64(sources[path])
-        free = offsets[path]
+        node, free = sources[path], offsets[path]
         for axis in tables.order:
-            side, stride = tables.sides[axis], tables.strides[axis]
-            start, end = node // stride % side, targets[path] // stride % side
-            direction, hops = travel(start, end, side, tables.wraps[axis])
-            first = line_start(tables, axis, direction, node)
-            place = position(start, direction, side)
-            for hop in range(hops):
-                channels[free] = first + (place + hop) % side
+            _, hops, line, place, node = step(tables, axis, node, targets[path])
+            for hop in range(place, place + hops):  # round the end of a ring where need be
+                channels[free] = line + hop % tables.sides[axis]
                 free += 1
-            node += (end - start) * stride
     return channels
