@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -26,7 +27,7 @@ LEVEL_STYLES = {
 def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     """Print the verdict, the table of figures beside random mappings, and what was written."""
     data = result.to_dict()
-    console = Console(highlight=False)
+    console = _console()
     mapping = data["provenance"]["configuration"]["mapping"]
     console.print(
         f"[bold]{result.graph.name}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
@@ -35,10 +36,19 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     )
     console.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
     console.print(_figures_table(data))
+    note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
+    if result.random:
+        note += f"; better than: of {len(result.random)} random mappings, by the maximum"
+    console.print(f"[dim]{note}[/]")
     for line in _remarks(result, data):
         console.print(f"• {line}")
     for line in written:
         console.print(line, soft_wrap=True)
+
+
+def _console() -> Console:
+    """Return the terminal; where there is none, lines long enough for every table."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=110)
 
 
 def _figures_table(data: dict[str, Any]) -> Table:
@@ -47,15 +57,14 @@ def _figures_table(data: dict[str, Any]) -> Table:
     for column in ("", "mean", "max"):
         table.add_column(column, justify="left" if not column else "right")
     if random["mappings"]:
-        table.add_column(f"{random['mappings']} random: mean", justify="right")
-        table.add_column("max", justify="right")
-        table.add_column("beaten (max)", justify="right")
+        for column in ("random mean", "random max", "better than"):
+            table.add_column(column, justify="right")
     rows = {
-        "path length D (hops)": "path_length",
+        "path length D, hops": "path_length",
         "logical path length d": "logical_path_length",
-        "channel load χ (paths)": "channel_load",
-        f"channel load ({data['provenance']['configuration']['weight']})": "weighted_channel_load",
-        "path contention level ν": "path_contention",
+        "channel load χ, paths": "channel_load",
+        f"channel load, {data['provenance']['configuration']['weight']}": "weighted_channel_load",
+        "path contention ν": "path_contention",
     }
     for label, key in rows.items():
         cells = [label, _number(data[key]["mean"]), _number(data[key]["max"])]
@@ -65,8 +74,8 @@ def _figures_table(data: dict[str, Any]) -> Table:
             cells.append(f"{top['beaten']} of {random['mappings']}")
         table.add_row(*cells)
     for label, key in (
-        ("saturation, average node (estimate)", "average_node"),
-        ("saturation, worst node (estimate)", "worst_node"),
+        ("saturation, average node *", "average_node"),
+        ("saturation, worst node *", "worst_node"),
         ("saturation, upper bound", "upper_bound"),
     ):
         cells = [label, _percent(data["saturation"][key]), ""]
@@ -92,7 +101,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         what = "Held up first" if result.offered is None else "Nodes held up"
         lines.append(f"{what}: {shown}")
     message = data["mean_message"]
-    if message:
+    if message and result.graph.messages.max() > 1:  # else nobody counted messages
         took = f", {_number(message['us'])} µs" if "us" in message else ""
         lines.append(
             f"Mean message: {_number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
@@ -125,7 +134,7 @@ def show_machines(machines: Sequence[Machine]) -> None:
         table.add_row(
             each.name, each.full_name, each.topology, _number(each.bandwidth_bytes_per_us), startup
         )
-    Console(highlight=False).print(table)
+    _console().print(table)
 
 
 def show_validation(result: Any) -> None:
@@ -142,7 +151,7 @@ def show_validation(result: Any) -> None:
             row.paper, row.item, row.quantity, _number(row.printed), _number(row.computed),
             _percent(row.deviation), _percent(row.tolerance), mark,
         )  # fmt: skip
-    console = Console(highlight=False)
+    console = _console()
     console.print(table)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         console.print(f"[yellow]known[/]: {reason}")

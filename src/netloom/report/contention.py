@@ -50,8 +50,7 @@ def contention_chart(analysis: Analysis) -> alt.HConcatChart:
                 offset=18,
             )
         )
-        .configure_view(stroke=None)
-        .configure(background="white", padding=18)
+        .configure(background="white", padding=18, view=alt.ViewConfig(stroke=None))
     )
     return both
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 10_000
 """Most channels that are drawn one by one; above that a picture shows nothing but ink."""
 
-LOAD_COLOURS = ["#dfe3e8", "#f4c37d", "#e8743b", "#a50f15"]
+LOAD_COLOURS = ["#e3e6ea", "#f6c886", "#e8743b", "#a50f15"]
 ASIDE = 0.11
 """How far a channel is drawn to the right of its direction, so that both ways can be seen."""
 
@@ -66,7 +66,7 @@ def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.C
     colour = alt.Color(
         "load:Q",
         title=title,
-        scale=alt.Scale(range=LOAD_COLOURS),
+        scale=alt.Scale(range=LOAD_COLOURS, interpolate="rgb"),
         legend=alt.Legend(orient="bottom", gradientLength=240, format="~s"),
     )
     drawing: alt.Chart = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, InstanceOf, model_validator
 
 from netloom.contention import (
     expect_random,
@@ -74,10 +74,12 @@ class AnalyzeQuestion(Question):
         million instructions a second that it manages. Needs a machine.
     """
 
-    app: str | ProcessGraph
-    on: str | Topology | Machine
+    app: str | InstanceOf[ProcessGraph]
+    on: str | InstanceOf[Topology] | InstanceOf[Machine]
     mapping: Any = "identity"
-    routing: str | DimensionOrder | ShortestPath | SourceRoutes = "default"
+    routing: (
+        str | InstanceOf[DimensionOrder] | InstanceOf[ShortestPath] | InstanceOf[SourceRoutes]
+    ) = "default"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     tasks_per_node: int = Field(1, ge=1)
     random_mappings: int = Field(25, ge=0, le=100_000)

@@ -13,11 +13,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from netloom.errors import InputError
 from netloom.workload.process_graph import process_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from netloom.workload.process_graph import ProcessGraph
 
@@ -32,11 +36,11 @@ PARTS = {
 
 _FILE = re.compile(r"(?P<name>.+)\.(?P<rank>0|[1-9][0-9]{0,8})\.prof")
 _ROW = re.compile(
-    r"(?P<letter>[EISRC])\t(?P<rank>[0-9]{1,9})\t(?P<peer>[0-9]{1,9})"
-    r"\t(?P<bytes>[0-9]{1,20}) bytes\t(?P<messages>[0-9]{1,20}) msgs sent"
-    r"(\t([0-9]+(,[0-9]+)*)?)?\n"
+    r"([EISRC])\t([0-9]{1,9})\t([0-9]{1,9})\t([0-9]{1,20}) bytes\t([0-9]{1,20}) msgs sent"
+    r"(?:\t[0-9,]*)?\n"  # the histogram of sizes, which is not always there
 )
 _ROW_LIKE = "'E<tab>rank<tab>peer<tab>N bytes<tab>N msgs sent'"
+_LETTERS = ("E", "I", "S", "R", "C", "D", "A2A", "O2A", "A2O")
 _SKIPPED = ("#", "D\t", "A2A\t", "O2A\t", "A2O\t")
 
 
@@ -72,19 +76,13 @@ def read_monitoring(path: str | Path, *, parts: str = "network") -> ProcessGraph
     if parts not in PARTS:
         raise InputError("parts", f"'{parts}'", ", ".join(PARTS))
     files = _files_by_rank(str(path))
-    edges = [
-        edge
-        for rank, file in enumerate(files)
-        for edge in _edges(file, rank, num_ranks=len(files), letters=PARTS[parts])
-    ]
-    source, target, sent, counted = zip(*edges, strict=True) if edges else ((), (), (), ())
+    rows = np.concatenate(
+        [_rows(file, rank, len(files), PARTS[parts]) for rank, file in enumerate(files)]
+    )
+    rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
+    source, target = rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32)
     return process_graph(
-        len(files),
-        source,
-        target,
-        bytes=sent,
-        messages=counted,
-        name=str(path),
+        len(files), source, target, bytes=rows[:, 2], messages=rows[:, 3], name=str(path)
     )
 
 
@@ -96,19 +94,20 @@ def is_monitoring(path: str) -> bool:
     >>> is_monitoring("runs/lammps.*.prof"), is_monitoring("lammps.mtx")
     (True, False)
     """
-    place = Path(path)
-    is_glob = any(sign in path for sign in "*?[") and not place.exists()
-    return is_glob or place.is_dir() or path.endswith(".prof")
+    return _is_glob(path) or Path(path).is_dir() or path.endswith(".prof")
+
+
+def _is_glob(path: str) -> bool:
+    return any(sign in path for sign in "*?[") and not Path(path).exists()
 
 
 def _files_by_rank(path: str) -> list[Path]:
     """Return the files of one run, that of rank r at place r."""
-    runs: dict[Path, dict[int, Path]] = {}
-    for file in _candidates(path):
-        if found := _FILE.fullmatch(file.name):
-            runs.setdefault(file.parent / found["name"], {})[int(found["rank"])] = file
+    runs = _runs(path)
     if not runs:
-        raise InputError(path, "no Open MPI monitoring files", "files named NAME.<rank>.prof")
+        exists = _is_glob(path) or Path(path).exists()
+        found = "no Open MPI monitoring files" if exists else "no such file"
+        raise InputError(path, found, "files named NAME.<rank>.prof")
     if len(runs) > 1:
         names = sorted(map(str, runs))
         listed = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
@@ -123,19 +122,55 @@ def _files_by_rank(path: str) -> list[Path]:
     return [by_rank[rank] for rank in range(highest + 1)]
 
 
-def _candidates(path: str) -> Iterator[Path]:
+def _runs(path: str) -> dict[Path, dict[int, Path]]:
+    """Return the files by run and rank: those of a directory or a glob, or of one file's run."""
     place = Path(path)
-    if place.is_dir():
-        return place.iterdir()
-    if path.endswith(".prof") and not any(sign in path for sign in "*?["):
-        found = _FILE.fullmatch(place.name)
-        if not place.is_file() or not found:
-            what = "no such file" if found else "a file without a rank in its name"
-            raise InputError(path, what, "a monitoring file NAME.<rank>.prof")
-        return (
-            file
-            for file in place.parent.iterdir()
-            if file.name.startswith(found["name"] + ".")
-            and _FILE.fullmatch(file.name)["name"] == found["name"]
-        )
-    return Path(place.anchor).glob(str(place.relative_to(place.anchor)))
+    one = _FILE.fullmatch(place.name) if place.is_file() else None
+    folder = place.parent if one else place
+    try:
+        files = folder.iterdir() if folder.is_dir() else _matches(place)
+        runs: dict[Path, dict[int, Path]] = {}
+        for file in files:
+            if found := _FILE.fullmatch(file.name):
+                runs.setdefault(file.parent / found["name"], {})[int(found["rank"])] = file
+    except (OSError, ValueError) as error:  # a folder that may not be read, a glob such as a**b
+        raise InputError(path, str(error), "a directory, a glob or a .prof file") from None
+    return {folder / one["name"]: runs[folder / one["name"]]} if one else runs
+
+
+def _matches(pattern: Path) -> Iterator[Path]:
+    return Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+
+
+def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.float64]:
+    """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
+    rows: list[tuple[str, str, str, str]] = []
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.startswith(_SKIPPED) and line.endswith("\n"):
+                    continue
+                row = _ROW.fullmatch(line)
+                if row is None:
+                    raise _unreadable(f"{file}:{number}", line)
+                letter, own, peer, sent, counted = row.group(1, 2, 3, 4, 5)
+                if int(own) != rank:
+                    raise InputError(f"{file}:{number}", f"rank {own}", f"the file's own, {rank}")
+                if int(peer) >= num_ranks:
+                    wanted = f"0 to {num_ranks - 1}, the ranks that have a file"
+                    raise InputError(f"{file}:{number}", f"rank {peer}", wanted)
+                if letter in letters:  # what R fetched came from the peer
+                    ends = (peer, own) if letter == "R" else (own, peer)
+                    rows.append((*ends, sent, counted))
+    except OSError as error:
+        raise InputError(str(file), f"a file that cannot be read ({error.strerror})") from None
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _unreadable(where: str, line: str) -> InputError:
+    letter = line.split("\t", 1)[0].strip()
+    if not line.endswith("\n"):
+        return InputError(where, f"a line that breaks off, '{line[-40:]}'", "a complete file")
+    if letter not in _LETTERS:
+        return InputError(where, f"a line of kind '{letter[:20]}'", ", ".join(_LETTERS))
+    return InputError(where, f"'{line.strip()[:60]}'", _ROW_LIKE)

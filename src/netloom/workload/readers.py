@@ -60,7 +60,7 @@ def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) 
     Examples
     --------
     >>> read_matrix_market("examples/lammps-64.mtx", messages="examples/lammps-64.messages.mtx")
-    <examples/lammps-64.mtx: 64 tasks, 591 directed edges, ... bytes, ... messages>
+    <examples/lammps-64.mtx: 64 tasks, 672 directed edges, 4.553e+08 bytes, 1.191e+05 messages>
     """
     num_tasks, source, target, sent = _matrix(Path(path), "bytes")
     if messages is None:
@@ -134,6 +134,15 @@ def read_npz(path: str | Path) -> ProcessGraph:
     InputError
         Naming the file, and the edge (counted from zero) where one is to blame, if an array is
         missing, pickled, larger than its file says, or of the wrong kind.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "pair.npz"
+    >>> np.savez(file, num_tasks=3, source=[0], target=[1], bytes=[4096])
+    >>> graph = read_npz(file)
+    >>> graph.num_tasks, graph.bytes, graph.messages
+    (3, array([4096.]), array([1.]))
     """
     path = Path(path)
     with _parsing(path, "NPZ"):
@@ -158,6 +167,15 @@ def read_graphml(path: str | Path) -> ProcessGraph:
     ------
     InputError
         Naming the file, and the edge by its labels where one is to blame.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import networkx as nx
+    >>> file = Path(mkdtemp()) / "star.graphml"
+    >>> nx.write_graphml(nx.star_graph(2), file)
+    >>> read_graphml(file).target
+    array([1, 2, 0, 0], dtype=int32)
     """
     import networkx as nx
 
@@ -249,17 +267,24 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
 
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with _parsing(path, "CSV"):
-        num_tasks = _declared_tasks(path)
+        first = _line_number(path, -1)
+        num_tasks = _declared_tasks(path, first)
         try:
-            table = pl.read_csv(path, separator=separator, comment_prefix="#", infer_schema=False)
-        except pl.exceptions.PolarsError:
+            table = pl.read_csv(
+                path,
+                separator=separator,
+                skip_lines=first - 1,
+                comment_prefix="#",
+                infer_schema=False,  # texts, so that what is no number can be named
+            )
+        except pl.exceptions.ComputeError:
             _refuse_longer_rows(path, separator)
             raise
-    table = table.rename(str.strip)
-    wanted = "a first line that names the columns source, target, bytes (and messages)"
+        table = table.rename(str.strip)
     if not {"source", "target", "bytes"} <= set(table.columns):
         names = separator.join(table.columns)
-        raise InputError(f"{path}:{_line_number(path, -1)}", f"'{names}'", wanted)
+        wanted = "a line that names the columns source, target, bytes (and messages)"
+        raise InputError(f"{path}:{first}", repr(names), wanted)
     used = table.select(pl.col("^(source|target|bytes|messages)$").str.strip_chars())
     blank = pl.all_horizontal(pl.exclude("row").is_null())
     return used.with_row_index("row").filter(~blank), num_tasks
@@ -273,18 +298,16 @@ def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Numbers:
     unread = values.is_null()
     if unread.any():
         row = unread.arg_max() or 0
-        found = f"no {name}" if text[row] is None else f"{name} '{text[row]}'"
+        found = f"no {name}" if text[row] is None else f"{name} {text[row]!r}"
         raise InputError(where(row), found, "a number" if kind == "Float64" else "a task's number")
     return values.to_numpy()
 
 
-def _declared_tasks(path: Path) -> int:
-    """Number of tasks in a comment above the names of the columns, or 0."""
+def _declared_tasks(path: Path, first: int) -> int:
+    """Number of tasks in a comment above line ``first``, which names the columns; or 0."""
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.startswith("#"):
-                break
-            what, _, count = line[1:].partition(":")
+        for number, line in enumerate(islice(lines, first - 1), start=1):
+            what, _, count = line.removeprefix("#").partition(":")
             if what.strip() == "tasks":
                 where = f"{path}:{number}"
                 num_tasks = whole_number(count.strip(), where=where, least=1)
@@ -348,10 +371,10 @@ def _check_arrays(path: Path, arrays: dict[str, Numbers]) -> int:
     for key in ("num_tasks", "source", "target", "bytes"):
         if key not in arrays:
             raise InputError(str(path), f"no array '{key}'", wanted)
-    num_edges = arrays["source"].shape[:1]
+    num_edges = arrays["source"].size
     kinds = {"num_tasks": "iu", "source": "iu", "target": "iu", "bytes": "biuf", "messages": "biuf"}
-    for key in kinds.keys() & arrays.keys():
-        shape = () if key == "num_tasks" else num_edges
+    for key in (key for key in kinds if key in arrays):
+        shape = () if key == "num_tasks" else (num_edges,)
         if arrays[key].shape != shape or arrays[key].dtype.kind not in kinds[key]:
             found = f"shape {arrays[key].shape} of {arrays[key].dtype}"
             whole = "whole numbers" if kinds[key] == "iu" else "real numbers"
@@ -367,7 +390,7 @@ def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
     from scipy.sparse import load_npz
 
     if form not in (b"coo", b"csr", b"csc"):
-        raise InputError(str(path), f"a matrix in {form!r} form", "COO, CSR or CSC")
+        raise InputError(str(path), f"a matrix in {form[:8]!r} form", "COO, CSR or CSC")
     with _parsing(path, "NPZ"):
         matrix: Any = load_npz(path)
         if form != b"coo":  # a false index would lead out of the arrays

@@ -1,0 +1,136 @@
+"""Process graphs by name: a pattern such as ``binary-tree:255``, or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+from netloom.spec import parse_sides, split_spec, whole_number
+from netloom.workload import generators, permutations, readers
+from netloom.workload.openmpi import is_monitoring, read_monitoring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from netloom.workload.process_graph import ProcessGraph
+
+PATTERNS = (
+    "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "
+    "butterfly:8, random-regular:64,4 (or 64,4,SEED), transpose:12, bit-complement:64, "
+    "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8"
+)
+FILES = (
+    "a file (.mtx, .mtx.gz, .csv, .tsv, .npz, .graphml), or Open MPI monitoring files "
+    "(.prof, their directory, or a glob)"
+)
+
+
+def read(
+    spec_or_path: str | Path, *, messages: str | Path | None = None, parts: str = "network"
+) -> ProcessGraph:
+    """Return the process graph that a spec string names or a file holds.
+
+    Whatever exists, ends like a file, holds the signs of a glob or is a directory is read as a
+    file; anything else is a spec string.
+
+    Parameters
+    ----------
+    spec_or_path
+        Such as ``binary-tree:255``, ``mesh:16x16``, ``torus:8x8``, ``line:8``, ``ring:64``,
+        ``hypercube:8``, ``all-to-all:64``, ``butterfly:8``, ``random-regular:64,4`` (or with a
+        seed, ``random-regular:64,4,7``), ``transpose:12``, ``bit-complement:64``,
+        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``; or the path of
+        MatrixMarket, CSV, TSV, NPZ, GraphML or Open MPI monitoring files.
+    messages
+        With a MatrixMarket file, a second one that holds the number of messages.
+    parts
+        With Open MPI monitoring files, the part of the traffic: see ``read_monitoring``.
+
+    Raises
+    ------
+    InputError
+        If there is no such pattern or file, or it cannot be read; one line says what would do.
+
+    Examples
+    --------
+    >>> read("transpose:12")
+    <transpose:12: 144 tasks, 132 directed edges, 132 bytes, 132 messages>
+    >>> read("examples/lammps-64.mtx").num_tasks
+    64
+    """
+    name = str(spec_or_path)
+    if not name:  # as a path, it would be this directory
+        raise InputError("process graph", "an empty name", f"{PATTERNS}; {FILES}")
+    try:
+        monitoring, exists = is_monitoring(name), Path(name).exists()
+    except OSError as error:  # a name too long for a file, a folder that may not be entered
+        found = f"'{name[:60]}' ({error.strerror})"
+        raise InputError("process graph", found, f"{PATTERNS}; {FILES}") from None
+    ending = next((ending for ending in _READERS if name.lower().endswith(ending)), None)
+    if messages is not None and (monitoring or ending not in _MATRICES):
+        raise InputError("messages", f"a second matrix with '{name}'", "a MatrixMarket file first")
+    if monitoring:
+        return read_monitoring(name, parts=parts)
+    if parts != "network":
+        wanted = "Open MPI monitoring files, of which there are parts"
+        raise InputError("parts", f"'{parts}' with '{name}'", wanted)
+    if ending in _MATRICES:
+        return readers.read_matrix_market(name, messages=messages)
+    if ending is not None:
+        return _READERS[ending](name)
+    if exists:
+        raise InputError(name, "a file of unknown kind", FILES)
+    return _from_spec(name)
+
+
+def _from_spec(spec: str) -> ProcessGraph:
+    name, argument = split_spec(spec)
+    if name not in _PATTERNS:
+        found = "no such file, and no pattern of that name"
+        raise InputError(f"process graph '{spec}'", found, f"{PATTERNS}; {FILES}")
+    return _PATTERNS[name](argument, spec)
+
+
+def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[str, str], ProcessGraph]:
+    return lambda argument, spec: make(whole_number(argument, where=spec, least=1))
+
+
+def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[str, str], ProcessGraph]:
+    return lambda argument, spec: make(*parse_sides(argument, where=spec))
+
+
+def _random_regular(argument: str, spec: str) -> ProcessGraph:
+    words = argument.split(",")
+    if len(words) not in (2, 3):
+        raise InputError(spec, f"{len(words)} numbers", "tasks,degree or tasks,degree,seed")
+    return generators.random_regular(*(whole_number(word.strip(), where=spec) for word in words))
+
+
+_MATRICES = (".mtx", ".mtx.gz")
+_READERS: dict[str, Callable[[str], ProcessGraph]] = {
+    ".mtx": readers.read_matrix_market,
+    ".mtx.gz": readers.read_matrix_market,
+    ".csv": readers.read_csv,
+    ".tsv": readers.read_csv,
+    ".npz": readers.read_npz,
+    ".graphml": readers.read_graphml,
+}
+
+_PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
+    "binary-tree": _by_count(generators.binary_tree),
+    "mesh": _by_sides(generators.mesh),
+    "torus": _by_sides(generators.torus),
+    "line": _by_count(generators.line),
+    "ring": _by_count(generators.ring),
+    "hypercube": _by_count(generators.hypercube),
+    "all-to-all": _by_count(generators.all_to_all),
+    "butterfly": _by_count(generators.butterfly),
+    "random-regular": _random_regular,
+    "transpose": _by_count(permutations.transpose),
+    "bit-complement": _by_count(permutations.bit_complement),
+    "bit-reverse": _by_count(permutations.bit_reverse),
+    "shuffle": _by_count(permutations.shuffle),
+    "tornado": _by_sides(permutations.tornado),
+    "neighbour": _by_sides(permutations.neighbour),
+}

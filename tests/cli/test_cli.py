@@ -1,0 +1,90 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path("examples")
+LAMMPS = str(EXAMPLES / "lammps-64.mtx")
+
+
+def netloom(*arguments, cwd=None):
+    command = [sys.executable, "-c", "from netloom.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_analyze_prints_the_promised_json():
+    done = netloom("analyze", LAMMPS, "--on", "mesh:8x8", "--mapping", "random", "--seed", "1",
+                   "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    for spread in ("path_length", "logical_path_length", "channel_load", "weighted_channel_load",
+                   "path_contention"):  # fmt: skip
+        assert data[spread]["mean"] <= data[spread]["max"]
+    assert {"average_node", "worst_node", "upper_bound"} <= data["saturation"].keys()
+    assert data["tasks"] == 64
+    assert data["paths"] == 591
+    assert data["hop_bytes"] > data["dilation"] > 1
+    assert data["verdict"]["level"] == "depends-on-load"
+    assert data["random_mapping"]["mappings"] == 25
+
+
+def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
+    ranks, mapping = tmp_path / "ranks.txt", tmp_path / "map.json"
+    picture = tmp_path / "hot.svg"
+    done = netloom(
+        "analyze", str(EXAMPLES / "openmpi-monitoring" / "lammps_melt_16"), "--on", "torus:4x4",
+        "--mapping", "random", "--rankfile", str(ranks), "--save-mapping", str(mapping),
+        "--plot", str(picture), "--offered", "0.2", "--random-mappings", "3",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "saturation, worst node" in done.stdout
+    assert "mpirun -np 16" in done.stdout.replace("\n", " ")
+    assert len(ranks.read_text().splitlines()) == 16
+    assert picture.read_text().startswith("<svg")
+    node_of = json.loads(mapping.read_text())["node_of"]
+    assert sorted(node_of) == list(range(16))
+    again = netloom("analyze", "ring:16", "--on", "torus:4x4", "--mapping", str(mapping),
+                    "--random-mappings", "0", "--json")  # fmt: skip
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["analyze", "lost.mtx", "--on", "mesh:8x8"], "lost.mtx: found no such file"),
+        (["analyze", LAMMPS, "--on", "mesh:4x4"], "mesh:4x4: found 16 nodes for 64 tasks"),
+        (["analyze", LAMMPS, "--on", "mesh:8y8"], "'8y8'"),
+        (["analyze", LAMMPS, "--on", "mesh:8x8", "--plot", "hot.gif"], "hot.gif"),
+        (["analyze", LAMMPS, "--on", "mesh:8x8", "--rankfile-format", "x", "--rankfile", "r"],
+         "format: found 'x'"),
+        (["validate", "knuth"], "paper: found 'knuth'"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):
+    done = netloom(*arguments)
+    assert done.returncode == 2
+    assert wrong in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_version_and_machines():
+    assert netloom("--version").stdout.startswith("netloom 0.")
+    done = netloom("machines", "--json")
+    assert "symult2010" in {each["name"] for each in json.loads(done.stdout)}
+    assert "symult2010" in netloom("machines").stdout
+
+
+def test_help_imports_nothing_heavy():
+    probe = (
+        "import sys; sys.argv = ['netloom', '--help']\n"
+        "from netloom.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'numba', 'scipy', 'polars', 'altair', 'pydantic', 'networkx')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

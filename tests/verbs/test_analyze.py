@@ -1,0 +1,157 @@
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom.errors import InputError, NotAMappingError
+from netloom.topology import graph_topology, mesh
+from netloom.verbs import analyze
+from netloom.workload import process_graph
+
+
+def quick(app, on, **options):
+    return analyze(app, on, random_mappings=0, **options)
+
+
+def test_the_identity_layout_of_a_hypercube():
+    data = quick("hypercube:10", "mesh:32x32").to_dict()
+    assert data["channel_load"]["max"] == 21
+    assert data["path_contention"]["max"] == 55
+    assert data["path_contention"]["mean"] == pytest.approx(28)
+    assert data["tasks"] == data["nodes"] == 1024
+    assert data["paths"] == 10240
+
+
+def test_the_matrix_transpose():
+    data = quick("transpose:12", "mesh:12x12").to_dict()
+    assert data["path_contention"]["max"] == 10
+    assert data["saturation"]["worst_node"] == pytest.approx(1 / 11)
+    assert data["saturation"]["upper_bound"] == pytest.approx(1 / 11)
+
+
+def test_figures_of_channels_are_over_all_of_them():
+    data = quick(process_graph(2, [0], [1], bytes=[10], messages=[4]), mesh(1, 3)).to_dict()
+    assert data["channel_load"] == {"mean": 1 / 4, "max": 1}
+    assert data["weighted_channel_load"] == {"mean": 10 / 4, "max": 10}
+    assert data["hop_bytes"] == 10
+    assert data["dilation"] == 1
+
+
+def test_weights_decide_whose_traffic_counts():
+    graph = process_graph(3, [0, 1], [2, 2], bytes=[30, 10], messages=[1, 3])
+    loads = {
+        weight: quick(graph, "mesh:3", weight=weight).to_dict()["weighted_channel_load"]["max"]
+        for weight in ("bytes", "messages", "uniform")
+    }
+    assert loads == {"bytes": 40, "messages": 4, "uniform": 2}
+
+
+def test_several_tasks_on_a_node_keep_their_talk_inside():
+    data = quick("ring:8", "mesh:2x2", tasks_per_node=2).to_dict()
+    assert data["local_edges"] == 8
+    assert data["paths"] == 8
+
+
+def test_random_mappings_are_seeded_and_leave_out_the_mapping_itself():
+    one = analyze("ring:16", "mesh:4x4", mapping="random", seed=3, random_mappings=5)
+    same = analyze("ring:16", "mesh:4x4", mapping="random", seed=3, random_mappings=5)
+    assert one.to_dict() == same.to_dict()
+    assert [row["seed"] for row in one.random] == [4, 5, 6, 7, 8]
+    assert one.random_path_contention.sum() == 5 * 32
+    beaten = one.to_dict()["random_mapping"]["path_contention_max"]["beaten"]
+    assert beaten == one.standing("path_contention_max")
+    assert 0 <= beaten <= 5
+
+
+def test_identity_beats_every_random_mapping_of_a_mesh_on_itself():
+    found = analyze("mesh:8x8", "mesh:8x8", random_mappings=10)
+    assert found.verdict.level == "contention-free"
+    assert found.standing("path_contention_max") == 10
+    assert found.standing("saturation_worst_node") == 10
+
+
+def test_offered_traffic_three_ways():
+    graph = process_graph(4, [0, 1], [3, 3], bytes=[4e6, 4e6], messages=[1000, 1000])
+    told = quick(graph, "mesh:2x2", offered=0.25)
+    run = quick(graph, "symult2010:2x2", run_seconds=0.8)
+    program = quick(graph, "symult2010:2x2", instructions_per_message=5000, mips=5)
+    assert told.offered == 0.25
+    assert run.offered == pytest.approx(4e6 / 20 / 0.8e6)
+    assert program.offered == pytest.approx((4000 / 20) / (1000 + 210.2 + 0.1536 * 4000))
+    assert told.verdict.margin == pytest.approx(told.mapped.limit.worst_node / 0.25)
+
+
+def test_a_machine_adds_microseconds():
+    data = quick("transpose:4", "symult2010:4x4").to_dict()
+    neck = data["bottleneck"]
+    assert neck["channel_busy_cycles"] == 3
+    assert neck["channel_busy_us"] == pytest.approx(3 / 20)
+    assert data["mean_message"]["us"] > 210
+    without = quick("transpose:4", "tpu-v4:4x4x4").to_dict()
+    assert "us" not in without["mean_message"]
+
+
+def test_a_general_network_has_no_expectations_but_all_figures():
+    found = quick("all-to-all:10", graph_topology(nx.petersen_graph()))
+    assert found.expected is None
+    assert found.to_dict()["path_length"]["mean"] == pytest.approx(15 / 9)
+
+
+def test_tables_hold_one_row_an_observation():
+    found = quick("transpose:4", "mesh:4x4")
+    assert found.paths().height == 12
+    assert found.channels()["channel_load"].max() == 3
+    nodes = found.nodes()
+    assert nodes.height == 16
+    assert nodes["saturation_estimate"].null_count() == 4  # the diagonal sends nothing
+    assert found.random_table().height == 0
+
+
+def test_the_result_tells_its_story_and_is_plain_json():
+    found = analyze("transpose:4", "torus:4x4", random_mappings=2, offered=0.1)
+    assert "flits/node/cycle" in repr(found)
+    assert "seed 1" in repr(found)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["provenance"]["configuration"]["on"] == "torus:4x4"
+    assert data["deadlock_free"] is False
+    assert len(data["deadlock_cycle"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"on": "mesh:4x4"}, "mesh:4x4: found 16 nodes for 64 tasks"),
+        ({"weight": "colour"}, "weight: found 'colour'"),
+        ({"colour": 3}, "colour: found no such field"),
+        ({"offered": -1.0}, "offered: found -1.0"),
+        ({"offered": float("nan")}, "offered: found nan"),
+        ({"offered": 0.1, "run_seconds": 3}, "several ways to say the load"),
+        ({"mips": 3}, "instructions_per_message and mips"),
+        ({"run_seconds": 3}, "on: found no machine"),
+        ({"tasks_per_node": 0}, "tasks_per_node: found 0"),
+        ({"mapping": [0] * 64}, "tasks 0 and 1 both on node 0"),
+        ({"mapping": "nowhere.txt"}, "no such name or file"),
+        ({"routing": "west"}, "'west'"),
+        ({"seed": -1}, "seed: found -1"),
+    ],
+)
+def test_a_wrong_question_is_one_clear_line(options, wrong):
+    with pytest.raises(InputError, match=wrong) as caught:
+        quick("ring:64", **({"on": "mesh:8x8"} | options))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_array_is_a_mapping_and_is_checked():
+    backwards = np.arange(16)[::-1]
+    found = quick("ring:16", "mesh:4x4", mapping=backwards)
+    assert found.node_of.tolist() == backwards.tolist()
+    with pytest.raises(NotAMappingError, match="task 0 on node 16"):
+        quick("ring:16", "mesh:4x4", mapping=backwards + 1)
+
+
+def test_an_app_without_weight_is_refused():
+    silent = process_graph(2, [0], [1], bytes=[0.0])
+    with pytest.raises(InputError, match="no bytes on any edge"):
+        quick(silent, "mesh:2")
+    assert quick(silent, "mesh:2", weight="messages").to_dict()["paths"] == 1

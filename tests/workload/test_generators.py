@@ -1,0 +1,115 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.topology import topology
+from netloom.workload import generators, process_graph, read
+
+
+def edges(graph):
+    return list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+
+
+def both_ways(links):
+    return sorted({(a, b) for a, b in links} | {(b, a) for a, b in links})
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["mesh:4x3x2", "torus:4x3x2", "torus:2x2", "mesh:1x5x1", "line:7", "ring:7", "hypercube:5"],
+)
+def test_a_grid_of_tasks_has_the_edges_of_the_network_of_that_name(spec):
+    graph, network = read(spec), topology(spec)
+    channels = zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True)
+    assert edges(graph) == sorted(channels)
+    assert (graph.name, graph.num_tasks) == (spec, network.num_nodes)
+
+
+def test_a_binary_tree_is_in_heap_order():
+    links = [(parent, 2 * parent + side) for parent in range(6) for side in (1, 2)]
+    assert edges(generators.binary_tree(12)) == both_ways([(a, b) for a, b in links if b < 12])
+
+
+def test_all_to_all_sends_from_each_to_every_other():
+    pairs = [(a, b) for a in range(5) for b in range(5) if a != b]
+    assert edges(generators.all_to_all(5)) == pairs
+
+
+def test_a_butterfly_sends_forward_to_two_rows_of_the_next_level():
+    wanted = [
+        (level * 8 + row, (level + 1) * 8 + other)
+        for level in range(3)
+        for row in range(8)
+        for other in (row, row ^ (1 << level))
+    ]
+    graph = generators.butterfly(8)
+    assert edges(graph) == sorted(wanted)
+    assert graph.num_tasks == 32
+
+
+def test_every_task_of_a_random_regular_graph_has_its_degree():
+    graph = read("random-regular:30,4,5")
+    assert set(np.bincount(graph.source)) == set(np.bincount(graph.target)) == {4}
+    assert edges(graph) == both_ways(nx.random_regular_graph(4, 30, seed=5).edges)
+
+
+def test_a_seed_draws_one_graph_and_the_default_seed_is_the_houses():
+    unseeded, seeded = read("random-regular:30,4"), read(f"random-regular:30,4,{DEFAULT_SEED}")
+    assert unseeded.name == seeded.name == "random-regular:30,4,1"
+    assert edges(unseeded) == edges(seeded) != edges(read("random-regular:30,4,2"))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        generators.binary_tree(20),
+        generators.mesh(3, 4),
+        generators.torus(3, 2, 5),
+        generators.ring(3),
+        generators.hypercube(4),
+        generators.all_to_all(6),
+        generators.butterfly(4),
+    ],
+    ids=lambda graph: graph.name,
+)
+def test_a_generated_graph_is_what_process_graph_would_make_of_its_edges(graph):
+    again = process_graph(graph.num_tasks, graph.source[::-1], graph.target[::-1])
+    for field in ("source", "target", "bytes", "messages"):
+        generated, checked = getattr(graph, field), getattr(again, field)
+        assert np.array_equal(generated, checked)
+        assert generated.dtype == checked.dtype
+
+
+@pytest.mark.parametrize(
+    "spec", ["binary-tree:1", "mesh:1x1", "ring:1", "all-to-all:1", "butterfly:1"]
+)
+def test_one_task_alone_talks_to_nobody(spec):
+    assert (read(spec).num_tasks, read(spec).num_edges) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "wrong"),
+    [
+        (generators.mesh, (4, 0), "'0'"),
+        (generators.mesh, (4, -1), "'-1'"),
+        (generators.torus, (), "no sides"),
+        (generators.binary_tree, (0,), "'0'"),
+        (generators.binary_tree, (2**28,), "edges"),
+        (generators.hypercube, (0,), "'0'"),
+        (generators.hypercube, (24,), "402653184 edges"),
+        (generators.hypercube, (10**17,), "dimensions"),
+        (generators.all_to_all, (2**15,), "edges"),
+        (generators.ring, (2**28 + 1,), "nodes"),
+        (generators.butterfly, (12,), "power of two"),
+        (generators.butterfly, (2**24,), "edges"),
+        (generators.random_regular, (5, 3), "even product"),
+        (generators.random_regular, (4, 4), "below the number of tasks"),
+        (generators.random_regular, (2**20, 2**20), "edges"),
+        (generators.random_regular, (4, 2, -1), "'-1'"),
+    ],
+)
+def test_a_size_that_is_wrong_or_too_large_is_refused(make, arguments, wrong):
+    with pytest.raises(InputError, match=wrong):
+        make(*arguments)

@@ -1,0 +1,76 @@
+import pytest
+
+from netloom.errors import InputError
+from netloom.workload import read, ring, write
+
+
+def test_a_name_is_told_in_any_case_and_comes_back_plain():
+    assert read(" Mesh:04x4 ").name == "mesh:4x4"
+
+
+def test_what_exists_is_a_file_whatever_it_is_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(ring(5), "ring.csv")
+    (tmp_path / "ring.csv").rename("ring:64.csv")
+    assert read("ring:64.csv").num_tasks == 5
+
+
+@pytest.mark.parametrize(
+    "name", ["apps/lammps.mtx", "app.mtx.gz", "app.csv", "app.npz", "a.0.prof"]
+)
+def test_a_misspelt_file_is_missed(name):
+    with pytest.raises(InputError, match=f"^{name}: found no such file; expected"):
+        read(name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        ("moebius:8", r"process graph 'moebius:8': found no such file.*binary-tree:255.*\.mtx"),
+        ("lammps", "no such file, and no pattern"),
+        ("lammps.txt", "no such file, and no pattern"),
+        ("", "process graph: found an empty name; expected binary-tree:255"),
+        (
+            "mesh:" + "x".join("1" * 300),
+            r"process graph: found 'mesh:1x1.*' \(File name too long\)",
+        ),
+        ("mesh", "mesh: found no sides"),
+        ("mesh:4xx4", "mesh:4xx4: found ''"),
+        ("ring:4x4", "ring:4x4: found '4x4'"),
+        ("binary-tree:-1", "'-1'"),
+        ("hypercube:1000000", "dimensions"),
+        ("bit-reverse:12", "power of two"),
+        ("random-regular:64", "1 numbers"),
+        ("random-regular:64,4,1,2", "4 numbers"),
+        ("random-regular:64,x", "'x'"),
+        ("runs/*.0.prof", "no Open MPI monitoring files"),
+        ("runs/a**b", "expected a directory, a glob"),
+    ],
+)
+def test_a_wrong_spec_is_one_clear_line(spec, wrong):
+    with pytest.raises(InputError, match=wrong) as caught:
+        read(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_unknown_kind_is_not_guessed_at(tmp_path):
+    file = tmp_path / "app.txt"
+    file.write_text("0 1 5\n")
+    with pytest.raises(
+        InputError, match=r"app\.txt: found a file of unknown kind; expected a file"
+    ):
+        read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "wrong"),
+    [
+        ("ring:8", {"messages": "m.mtx"}, "^messages: found a second matrix with 'ring:8'"),
+        ("app.csv", {"messages": "m.mtx"}, "^messages: found"),
+        ("a.0.prof", {"messages": "m.mtx"}, "^messages: found"),
+        ("ring:8", {"parts": "collectives"}, "^parts: found 'collectives' with 'ring:8'"),
+    ],
+)
+def test_an_option_that_would_be_passed_over_is_refused(name, options, wrong):
+    with pytest.raises(InputError, match=wrong):
+        read(name, **options)

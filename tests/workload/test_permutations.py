@@ -1,0 +1,73 @@
+import pytest
+
+from netloom.errors import InputError
+from netloom.workload import permutations, read
+
+
+def targets(graph):
+    """Where each task sends, itself where it does not send."""
+    sent = dict(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+    return [sent.get(task, task) for task in range(graph.num_tasks)]
+
+
+def bits(task, num_bits=5):
+    return f"{task:0{num_bits}b}"
+
+
+def test_transpose_swaps_row_and_column():
+    assert targets(read("transpose:3")) == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+
+
+@pytest.mark.parametrize(
+    ("spec", "moved"),
+    [
+        ("bit-complement:32", lambda b: b.translate(str.maketrans("01", "10"))),
+        ("bit-reverse:32", lambda b: b[::-1]),
+        ("shuffle:32", lambda b: b[1:] + b[:1]),
+    ],
+)
+def test_permutations_of_bits(spec, moved):
+    assert targets(read(spec)) == [int(moved(bits(task)), 2) for task in range(32)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "rows", "columns"), [("tornado:5x8", 2, 3), ("neighbour:5x8", 1, 1)]
+)
+def test_permutations_of_coordinates(spec, rows, columns):
+    wanted = [(i + rows) % 5 * 8 + (j + columns) % 8 for i in range(5) for j in range(8)]
+    assert targets(read(spec)) == wanted
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["transpose:6", "bit-complement:16", "bit-reverse:16", "shuffle:16", "tornado:3x1x6"],
+)
+def test_each_task_sends_at_most_once_and_never_to_itself(spec):
+    graph = read(spec)
+    assert sorted(targets(graph)) == list(range(graph.num_tasks))
+    assert (graph.source[1:] > graph.source[:-1]).all()
+    assert (graph.source != graph.target).all()
+
+
+@pytest.mark.parametrize(
+    "spec", ["transpose:1", "bit-reverse:1", "shuffle:1", "tornado:2x2", "neighbour:1x1"]
+)
+def test_a_permutation_that_moves_nothing_has_no_edges(spec):
+    assert read(spec).num_edges == 0
+    assert read(spec).num_tasks >= 1
+
+
+@pytest.mark.parametrize(
+    ("make", "size", "wrong"),
+    [
+        (permutations.bit_complement, 12, "power of two"),
+        (permutations.bit_reverse, 0, "'0'"),
+        (permutations.shuffle, 2**29, "tasks"),
+        (permutations.transpose, 2**15, "tasks"),
+        (permutations.tornado, 0, "'0'"),
+        (permutations.neighbour, 2**29, "nodes"),
+    ],
+)
+def test_a_size_that_is_wrong_or_too_large_is_refused(make, size, wrong):
+    with pytest.raises(InputError, match=wrong):
+        make(size)

@@ -1,0 +1,255 @@
+import gzip
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from netloom.errors import InputError
+from netloom.workload import read
+
+BANNER = "%%MatrixMarket matrix coordinate integer general\n"
+NAMES = "source,target,bytes,messages\n"
+
+
+def table(graph):
+    columns = (graph.source, graph.target, graph.bytes, graph.messages)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def refused(path, **options):
+    """The one line with which ``path`` is refused, without its folder."""
+    with pytest.raises(InputError) as caught:
+        read(path, **options)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line.replace(f"{path.parent}/", "")
+
+
+def test_rows_send_and_columns_receive(file):
+    path = file("app.mtx", BANNER + "% a comment\n3 3 4\n1 2 50\n3 1 7\n2 2 9\n2 3 0\n")
+    graph = read(path)
+    assert table(graph) == [(0, 1, 50, 1), (2, 0, 7, 1)]
+    assert (graph.num_tasks, graph.name) == (3, str(path))
+
+
+def test_a_second_matrix_counts_messages_and_brings_edges_of_its_own(file):
+    sent = file("app.mtx", BANNER + "3 3 2\n1 2 50\n3 1 7\n")
+    counted = file("app.messages.mtx", BANNER + "3 3 2\n1 2 4\n2 1 6\n")
+    assert table(read(sent, messages=counted)) == [(0, 1, 50, 4), (1, 0, 0, 6), (2, 0, 7, 0)]
+
+
+def test_repeated_entries_are_one_edge_and_one_message(file):
+    path = file("app.mtx", BANNER + "2 2 2\n1 2 5\n1 2 6\n")
+    assert table(read(path)) == [(0, 1, 11, 1)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("coordinate pattern symmetric", "2 2 1\n2 1\n"),
+        ("coordinate real general", "2 2 2\n1 2 1.0\n2 1 1e0\n"),
+        ("array integer general", "2 2\n0\n1\n1\n0\n"),
+    ],
+)
+def test_other_kinds_of_matrices_and_gzip(file, kind, body):
+    text = f"%%MatrixMarket matrix {kind}\n{body}"
+    packed = file("app.mtx.gz", gzip.compress(text.encode()))
+    for path in (file("app.mtx", text), packed):
+        assert table(read(path)) == [(0, 1, 1, 1), (1, 0, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (BANNER + "2 2 2\n1 2 3\n", "app.mtx: found unreadable MatrixMarket (Truncated file"),
+        (BANNER + "% c\n2 2 1\n1 2 x\n", "app.mtx:4: found unreadable MatrixMarket (Invalid int"),
+        (BANNER + "2 2 1\n1 3 1\n", "app.mtx:3: found unreadable MatrixMarket (Column index"),
+        (BANNER + "2 2 1\n1 2 -3\n", "app.mtx, row 1 column 2: found bytes = -3; expected"),
+        (BANNER.replace("integer", "real") + "2 2 1\n2 1 nan\n", "app.mtx, row 2 column 1: found"),
+        (BANNER.replace("integer", "real") + "2 2 1\n2 1 inf\n", "app.mtx, row 2 column 1: found"),
+        (BANNER.replace("integer", "complex") + "2 2 1\n2 1 1 1\n", "app.mtx: found complex"),
+        (BANNER + "2 3 1\n1 2 3\n", "app.mtx: found a 2 x 3 matrix; expected a square"),
+        (BANNER + "0 0 0\n", "app.mtx: found a 0 x 0 matrix"),
+        (BANNER + "999999999 999999999 1\n1 2 3\n", "app.mtx: found 999999999 tasks; expected"),
+        (BANNER + "9 9 999999999999\n1 2 3\n", "app.mtx: found 999999999999 entries; expected"),
+        (BANNER + "9 9 200000000\n1 2 3\n", "app.mtx: found a truncated file; expected 200000000"),
+        ("%%MatrixMarket matrix array real general\n99999 99999\n1\n", "app.mtx: found 9999800001"),
+        ("1 2 3\n", "app.mtx:1: found unreadable MatrixMarket (Not a Matrix Market file"),
+        ("", "app.mtx:1: found unreadable MatrixMarket"),
+    ],
+)
+def test_a_wrong_matrix_is_one_clear_line(file, text, wrong):
+    assert refused(file("app.mtx", text)).startswith(wrong)
+
+
+def test_a_broken_gzip_file_is_one_clear_line(file):
+    packed = gzip.compress((BANNER + "2 2 1\n1 2 3\n").encode())
+    assert "unreadable MatrixMarket" in refused(file("app.mtx.gz", packed[:-12]))
+    assert "unreadable MatrixMarket" in refused(file("app.mtx.gz", b"junk"))
+
+
+def test_a_wrong_second_matrix_is_named(file):
+    sent = file("app.mtx", BANNER + "2 2 1\n1 2 3\n")
+    large = file("large.mtx", BANNER + "3 3 1\n1 2 3\n")
+    negative = file("negative.mtx", BANNER + "2 2 1\n1 2 -1\n")
+    assert refused(sent, messages=large).startswith("large.mtx: found a 3 x 3 matrix; expected 2")
+    assert refused(sent, messages=negative).startswith("negative.mtx, row 1 column 2: found mess")
+    assert refused(sent, messages=sent.parent / "no.mtx").startswith("no.mtx: found no such file")
+
+
+def test_a_table_has_named_columns_comments_and_a_number_of_tasks(file):
+    text = "# made by hand\n# tasks: 9\n\nbytes, source,target,note\n5,0,1,a\n# one\n\n6,2,0,b\n"
+    graph = read(file("app.csv", text))
+    assert table(graph) == [(0, 1, 5, 1), (2, 0, 6, 1)]
+    assert graph.num_tasks == 9
+
+
+def test_a_table_from_a_spreadsheet_may_start_with_a_byte_order_mark(file):
+    text = "# tasks: 4\n" + NAMES + "0,1,5,1\n"
+    assert read(file("app.csv", text.encode("utf-8-sig"))).num_tasks == 4
+
+
+def test_a_table_without_a_number_of_tasks_ends_at_its_highest(file):
+    graph = read(file("app.tsv", NAMES.replace(",", "\t") + "4\t1\t2.5e3\t2\r\n"))
+    assert graph.num_tasks == 5
+    assert table(graph) == [(4, 1, 2500, 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (
+            NAMES + "0,1,5,1\n# x\n0,x,5,1\n",
+            "app.csv:4: found target 'x'; expected a task's number",
+        ),
+        (NAMES + "\n0,1.5,5,1\n", "app.csv:3: found target '1.5'; expected a task's"),
+        (NAMES + "0,1,5\n", "app.csv:2: found no messages; expected a number"),
+        (NAMES + "0,1,-5,1\n", "app.csv:2: found bytes = -5.0; expected a number that is not"),
+        (NAMES + "0,1,5,1\n1,0,nan,1\n", "app.csv:3: found bytes = nan"),
+        (NAMES + "1,0,1,inf\n", "app.csv:2: found messages = inf"),
+        (NAMES + "-1,0,1,1\n", "app.csv:2: found source task -1"),
+        (NAMES + "0,999999999999,1,1\n", "app.csv:2: found target task 999999999999"),
+        ("# tasks: 2\n" + NAMES + "0,2,1,1\n", "app.csv:3: found target task 2; expected 0 to 1"),
+        ("# tasks: two\n" + NAMES, "app.csv:1: found 'two'; expected a whole number"),
+        ("# tasks: 999999999\n" + NAMES, "app.csv:1: found 999999999 tasks"),
+        (NAMES + "0,1,5,1\n0,2,1,234,1\n", "app.csv:3: found 5 fields; expected 4"),
+        ("# x\n0,1,5\n", "app.csv:2: found '0,1,5'; expected a line that names the columns"),
+        ("", "app.csv: found unreadable CSV (empty CSV)"),
+        ("# x\n\n", "app.csv:1: found ''; expected a line that names the columns"),
+        (NAMES, "app.csv: found no edges; expected at least one"),
+        (NAMES.encode() + b"0,1,\xff,1\n", "app.csv: found unreadable CSV (invalid utf-8"),
+    ],
+)
+def test_a_wrong_table_is_one_clear_line(file, text, wrong):
+    assert refused(file("app.csv", text)).startswith(wrong)
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+def test_a_sparse_matrix_of_scipy_is_read(tmp_path, form):
+    matrix = sparse.coo_array(([50, 7], ([0, 2], [1, 0])), shape=(3, 3)).asformat(form)
+    sparse.save_npz(tmp_path / "app.npz", matrix)
+    graph = read(tmp_path / "app.npz")
+    assert table(graph) == [(0, 1, 50, 1), (2, 0, 7, 1)]
+
+
+GOOD = {"num_tasks": 3, "source": [0], "target": [1], "bytes": [5.0], "messages": [2]}
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"target": [3]}, "app.npz, edge 0: found target task 3; expected 0 to 2"),
+        ({"source": [0.5]}, "app.npz, source: found shape (1,) of float64; expected shape (1,) of"),
+        ({"bytes": [np.nan]}, "app.npz, edge 0: found bytes = nan"),
+        ({"bytes": [1j]}, "app.npz, bytes: found shape (1,) of complex128"),
+        ({"messages": [1, 2]}, "app.npz, messages: found shape (2,) of int64"),
+        ({"num_tasks": 0}, "app.npz, num_tasks: found '0'"),
+        ({"num_tasks": [3]}, "app.npz, num_tasks: found shape (1,) of int64; expected shape ()"),
+        ({"num_tasks": 2**40}, "app.npz: found 1099511627776 tasks"),
+        ({"source": 0}, "app.npz, source: found shape () of int64; expected shape (1,)"),
+        ({"bytes": np.array([None])}, "app.npz: found unreadable NPZ (Object arrays cannot be"),
+        ({"format": b"bsr", "data": [1]}, "app.npz: found a matrix in b'bsr' form"),
+    ],
+)
+def test_a_wrong_archive_is_one_clear_line(tmp_path, change, wrong):
+    np.savez(tmp_path / "app.npz", **GOOD | change)
+    assert refused(tmp_path / "app.npz").startswith(wrong)
+
+
+def test_an_archive_must_hold_its_arrays(tmp_path, file):
+    np.savez(tmp_path / "app.npz", source=[0])
+    assert refused(tmp_path / "app.npz").startswith("app.npz: found no array 'num_tasks'")
+    assert "unreadable NPZ (File is not a zip file)" in refused(file("app.npz", b"junk"))
+
+
+def test_an_index_that_leads_out_of_a_sparse_matrix_is_refused(tmp_path):
+    arrays = {"indices": [0, 1], "data": [1.0, 2.0], "shape": [2, 2], "format": b"csr"}
+    np.savez(tmp_path / "app.npz", indptr=[0, 900, 2], **arrays)
+    assert "unreadable NPZ" in refused(tmp_path / "app.npz")
+
+
+def header(shape):
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape},), }}".encode()
+    return b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text + b"\n"
+
+
+def test_an_archive_is_refused_before_memory_is_taken_for_its_claims(tmp_path):
+    with zipfile.ZipFile(tmp_path / "app.npz", "w") as archive:
+        archive.writestr("source.npy", header(10**12) + bytes(8))
+    assert refused(tmp_path / "app.npz").startswith(
+        "app.npz, source.npy: found an array of (1000000000000,) in"
+    )
+
+
+def test_graphml_keeps_numbers_of_tasks_and_the_order_of_other_labels(tmp_path):
+    for labels, wanted in (
+        ("210", [(1, 0, 9, 1), (2, 1, 5, 1)]),
+        ("zyx", [(0, 1, 5, 1), (1, 2, 9, 1)]),
+    ):
+        graph = nx.DiGraph()
+        graph.add_edge(labels[0], labels[1], bytes=5)
+        graph.add_edge(labels[1], labels[2], weight=9)
+        nx.write_graphml(graph, tmp_path / "app.graphml")
+        assert table(read(tmp_path / "app.graphml")) == wanted
+
+
+def test_an_undirected_or_plain_graph_is_both_directions_of_one_byte(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "app.graphml")
+    pairs = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert table(read(tmp_path / "app.graphml")) == [(*pair, 1, 1) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wrong"),
+    [
+        ({"bytes": -1, "messages": 1}, "app.graphml, edge a -> b: found bytes = -1.0"),
+        ({"weight": "many"}, "app.graphml, edge a -> b: found bytes 'many'; expected a number"),
+        ({"messages": float("inf"), "bytes": 1}, "app.graphml, edge a -> b: found messages = inf"),
+        ({"bytes": 1}, "app.graphml, edge a -> b: found no messages; expected a number"),
+        ({}, "app.graphml, edge a -> b: found no bytes; expected a number, as on other edges"),
+    ],
+)
+def test_a_wrong_edge_of_graphml_is_named(tmp_path, attributes, wrong):
+    graph = nx.DiGraph()
+    graph.add_edge("a", "b", **attributes)
+    graph.add_edge("b", "a", bytes=1, messages=1)
+    nx.write_graphml(graph, tmp_path / "app.graphml")
+    assert refused(tmp_path / "app.graphml").startswith(wrong)
+
+
+def test_broken_or_empty_graphml_is_one_clear_line(file, tmp_path):
+    assert "unreadable GraphML" in refused(file("app.graphml", "<graphml><graph>"))
+    nx.write_graphml(nx.DiGraph(), tmp_path / "app.graphml")
+    assert refused(tmp_path / "app.graphml").startswith("app.graphml: found no tasks")
