@@ -138,3 +138,10 @@ def test_a_path_without_a_run(tmp_path, name, wrong):
 def test_parts_are_known_by_name(run):
     with pytest.raises(InputError, match="parts: found 'all'; expected network, point-to-point"):
         read(run, parts="all")
+
+
+def test_a_lost_last_file_is_noticed(run):
+    (run / "app.2.prof").unlink()
+    (run / "app.0.prof").write_text("D\tMPI_COMM_WORLD\tprocs: 0,1,2\n")
+    with pytest.raises(InputError, match=r"app.0.prof:1: found 3 ranks in MPI_COMM_WORLD"):
+        read_monitoring(run)

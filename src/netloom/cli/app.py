@@ -170,9 +170,9 @@ def _apply_mapping(
     result: Any, save: Path | None, rankfile: Path | None, form: str, hosts: Path | None
 ) -> list[str]:
     """Write the files that apply a mapping, and say in one line each how to use them."""
-    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
-
     import numpy as np
+
+    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
 
     lines = []
     if save is not None:

@@ -17,11 +17,9 @@ dimension takes two passes over the paths: count, then ask. Work: O(paths · dim
 The thesis's logical path length d counts the channels on which some path is new.
 """
 
-import numpy as np
 from numba import njit
 
 from netloom.routing.dimension_order_kernel import step
-
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""

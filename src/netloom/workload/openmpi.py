@@ -41,6 +41,7 @@ _ROW = re.compile(
 )
 _ROW_LIKE = "'E<tab>rank<tab>peer<tab>N bytes<tab>N msgs sent'"
 _LETTERS = ("E", "I", "S", "R", "C", "D", "A2A", "O2A", "A2O")
+_WORLD = "D\tMPI_COMM_WORLD\tprocs: "
 _SKIPPED = ("#", "D\t", "A2A\t", "O2A\t", "A2O\t")
 
 
@@ -148,6 +149,8 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.flo
     try:
         with file.open(encoding="utf-8", errors="replace") as lines:
             for number, line in enumerate(lines, start=1):
+                if line.startswith(_WORLD):
+                    _check_world(f"{file}:{number}", line, num_ranks)
                 if line.startswith(_SKIPPED) and line.endswith("\n"):
                     continue
                 row = _ROW.fullmatch(line)
@@ -165,6 +168,13 @@ def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.flo
     except OSError as error:
         raise InputError(str(file), f"a file that cannot be read ({error.strerror})") from None
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def _check_world(where: str, line: str, num_ranks: int) -> None:
+    """Refuse a run of more ranks than have a file: the last ones would go unnoticed."""
+    count = len(line.split(","))
+    if count != num_ranks:
+        raise InputError(where, f"{count} ranks in MPI_COMM_WORLD", f"{num_ranks}, one a file")
 
 
 def _unreadable(where: str, line: str) -> InputError:

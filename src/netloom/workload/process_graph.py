@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,12 +94,7 @@ def process_graph(
     if sources.shape != targets.shape or sources.ndim != 1:
         raise InputError(name, f"{sources.shape} sources for {targets.shape} targets", "one each")
     for what, tasks in (("source", sources), ("target", targets)):
-        wrong = (tasks < 0) | (tasks >= num_tasks)
-        if wrong.any():
-            edge = int(np.argmax(wrong))
-            raise InputError(
-                f"{name}, edge {edge}", f"{what} task {tasks[edge]}", f"0 to {num_tasks - 1}"
-            )
+        _check_tasks(tasks, num_tasks, what, name)
     keys = sources.astype(np.int64) * num_tasks + targets
     kept = sources != targets
     if not kept.all():
@@ -116,6 +111,15 @@ def process_graph(
         (keys % num_tasks).astype(np.int32),
         *weights,
     )
+
+
+def _check_tasks(tasks: NDArray[Any], num_tasks: int, what: str, name: str) -> None:
+    wrong = (tasks < 0) | (tasks >= num_tasks)
+    if wrong.any():
+        edge = int(np.argmax(wrong))
+        raise InputError(
+            f"{name}, edge {edge}", f"{what} task {tasks[edge]}", f"0 to {num_tasks - 1}"
+        )
 
 
 def _weights(given: ArrayLike | None, num_edges: int, what: str, name: str) -> NDArray[np.float64]:

@@ -1,0 +1,72 @@
+"""Chittor 1991: what ``netloom validate chittor`` must keep saying."""
+
+from functools import cache
+
+import pytest
+
+from netloom.studies import Row, Validation, validate
+
+
+@cache
+def chittor():
+    return validate("chittor")
+
+
+def rows(item):
+    found = [row for row in chittor().rows if row.item == item]
+    assert found
+    return found
+
+
+def test_nothing_falls_outside_without_a_known_reason():
+    assert chittor().failures == ()
+
+
+@pytest.mark.parametrize(
+    "item",
+    ["table 1.1", "figure 2.1", "theorem 1", "theorem 2", "table 2.2", "equation 2.20",
+     "equation 3.17", "equation 3.18", "corollary 5", "equation 3.34", "section 3.5.3",
+     "section 3.6", "section 4.2.3", "section 4.3"],
+)  # fmt: skip
+def test_these_reproduce_whole(item):
+    assert all(row.within for row in rows(item))
+    assert not any(row.reason for row in rows(item))
+
+
+def test_theorem_3_fails_for_the_smallest_mesh_only():
+    assert [row.quantity for row in rows("theorem 3") if not row.within] == [
+        "peak width of mesh:2x2"
+    ]
+
+
+def test_which_values_of_table_3_2_lie_among_random_mappings():
+    """As the independent reproduction found: trees at every size, 3D meshes but the smallest."""
+    inside = {row.quantity.split(" (")[0] for row in rows("table 3.2") if row.within}
+    both = ("average node", "worst node")
+    assert inside == {
+        f"{kind}, N = {size}, {who}"
+        for kind, sizes in (("binary tree", (64, 256, 1024)), ("3D mesh", (256, 1024)))
+        for size in sizes
+        for who in both
+    }
+
+
+def test_the_estimate_of_path_contention_drifts_from_low_to_high():
+    ratios = [
+        row.computed / row.printed
+        for row in rows("table 3.1")
+        if row.quantity.startswith("ν_avg = C/2, 2D mesh")
+    ]
+    assert ratios == sorted(ratios)
+    assert ratios[0] == pytest.approx(0.7, abs=0.05)
+    assert ratios[-1] == pytest.approx(1.3, abs=0.02)
+
+
+def test_a_row_outside_fails_unless_it_says_why():
+    wrong = Row("p", "i", "q", printed=10, computed=12, tolerance=0.1)
+    known = Row("p", "i", "q", printed=10, computed=12, tolerance=0.1, reason="a misprint")
+    right = Row("p", "i", "q", printed=10, computed=11, tolerance=0.1)
+    assert Validation((wrong, known, right)).failures == (wrong,)
+    assert not known.within
+    assert Row("p", "i", "q", printed=0, computed=0, tolerance=0).within
+    assert not Row("p", "i", "q", printed=0, computed=0.5, tolerance=0.1).within
