@@ -7,8 +7,11 @@ READY := $(VENV)/ready
 .PHONY: demo test lint bench clean
 
 demo: $(READY)
-	@$(BIN)/netloom analyze examples/lammps-64.mtx --on mesh:8x8 --mapping random --plot out/lammps-64-mesh.png
-	@$(BIN)/netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot out/lammps-64-torus.png
+	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
+	  --on torus:8x8 --plot out/lammps-64-torus.png
+	@echo
+	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
+	  --on mesh:8x8 --plot out/lammps-64-mesh.png
 
 test: lint
 	$(BIN)/pytest

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,11 @@ def test_paths_that_never_meet_are_contention_free():
     limit = limits(mesh(4), [0, 2], [1, 3])
     assert verdict(limit, 0.9, paths_meet=False).level == "contention-free"
     assert verdict(limit, 1.1, paths_meet=False).beyond_capacity
+
+
+def test_what_no_single_injection_channel_can_reach_is_good_enough_at_any_load():
+    limit = limits(mesh(2, 2), [0, 0, 1], [1, 3, 3], [9, 1, 1])
+    assert verdict(limit, None, paths_meet=True).level == "depends-on-load"
+    found = verdict(replace(limit, worst_node=1.8), None, paths_meet=True)
+    assert found.level == "good-enough"
+    assert "180 %" in found.sentence

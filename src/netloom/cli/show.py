@@ -25,7 +25,7 @@ LEVEL_STYLES = {
 
 
 def show_analysis(result: Analysis, written: Sequence[str]) -> None:
-    """Print the verdict, the table of figures beside random mappings, and what was written."""
+    """Print the figures beside those of random mappings, remarks, the verdict, what was written."""
     data = result.to_dict()
     console = _console()
     mapping = data["provenance"]["configuration"]["mapping"]
@@ -34,7 +34,6 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
         f"[bold]{result.topology.name}[/] ({data['nodes']} nodes, {data['channels']} channels), "
         f"mapping {mapping}, {result.routing}"
     )
-    console.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
     console.print(_figures_table(data))
     note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
     if result.random:
@@ -42,6 +41,7 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     console.print(f"[dim]{note}[/]")
     for line in _remarks(result, data):
         console.print(f"• {line}")
+    console.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
     for line in written:
         console.print(line, soft_wrap=True)
 

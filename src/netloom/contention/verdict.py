@@ -83,6 +83,12 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
             words += f" Yet {_share(offered)} offered is more than a channel carries."
         return Verdict("contention-free", None, over, (), words)
     pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is held up
+    if offered is None and limit.worst_node >= 1:
+        words = (
+            f"Good enough at any load: contention is estimated to begin at "
+            f"{_share(limit.worst_node)} of a channel a node, more than a node injects over one."
+        )
+        return Verdict("good-enough", limit.worst_node, False, (), words)  # noqa: FBT003
     if offered is None:
         first = _largest(pressure, 10)
         return Verdict("depends-on-load", None, False, first, _without_load(limit))  # noqa: FBT003
@@ -110,10 +116,13 @@ def _share(fraction: float | None) -> str:
 
 
 def _without_load(limit: Saturation) -> str:
+    most = f"; above {_share(limit.average_node)} most are (estimates)"
+    if limit.average_node > limit.upper_bound:  # the estimate says less than the bound
+        most = " (an estimate)"
     return (
         f"Depends on the load: while the average node offers up to {_share(limit.worst_node)} of a "
-        f"channel, no node is held up; above {_share(limit.average_node)} most are (estimates); "
-        f"more than {_share(limit.upper_bound)} cannot be carried."
+        f"channel, no node is held up{most}; more than {_share(limit.upper_bound)} cannot be "
+        "carried."
     )
 
 

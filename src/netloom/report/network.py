@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +24,10 @@ ASIDE = 0.11
 def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> alt.Chart:
     """Return the network with its channels coloured by load.
 
-    Lines and 2D networks are drawn as they are, 3D ones slice by slice (channels between slices
-    slant); a ring's last channel leaves on one side and comes back on the other. Networks of more
-    dimensions, general graphs and very large ones show all loads in falling order instead.
+    Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
+    between slices slant); a ring's last channel leaves on one side and comes back on the other.
+    Networks of more dimensions, general graphs and very large ones show all loads in falling order
+    instead.
 
     Parameters
     ----------
@@ -98,8 +100,10 @@ def _segments(topology: Topology) -> tuple[NDArray[np.float64], NDArray[np.float
     at = {axis: nodes // topology.strides[axis] % topology.sides[axis] for axis in axes}
     across = at[axes[-1]].astype(float)
     down = at[axes[-2]].astype(float) if len(axes) > 1 else np.zeros(topology.num_nodes)
-    if len(axes) > 2:
-        across += at[axes[0]] * (topology.sides[axes[-1]] + 0.8)
+    if len(axes) > 2:  # slices in rows and columns
+        a_row = ceil(sqrt(topology.sides[axes[0]]))
+        across += at[axes[0]] % a_row * (topology.sides[axes[-1]] + 0.8)
+        down += at[axes[0]] // a_row * (topology.sides[axes[-2]] + 0.8)
     place = np.stack([across, down], axis=1)
     start, end = place[topology.channel_source], place[topology.channel_target]
     shapes = {axes[-1]: (1.0, 0.0)} | ({axes[-2]: (0.0, 1.0)} if len(axes) > 1 else {})
