@@ -1,9 +1,11 @@
-"""Progress of long work: a bar on a terminal once it has lasted two seconds, silence elsewhere."""
+"""Progress of long work: shown on a terminal once it has lasted two seconds, never elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -46,3 +48,30 @@ def _open_bar(what: str, total: int):  # type: ignore[no-untyped-def]  # rich st
     bar = Progress(console=Console(stderr=True), transient=True)
     bar.start()
     return bar, bar.add_task(what, total=total)
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """Show on a terminal that ``what`` is being worked on, once it has lasted two seconds.
+
+    For one long step that nothing can be counted in. The step must let other threads run.
+
+    Examples
+    --------
+    >>> with patience("nothing"):
+    ...     pass
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(f"{what} ...")
+    timer = Timer(PATIENCE_SECONDS, status.start)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()

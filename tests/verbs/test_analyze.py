@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from netloom.contention import accepted_path_traffic, path_slowdown
 from netloom.errors import InputError, NotAMappingError
 from netloom.topology import graph_topology, mesh
 from netloom.verbs import analyze
@@ -82,6 +83,32 @@ def test_offered_traffic_three_ways():
     assert told.verdict.margin == pytest.approx(told.mapped.limit.worst_node / 0.25)
 
 
+def test_slowdown_is_the_thesiss_for_equal_paths():
+    found = quick("transpose:4", "mesh:4x4", offered=0.2)
+    nu = found.mapped.contention.path_contention
+    expected = path_slowdown(accepted_path_traffic(0.2, nu), nu)
+    expected[nu == 0] = 1
+    assert found.slowdown() == pytest.approx(expected)
+    summary = found.to_dict()["slowdown"]
+    assert summary["max"] == pytest.approx(expected.max())
+    assert found.paths()["slowdown"].max() == pytest.approx(expected.max())
+
+
+def test_slowdown_needs_the_load_and_spares_paths_alone():
+    with pytest.raises(InputError, match="no offered traffic"):
+        quick("transpose:4", "mesh:4x4").slowdown()
+    assert quick("transpose:4", "mesh:4x4").to_dict()["slowdown"] is None
+    alone = quick("mesh:4x4", "mesh:4x4", offered=0.9)
+    assert alone.to_dict()["slowdown"] == {"mean": 1.0, "max": 1.0}
+
+
+def test_a_light_path_among_heavy_ones_is_as_slow_as_they():
+    graph = process_graph(3, [0, 1], [2, 2], bytes=[1, 1000])
+    slow = quick(graph, "mesh:3", offered=0.8).slowdown()
+    assert slow[0] == pytest.approx(slow[1])
+    assert 1 < slow[0] < 10
+
+
 def test_a_machine_adds_microseconds():
     data = quick("transpose:4", "symult2010:4x4").to_dict()
     neck = data["bottleneck"]
@@ -96,6 +123,17 @@ def test_a_general_network_has_no_expectations_but_all_figures():
     found = quick("all-to-all:10", graph_topology(nx.petersen_graph()))
     assert found.expected is None
     assert found.to_dict()["path_length"]["mean"] == pytest.approx(15 / 9)
+
+
+def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimate():
+    data = quick("all-to-all:256", "mesh:16x16").to_dict()
+    estimate = data["random_mapping"]["table_3_1"]["saturation_average_node"]
+    assert estimate == pytest.approx(0.125)
+    of_capacity = data["saturation"]["of_capacity"]
+    assert of_capacity["average_node"] == pytest.approx(1 / 3, rel=0.15)
+    ratio = data["saturation"]["upper_bound"] / data["saturation"]["average_node"]
+    assert of_capacity["upper_bound"] / of_capacity["average_node"] == pytest.approx(ratio)
+    assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
 
 
 def test_tables_hold_one_row_an_observation():

@@ -100,6 +100,12 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         shown = ", ".join(affected[:8]) + (" ..." if len(affected) > 8 else "")
         what = "Held up first" if result.offered is None else "Nodes held up"
         lines.append(f"{what}: {shown}")
+    if data["slowdown"]:
+        mean, worst = data["slowdown"]["mean"], data["slowdown"]["max"]
+        lines.append(
+            f"Communication takes {mean:.2f} times as long as without contention on average, "
+            f"{worst:.2f} times on the worst path (estimates)."
+        )
     message = data["mean_message"]
     if message and result.graph.messages.max() > 1:  # else nobody counted messages
         took = f", {_number(message['us'])} µs" if "us" in message else ""

@@ -49,7 +49,7 @@ def _sum_lines(values, length):
             values[place] += values[place - 1]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     """First pass along one dimension: who crosses, joins and turns onto each channel.
 
@@ -77,7 +77,7 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     _sum_lines(join, length)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ask_dimension(tables, rank, targets, at, came, load, join, turn, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 

@@ -37,7 +37,7 @@ def _heaviest_run(heaviest, first, hops):
     return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def raise_to_heaviest(tables, rank, targets, at, heaviest, peak):
     """Raise ``peak`` of each path to its heaviest channel in one dimension, and move it on."""
     axis = tables.order[rank]

@@ -50,6 +50,8 @@ class Saturation:
         busiest channel on its paths is full; NaN for nodes that do not send.
     node_share
         float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
+    mean_weight
+        B̄, the weight that the average sending node injects.
     """
 
     average_node: float
@@ -58,6 +60,7 @@ class Saturation:
     node_estimate: NDArray[np.float64]
     node_bound: NDArray[np.float64]
     node_share: NDArray[np.float64]
+    mean_weight: float
 
 
 def saturation(
@@ -130,6 +133,7 @@ def saturation(
         node_estimate=np.where(idle, np.nan, estimate),
         node_bound=np.where(idle, np.nan, bound),
         node_share=sent / mean_sent,
+        mean_weight=mean_sent,
     )
 
 

@@ -17,7 +17,7 @@ def count_loads(channels, offsets, weights, load, weighted_load):
             weighted_load[channels[hop]] += weights[path]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def stamp_paths(channels, offsets, weights, load):
     """Logical path length, paths met and weight met of every path.
 

@@ -70,7 +70,7 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
     >>> import numpy as np
     >>> from netloom.contention import Saturation
     >>> one = np.array([0.1])
-    >>> limit = Saturation(0.2, 0.1, 0.3, one, one, np.array([1.0]))
+    >>> limit = Saturation(0.2, 0.1, 0.3, one, one, np.array([1.0]), 64.0)
     >>> verdict(limit, 0.05, paths_meet=True).level
     'good-enough'
     >>> verdict(limit, 0.15, paths_meet=True).affected_nodes
@@ -83,10 +83,10 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
             words += f" Yet {_share(offered)} offered is more than a channel carries."
         return Verdict("contention-free", None, over, (), words)
     pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is held up
-    if offered is None and limit.worst_node >= 1:
+    if offered is None and limit.worst_node > 1:
         words = (
             f"Good enough at any load: contention is estimated to begin at "
-            f"{_share(limit.worst_node)} of a channel a node, more than a node injects over one."
+            f"{_share(limit.worst_node)} of a channel a node; over one channel a node injects less."
         )
         return Verdict("good-enough", limit.worst_node, False, (), words)  # noqa: FBT003
     if offered is None:

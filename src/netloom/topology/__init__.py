@@ -6,6 +6,7 @@ word names the thing as well as the place where such things are kept.
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube, cube, hypercube, mesh, torus
@@ -37,9 +38,12 @@ __all__ = [
     "torus",
 ]
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 
 class _CallablePackage(ModuleType):
-    def __call__(self, spec: str) -> Topology:
+    def __call__(self, spec: "str | nx.Graph[Any]") -> Topology:
         return topology(spec)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cube import cube, hypercube, mesh, torus
-from netloom.topology.graph import read_graph
+from netloom.topology.graph import graph_topology, read_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import networkx as nx
 
     from netloom.topology.core import Topology
     from netloom.topology.cube import Cube
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 TOPOLOGIES = "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4 or graph:FILE"
 
 
-def topology(spec: str) -> Topology:
-    """Return the network that ``spec`` names.
+def topology(spec: str | nx.Graph[Any]) -> Topology:
+    """Return the network that ``spec`` names, or that a NetworkX graph is.
 
     ``mesh:8x8`` and ``torus:4x4x4`` take any number of sides, ``line:16`` and ``ring:16`` one,
     ``hypercube:6`` a dimension; ``cube:8wx4`` wraps just the sides marked ``w``; ``graph:FILE``
@@ -37,6 +39,8 @@ def topology(spec: str) -> Topology:
     >>> topology("cube:8wx4").wraps
     (True, False)
     """
+    if not isinstance(spec, str):
+        return graph_topology(spec)
     name, argument = split_spec(spec)
     if name not in _MAKERS:
         raise InputError(f"topology '{spec}'", f"'{name}'", TOPOLOGIES)

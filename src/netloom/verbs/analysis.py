@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from netloom.contention import accepted_path_traffic, capacity_fraction, path_slowdown
+from netloom.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.contention import Contention, Expectation, Saturation, Verdict
+    from netloom.contention import Contention, Expectation, MeshEstimate, Saturation, Verdict
     from netloom.machines import Machine
     from netloom.provenance import Provenance
     from netloom.topology import Topology
@@ -68,6 +71,8 @@ class Analysis:
         One row for each random mapping compared with.
     random_path_contention
         int64[ν_max + 1]: how many paths of all random mappings together have each ν.
+    estimate
+        Table 3.1 of the thesis for a random mapping; None but on square 2D meshes.
     expected
         Exact means over all random mappings; None on general graphs or with several tasks a node.
     deadlock_cycle
@@ -88,6 +93,7 @@ class Analysis:
     verdict: Verdict
     random: list[dict[str, Any]]
     random_path_contention: NDArray[np.int64]
+    estimate: MeshEstimate | None
     expected: Expectation | None
     deadlock_cycle: tuple[int, ...] | None
     provenance: Provenance
@@ -111,8 +117,10 @@ class Analysis:
                 "average_node": limit.average_node,
                 "worst_node": limit.worst_node,
                 "upper_bound": limit.upper_bound,
+                "of_capacity": self._of_capacity(row["dilation"]),
             },
             "offered": self.offered,
+            "slowdown": self._slowdown_summary(),
             "bottleneck": self.bottleneck(),
             "mean_message": self.mean_message(),
             "verdict": self.verdict.to_dict()
@@ -169,11 +177,35 @@ class Analysis:
             answer["us"] = float(self.machine.message_time_us(size, hops))
         return answer
 
+    def slowdown(self) -> NDArray[np.float64]:
+        """Return the estimated factor by which contention lengthens each path's communication.
+
+        θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same,
+        so that of a path is taken to be the mean of itself and of the paths it meets. 1 for a path
+        that meets no other, NaN for one without channels. float64[num_edges].
+
+        Raises
+        ------
+        InputError
+            If offered traffic is not known.
+        """
+        if self.offered is None:
+            raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
+        found = self.mapped.contention
+        mean_weight = found.contending_weight / (found.path_contention + 1)
+        offered = self.offered * mean_weight / self.mapped.limit.mean_weight
+        accepted = accepted_path_traffic(offered, found.path_contention)
+        theta = path_slowdown(accepted, found.path_contention)
+        theta[found.path_contention == 0] = 1.0
+        theta[~self.mapped.moving] = np.nan
+        return theta
+
     def paths(self) -> pl.DataFrame:
-        """Return one row a path: its tasks, nodes, weights and contention."""
+        """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
 
         found = self.mapped.contention
+        known = {} if self.offered is None else {"slowdown": self.slowdown()}
         return pl.DataFrame(
             {
                 "source_task": self.graph.source,
@@ -187,6 +219,8 @@ class Analysis:
                 "path_contention": found.path_contention,
                 "heaviest_channel_weight": self.mapped.heaviest,
             }
+            | known,
+            nan_to_null=True,
         )
 
     def channels(self) -> pl.DataFrame:
@@ -241,6 +275,28 @@ class Analysis:
         sent = np.bincount(self.mapped.source[moving], weights, minlength=self.topology.num_nodes)
         return sent.astype(np.float64)
 
+    def _of_capacity(self, mean_path_length: float) -> dict[str, float]:
+        """Return the limits as fractions of network capacity (eq. 3.32), of this program's hops."""
+        channels_per_node = self.topology.num_channels / self.topology.num_nodes
+        limit = self.mapped.limit
+        return {
+            name: float(capacity_fraction(value, mean_path_length, channels_per_node))
+            for name, value in (
+                ("average_node", limit.average_node),
+                ("worst_node", limit.worst_node),
+                ("upper_bound", limit.upper_bound),
+            )
+        }
+
+    def _slowdown_summary(self) -> dict[str, float] | None:
+        """Mean (by weight) and maximum of the paths' slow-down; None without offered traffic."""
+        if self.offered is None:
+            return None
+        theta = self.slowdown()
+        known = ~np.isnan(theta)
+        mean = float(np.average(theta[known], weights=self.mapped.weights[known]))
+        return {"mean": mean, "max": float(theta[known].max())}
+
     def _random_summary(self) -> dict[str, Any]:
         """Mean, least and most of every figure over the random mappings; beaten; expectations."""
         summary: dict[str, Any] = {"mappings": len(self.random)}
@@ -253,13 +309,10 @@ class Analysis:
                     "max": max(values),
                     "beaten": self.standing(figure),
                 }
+        if self.estimate:
+            summary["table_3_1"] = asdict(self.estimate)
         if self.expected:
-            summary["expected"] = {
-                "path_length_mean": self.expected.path_length_mean,
-                "channel_load_mean": self.expected.channel_load_mean,
-                "channel_load_max": self.expected.channel_load_max,
-                "path_contention_mean": self.expected.path_contention_mean,
-            }
+            summary["expected"] = asdict(self.expected)
         return summary
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, InstanceOf, model_validator
 
 from netloom.contention import (
+    estimate_mesh,
     expect_random,
     heaviest_channel,
     measure,
@@ -19,7 +20,7 @@ from netloom.contention import (
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.mapping import place
-from netloom.progress import track
+from netloom.progress import patience, track
 from netloom.provenance import DEFAULT_SEED, Provenance
 from netloom.routing import (
     DimensionOrder,
@@ -39,7 +40,7 @@ from netloom.workload import ProcessGraph, read
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.contention import Expectation
+    from netloom.contention import Expectation, MeshEstimate
 
 
 class AnalyzeQuestion(Question):
@@ -127,7 +128,8 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     network, on_machine = _network(question.on)
     routing = _routing(question.routing, network)
     node_of = _place(question, question.mapping, graph, network, question.seed)
-    mapped = _map(question, graph, network, routing, node_of)
+    with patience(f"Counting the contention of {graph.num_edges:,} paths"):
+        mapped = _map(question, graph, network, routing, node_of)
     offered = _offered(question, graph, mapped, on_machine)
     rows, path_contention = _random_mappings(question, graph, network, routing)
     return Analysis(
@@ -144,6 +146,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
         ),
         random=rows,
         random_path_contention=path_contention,
+        estimate=_estimate(graph, network),
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
         provenance=Provenance(question.configuration(), question.seed),
@@ -155,6 +158,9 @@ def _network(on: str | Topology | Machine) -> tuple[Topology, Machine | None]:
         on = machine(on)
     if isinstance(on, Machine):
         return on.network(), on
+    if isinstance(on, str) and ":" not in on:
+        machines = ", ".join(machine_names())
+        raise InputError("on", f"'{on}'", f"a network such as mesh:8x8, or a machine: {machines}")
     return (topology(on) if isinstance(on, str) else on), None
 
 
@@ -212,6 +218,15 @@ def _random_mappings(
         counts = np.pad(counts, (0, longest - len(counts)))
         counts[: len(more)] += more
     return rows, counts
+
+
+def _estimate(graph: ProcessGraph, network: Topology) -> MeshEstimate | None:
+    """Table 3.1, which is for square meshes."""
+    if not isinstance(network, Cube) or any(network.wraps):
+        return None
+    if len(network.sides) != 2 or network.sides[0] != network.sides[1]:
+        return None
+    return estimate_mesh(network.num_nodes, graph.num_edges / graph.num_tasks)
 
 
 def _expected(

@@ -1,0 +1,22 @@
+"""Every script in examples/ runs from a checkout and says what its first line promises."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = sorted(Path("examples").glob("*.py"))
+SAYS = {
+    "01_will_it_contend.py": ["Some nodes affected", "Good enough"],
+    "02_where_is_it_hot.py": ["(4,4) -> (4,3): 22 paths, 23,072,276 bytes"],
+    "03_my_own_routes.py": ["dimension-order:0,1: Depends on the load", "routed apart: Contention-free"],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_example(script):
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for words in SAYS[script.name]:
+        assert words in done.stdout
