@@ -10,7 +10,10 @@ SCRIPTS = sorted(Path("examples").glob("*.py"))
 SAYS = {
     "01_will_it_contend.py": ["Some nodes affected", "Good enough"],
     "02_where_is_it_hot.py": ["(4,4) -> (4,3): 22 paths, 23,072,276 bytes"],
-    "03_my_own_routes.py": ["dimension-order:0,1: Depends on the load", "routed apart: Contention-free"],
+    "03_my_own_routes.py": [
+        "dimension-order:0,1: Depends on the load",
+        "routed apart: Contention-free",
+    ],
 }
 
 

@@ -1,20 +1,18 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003  # Typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from netloom._version import __version__
+from netloom.cli import options
 from netloom.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from netloom.provenance import DEFAULT_SEED
 
 app = typer.Typer(
     name="netloom",
@@ -55,79 +53,28 @@ def _options(
     del version
 
 
-Load = "Offered load (said at most one way)"
-Apply = "Files to write"
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
 @app.command(epilog="Example: netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png")
 def analyze(
-    app: Annotated[
-        str,
-        typer.Argument(
-            help="Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open "
-            "MPI .prof files, or a spec such as hypercube:10."
-        ),
-    ],
-    on: Annotated[
-        str, typer.Option(help="Network (mesh:8x8, torus:4x4x4, graph:FILE) or machine name.")
-    ],
-    mapping: Annotated[str, typer.Option(help="identity, random or a file.")] = "identity",
-    routing: Annotated[
-        str, typer.Option(help="default, dimension-order[:0,1], shortest-path or routes:FILE.")
-    ] = "default",
-    weight: Annotated[
-        str, typer.Option(help="An edge's share of the traffic: bytes, messages or uniform.")
-    ] = "bytes",
-    tasks_per_node: Annotated[int, typer.Option(help="Tasks that a node takes.")] = 1,
-    random_mappings: Annotated[int, typer.Option(help="Random mappings to compare with.")] = 25,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
-    messages: Annotated[
-        Path | None, typer.Option(help="Second MatrixMarket file: message counts.")
-    ] = None,
-    parts: Annotated[
-        str, typer.Option(help="Open MPI: network, point-to-point, collectives, one-sided ...")
-    ] = "network",
-    offered: Annotated[
-        float | None,
-        typer.Option(
-            help="Traffic of the average node, fraction of a channel.", rich_help_panel=Load
-        ),
-    ] = None,
-    run_seconds: Annotated[
-        float | None,
-        typer.Option(help="Length of the recorded run (on a machine).", rich_help_panel=Load),
-    ] = None,
-    instructions_per_message: Annotated[
-        float | None,
-        typer.Option(
-            help="Instructions between two messages (on a machine).", rich_help_panel=Load
-        ),
-    ] = None,
-    mips: Annotated[
-        float | None,
-        typer.Option(help="Million instructions a second, with the former.", rich_help_panel=Load),
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Picture: .png, .svg or .html.", rich_help_panel=Apply)
-    ] = None,
-    save_mapping: Annotated[
-        Path | None, typer.Option(help="The mapping, .json or text.", rich_help_panel=Apply)
-    ] = None,
-    rankfile: Annotated[
-        Path | None, typer.Option(help="Rank file that applies the mapping.", rich_help_panel=Apply)
-    ] = None,
-    rankfile_format: Annotated[
-        str,
-        typer.Option(
-            help="openmpi-rankfile, openmpi-seq, mpich, slurm or cray.", rich_help_panel=Apply
-        ),
-    ] = "openmpi-rankfile",
-    hosts: Annotated[
-        Path | None,
-        typer.Option(help="Host names: line n is node n (default n0 ...).", rich_help_panel=Apply),
-    ] = None,
-    as_json: AsJson = False,
+    app: options.App,
+    on: options.On,
+    mapping: options.Mapping = "identity",
+    routing: options.Routing = "default",
+    weight: options.Weight = "bytes",
+    tasks_per_node: options.TasksPerNode = 1,
+    random_mappings: options.RandomMappings = 25,
+    seed: options.Seed = DEFAULT_SEED,
+    messages: options.Messages = None,
+    parts: options.Parts = "network",
+    offered: options.Offered = None,
+    run_seconds: options.RunSeconds = None,
+    instructions_per_message: options.InstructionsPerMessage = None,
+    mips: options.Mips = None,
+    plot: options.Plot = None,
+    save_mapping: options.SaveMapping = None,
+    rankfile: options.RankFile = None,
+    rankfile_format: options.RankFileFormat = "openmpi-rankfile",
+    hosts: options.Hosts = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Tell, without simulating, where a mapped program contends and what limits it."""
     if plot is not None:
@@ -138,9 +85,8 @@ def analyze(
         from netloom.verbs import analyze as ask
         from netloom.workload import read
 
-        graph = read(app, messages=messages, parts=parts)
         result = ask(
-            graph,
+            read(app, messages=messages, parts=parts),
             on,
             mapping=mapping,
             routing=routing,
@@ -189,8 +135,8 @@ def _apply_mapping(
 
 @app.command()
 def validate(
-    paper: Annotated[str, typer.Argument(help="One paper, such as chittor; all by default.")] = "",
-    as_json: AsJson = False,
+    paper: options.Paper = "",
+    as_json: options.AsJson = False,
 ) -> None:
     """Recompute every published number that netloom can, and show the two side by side.
 
@@ -212,7 +158,7 @@ def validate(
 
 
 @app.command()
-def machines(as_json: AsJson = False) -> None:
+def machines(as_json: options.AsJson = False) -> None:
     """List the machines that ``--on`` knows by name."""
     from netloom.machines import machine, machine_names
 
