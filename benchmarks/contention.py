@@ -3,8 +3,7 @@
 A hypercube's process graph, randomly mapped onto a square mesh, N = 2^10 … 2^20 tasks. Every
 case runs in a process of its own, one core, kernels compiled beforehand:
 
-- ``lines``: netloom's counting by lines (loads, D, d and ν of every path, and the heaviest channel
-  of each);
+- ``lines``: netloom's counting by lines (loads; D, d, ν and heaviest channel of every path);
 - ``stamped``: netloom's stamped sets, path by path, up to 2^14 tasks, where it still ends;
 - ``networkx``: a plain script over NetworkX shortest paths and Python sets, at 2^10 tasks only.
 
@@ -37,12 +36,11 @@ def problem(dimension: int):
 
 
 def lines(dimension: int) -> dict[str, float]:
-    from netloom.contention import heaviest_channel, measure
+    from netloom.contention import measure
 
     net, routing, source, target = problem(dimension)
     start = time.perf_counter()
     found = measure(net, routing, source, target)
-    heaviest_channel(net, routing, source, target, found.weighted_channel_load)
     return {"seconds": time.perf_counter() - start, "nu": int(found.path_contention.sum())}
 
 

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.contention import heaviest_channel, measure
+from netloom.contention import measure
 from netloom.errors import InputError, NoRouteError
 from netloom.routing import DimensionOrder, ShortestPath, source_routes
 from netloom.topology import graph_topology, mesh, torus
@@ -63,10 +63,7 @@ def test_arrays_that_do_not_match_are_refused():
 def test_heaviest_channel_of_any_routing():
     net = graph_topology(nx.path_graph(4))
     found = measure(net, ShortestPath(), [0, 1, 2, 3], [3, 2, 2, 3])
-    heaviest = heaviest_channel(
-        net, ShortestPath(), [0, 1, 2, 3], [3, 2, 2, 3], found.weighted_channel_load
-    )
-    assert heaviest.tolist() == [2, 2, 0, 0]
+    assert found.heaviest_channel.tolist() == [2, 2, 0, 0]
 
 
 def test_an_unreachable_target_is_named():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netloom.contention import heaviest_channel, measure, saturation, verdict
+from netloom.contention import measure, saturation, verdict
 from netloom.errors import InputError
 from netloom.routing import DimensionOrder
 from netloom.topology import mesh
@@ -12,8 +12,7 @@ from netloom.topology import mesh
 def limits(net, source, target, weights=None):
     weights = np.ones(len(source)) if weights is None else np.asarray(weights, float)
     found = measure(net, DimensionOrder(), source, target, weights)
-    most = heaviest_channel(net, DimensionOrder(), source, target, found.weighted_channel_load)
-    return saturation(found, source, weights, net.num_nodes, most)
+    return saturation(found, source, weights, net.num_nodes)
 
 
 def test_lemma_4_is_no_bound():

@@ -1,5 +1,6 @@
 """Routing against its readable twin, and against what any routing must do."""
 
+import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from netloom.routing import (
     paths,
     source_routes,
 )
-from netloom.topology import diameter, to_networkx
+from netloom.topology import diameter, graph_topology, to_networkx
 from tests.properties.strategies import cubes, pairs
 from tests.reference.dimension_order import visited
 
@@ -72,6 +73,19 @@ def test_the_deadlock_rule_for_cubes_agrees_with_the_dependency_graph(topology):
     for cycle in (found, find_deadlock(topology, routing)):
         for held, asked in zip(cycle, cycle[1:] + cycle[:1], strict=True):
             assert topology.channel_target[held] == topology.channel_source[asked]
+
+
+@given(st.integers(3, 14), st.integers(0, 10**6))
+def test_the_deadlock_check_of_tables_agrees_with_following_all_paths(nodes, seed):
+    rng = np.random.default_rng(seed)
+    graph = nx.cycle_graph(nodes, create_using=nx.DiGraph)
+    graph.add_edges_from((a, b) for a, b in rng.integers(0, nodes, (2 * nodes, 2)) if a != b)
+    topology = graph_topology(nx.DiGraph([(int(a), int(b)) for a, b in graph.edges]))
+    every = np.arange(nodes)
+    routed = paths(topology, ShortestPath(), np.repeat(every, nodes), np.tile(every, nodes))
+    assert bool(find_deadlock(topology, ShortestPath())) == bool(
+        dependency_cycle(routed, topology.num_channels)
+    )
 
 
 @given(cubes(most_nodes=40))

@@ -1,7 +1,7 @@
 """Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
 
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
-from netloom.contention.measure import Contention, heaviest_channel, measure, measure_paths
+from netloom.contention.measure import Contention, measure, measure_paths
 from netloom.contention.saturation import Saturation, saturation
 from netloom.contention.traffic import (
     accepted_path_traffic,
@@ -26,7 +26,6 @@ __all__ = [
     "capacity_fraction",
     "estimate_mesh",
     "expect_random",
-    "heaviest_channel",
     "measure",
     "measure_paths",
     "node_traffic_of_capacity",

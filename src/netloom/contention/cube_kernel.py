@@ -15,8 +15,12 @@ prefix sum over joins answers for a whole line. Between two lines it is one tabl
 dimension takes two passes over the paths: count, then ask. Work: O(paths · dimensions + channels).
 
 The thesis's logical path length d counts the channels on which some path is new.
+
+The most heavily loaded channel of a path is found without walking it either: ``spans`` holds the
+largest load of every 2**j channels of a line, and two overlapping spans cover any run.
 """
 
+import numpy as np
 from numba import njit
 
 from netloom.routing.dimension_order_kernel import step
@@ -77,12 +81,38 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     _sum_lines(join, length)
 
 
+@njit(cache=True)
+def spans(load, length):
+    """Largest load of each span of 2**j channels, j = 0, 1 …, clipped at the end of its line."""
+    levels = 1
+    while 2**levels <= length:
+        levels += 1
+    heaviest = np.empty((levels, len(load)))
+    heaviest[0] = load
+    for level in range(1, levels):
+        half = 2 ** (level - 1)
+        for channel in range(len(load)):
+            best = heaviest[level - 1, channel]
+            if channel % length + half < length:
+                best = max(best, heaviest[level - 1, channel + half])
+            heaviest[level, channel] = best
+    return heaviest
+
+
+@njit(cache=True)
+def _heaviest_run(heaviest, first, hops):
+    level = 0
+    while 2 ** (level + 1) <= hops:
+        level += 1
+    return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
+
+
 @njit(cache=True, nogil=True)
-def ask_dimension(tables, rank, targets, at, came, load, join, turn, met):
+def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 
-    ``met`` is (path length, logical path length, paths met, weight met); a path counts itself
-    once among the paths it meets.
+    ``heaviest`` is ``spans`` of the load by weight. ``met`` is (path length, logical path length,
+    paths met, weight met, heaviest channel); a path counts itself once among the paths it meets.
     """
     axis = tables.order[rank]
     base, length = tables.line_base[axis, 0], tables.line_channels[axis]
@@ -98,9 +128,12 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, met):
             new_weight -= turn[first, came[path], WEIGHT]
             itself = 0
         met[1][path] += new > itself
-        if last >= line + length:  # the run goes on at the start of its ring
+        before_end = min(hops, length - place)
+        peak = _heaviest_run(heaviest, first, before_end)
+        if before_end < hops:  # the run goes on at the start of its ring
             last -= length
             end = line + length - 1
+            peak = max(peak, _heaviest_run(heaviest, line, hops - before_end))
             met[1][path] += join[end, JOINED]
             new += join[end, COUNT]
             new_weight += join[end, WEIGHT]
@@ -108,5 +141,6 @@ def ask_dimension(tables, rank, targets, at, came, load, join, turn, met):
         met[1][path] += join[last, JOINED] - join[first, JOINED]
         met[2][path] += new + join[last, COUNT] - join[first, COUNT]
         met[3][path] += new_weight + join[last, WEIGHT] - join[first, WEIGHT]
+        met[4][path] = max(met[4][path], peak)
         at[path] = reached
         came[path] = 2 * rank + direction

@@ -40,6 +40,8 @@ class Contention:
         int32[num_paths], ν: number of *other* paths that share at least one channel.
     contending_weight
         float64[num_paths]: weight of those other paths and of the path itself.
+    heaviest_channel
+        float64[num_paths]: largest weighted channel load along the path; 0 without channels.
     channel_load
         int32[num_channels], χ: number of paths on the channel.
     weighted_channel_load
@@ -50,6 +52,7 @@ class Contention:
     logical_path_length: NDArray[np.int32]
     path_contention: NDArray[np.int32]
     contending_weight: NDArray[np.float64]
+    heaviest_channel: NDArray[np.float64]
     channel_load: NDArray[np.int32]
     weighted_channel_load: NDArray[np.float64]
 
@@ -130,48 +133,12 @@ def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = 
     count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
     lengths = routed.lengths
-    return Contention(lengths, logical, met - (lengths > 0), met_weight, load, weighted_load)
-
-
-def heaviest_channel(
-    topology: Topology,
-    routing: Routing,
-    sources: ArrayLike,
-    targets: ArrayLike,
-    load: ArrayLike,
-) -> NDArray[np.float64]:
-    """Return the largest channel load along each path; 0 for a path without channels.
-
-    Parameters
-    ----------
-    topology, routing, sources, targets
-        As for ``measure``.
-    load
-        float[num_channels], such as ``weighted_channel_load``; not negative.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> heaviest_channel(mesh(3), DimensionOrder(), [0, 1], [2, 2], [3, 5, 0, 0])
-    array([5., 5.])
-    """
-    from_node = np.ascontiguousarray(sources, np.int32)
-    to_node = np.ascontiguousarray(targets, np.int32)
-    loads = np.asarray(load, np.float64)
-    peak = np.zeros(len(from_node))
-    if not isinstance(routing, DimensionOrder):
-        routed = paths(topology, routing, from_node, to_node)
-        used = np.flatnonzero(routed.lengths)
-        if len(used):
-            peak[used] = np.maximum.reduceat(loads[routed.channels], routed.offsets[used])
-        return peak
-    from netloom.contention.peak_kernel import raise_to_heaviest, spans
-
-    at, tables = from_node.copy(), cube_tables(topology, routing)
-    for rank, here in _dimensions(topology, tables):
-        heaviest = spans(loads[here], int(tables.line_channels[tables.order[rank]]))
-        raise_to_heaviest(tables, rank, to_node, at, heaviest, peak)
-    return peak
+    used, heaviest = np.flatnonzero(lengths), np.zeros(len(routed))
+    if len(used):
+        on_path = weighted_load[routed.channels]
+        heaviest[used] = np.maximum.reduceat(on_path, routed.offsets[used])
+    others = met - (lengths > 0)
+    return Contention(lengths, logical, others, met_weight, heaviest, load, weighted_load)
 
 
 def _dimensions(topology: Topology, tables: CubeTables) -> Iterator[tuple[int, slice]]:
@@ -191,7 +158,7 @@ def _measure_cube(
     weights: NDArray[np.float64],
 ) -> Contention:
     """Count line by line, one dimension after the other (see ``cube_kernel``)."""
-    from netloom.contention.cube_kernel import ask_dimension, count_dimension
+    from netloom.contention.cube_kernel import ask_dimension, count_dimension, spans
 
     tables = cube_tables(topology, routing)
     num_paths = len(sources)
@@ -203,13 +170,16 @@ def _measure_cube(
         np.zeros(num_paths, np.int32),
         np.zeros(num_paths, np.int32),
         np.zeros(num_paths),
+        np.zeros(num_paths),
     )
     for rank, here in _dimensions(topology, tables):
         size, ways_in = here.stop - here.start, max(2 * rank, 1)
         tallies = np.zeros((size, 2)), np.zeros((size, 3)), np.zeros((size, ways_in, 2))
         count_dimension(tables, rank, targets, weights, at, came, *tallies)
-        ask_dimension(tables, rank, targets, at, came, *tallies, met)
+        length = int(tables.line_channels[tables.order[rank]])
+        heaviest = spans(np.ascontiguousarray(tallies[0][:, 1]), length)
+        ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
         load[here], weighted_load[here] = tallies[0].T
-    path_length, logical, contention, contending = met
+    path_length, logical, contention, contending, peak = met
     contention -= path_length > 0
-    return Contention(path_length, logical, contention, contending, load, weighted_load)
+    return Contention(path_length, logical, contention, contending, peak, load, weighted_load)

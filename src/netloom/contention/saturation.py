@@ -68,7 +68,6 @@ def saturation(
     sources: ArrayLike,
     weights: ArrayLike,
     num_nodes: int,
-    heaviest: ArrayLike,
 ) -> Saturation:
     """Return the saturation throughput of a program whose contention has been measured.
 
@@ -91,9 +90,6 @@ def saturation(
         float[num_paths]. Paths without weight, or without channels, take no part.
     num_nodes
         Nodes of the network.
-    heaviest
-        float[num_paths], largest weighted channel load along each path
-        (``heaviest_channel``).
 
     Raises
     ------
@@ -102,14 +98,11 @@ def saturation(
 
     Examples
     --------
-    >>> from netloom.contention import heaviest_channel, measure
+    >>> from netloom.contention import measure
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
-    >>> ends = ([0, 1, 2], [2, 3, 4])
-    >>> line, routing = mesh(5), DimensionOrder()
-    >>> found = measure(line, routing, *ends)
-    >>> most = heaviest_channel(line, routing, *ends, found.weighted_channel_load)
-    >>> limit = saturation(found, ends[0], [1.0, 1.0, 1.0], 5, most)
+    >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
+    >>> limit = saturation(found, [0, 1, 2], [1.0, 1.0, 1.0], num_nodes=5)
     >>> round(limit.worst_node, 3), limit.upper_bound
     (0.333, 0.5)
     """
@@ -124,7 +117,7 @@ def saturation(
     most = float(contending.max())
     alone = 1 - (contending - weight) / most
     estimate = _least(alone / weight, source, num_nodes) * sent
-    bound = _least(1 / np.asarray(heaviest, np.float64)[moving], source, num_nodes) * sent
+    bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
     idle = sent == 0
     return Saturation(
         average_node=mean_sent / float(np.average(contending, weights=weight)),

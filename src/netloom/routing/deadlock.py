@@ -7,23 +7,24 @@ cycle of channels exists in which each may be held while the next is asked for (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.parse import paths
 from netloom.routing.source_routes import SourceRoutes
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.routing.parse import Routing
     from netloom.routing.ragged import Paths
     from netloom.topology import Topology
 
-MOST_PAIRS = 2**24
-"""Most pairs of nodes whose paths are followed to find dependencies."""
+MOST_STEPS = 2**30
+"""Largest nodes × channels of a general network whose shortest-path table is searched."""
 
 
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
@@ -50,11 +51,16 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return _ring_cycle(topology)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
-    nodes = np.arange(topology.num_nodes, dtype=np.int32)
-    if topology.num_nodes**2 > MOST_PAIRS:
-        raise InputError(topology.name, f"{topology.num_nodes} nodes", "at most 4096 to check")
-    every_pair = paths(topology, routing, np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes)))
-    return dependency_cycle(every_pair, topology.num_channels)
+    if topology.num_nodes * topology.num_channels > MOST_STEPS:
+        found = f"{topology.num_nodes} nodes times {topology.num_channels} channels"
+        raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
+    from netloom.routing.shortest_path_kernel import table_waits
+
+    outgoing = topology.outgoing()
+    ends = (topology.channel_source, topology.channel_target)
+    held, slot = np.nonzero(table_waits(ends, *topology.incoming(), *outgoing))
+    asked = outgoing[1][outgoing[0][topology.channel_target[held]] + slot]
+    return _cycle(held, asked, topology.num_channels)
 
 
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
@@ -73,13 +79,19 @@ def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
         Channels, each of which some packet may hold while it waits for the next; the last waits
         for the first.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     inside = np.ones(len(routed.channels), bool)
     inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False
     at = np.flatnonzero(inside)
-    held, asked = routed.channels[at], routed.channels[at + 1]
+    return _cycle(routed.channels[at], routed.channels[at + 1], num_channels)
+
+
+def _cycle(
+    held: NDArray[np.integer[Any]], asked: NDArray[np.integer[Any]], num_channels: int
+) -> tuple[int, ...]:
+    """Return a cycle among these dependencies, or ()."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     shape = (num_channels, num_channels)
     waits = coo_array((np.ones(len(held), np.int8), (held, asked)), shape=shape)
     _, part = connected_components(waits, connection="strong")

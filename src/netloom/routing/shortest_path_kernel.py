@@ -64,3 +64,31 @@ def fill_paths(
                     node = channel_target[channel]
                     break
     return channels
+
+
+@njit(cache=True)
+def table_waits(ends, in_offsets, in_channels, out_offsets, out_channels):
+    """Which channels a packet may hold while it asks for which, under the table of ``fill_paths``.
+
+    ``waits[c, k]`` is for channel c and the k-th channel that leaves the node c enters: true where
+    some path crosses one after the other. Only a path's first two channels are looked at, for
+    every path's later channels are the first two of another.
+    """
+    channel_source, channel_target = ends
+    num_nodes = len(out_offsets) - 1
+    waits = np.zeros((len(channel_source), np.max(np.diff(out_offsets))), np.bool_)
+    distance = np.empty(num_nodes, np.int32)
+    queue = np.empty(num_nodes, np.int32)
+    first = np.empty(num_nodes, np.int32)  # which of its channels each node sends over
+    for target in range(num_nodes):
+        distances_to(target, channel_source, in_offsets, in_channels, distance, queue)
+        for node in range(num_nodes):
+            for slot in range(out_offsets[node], out_offsets[node + 1]):
+                if distance[channel_target[out_channels[slot]]] == distance[node] - 1:
+                    first[node] = slot - out_offsets[node]
+                    break
+        for node in range(num_nodes):
+            held = out_channels[out_offsets[node] + first[node]]
+            if distance[node] > 1:
+                waits[held, first[channel_target[held]]] = True
+    return waits

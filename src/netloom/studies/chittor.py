@@ -12,7 +12,6 @@ import numpy as np
 from netloom.contention import (
     capacity_fraction,
     estimate_mesh,
-    heaviest_channel,
     measure,
     offered_by_program,
     path_slowdown,
@@ -214,8 +213,7 @@ def _mapped(
 ) -> tuple[Contention, Saturation]:
     ends = node_of[graph.source], node_of[graph.target]
     found = measure(net, ROW_FIRST, *ends, weights)
-    most = heaviest_channel(net, ROW_FIRST, *ends, found.weighted_channel_load)
-    return found, saturation(found, ends[0], weights, net.num_nodes, most)
+    return found, saturation(found, ends[0], weights, net.num_nodes)
 
 
 def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:

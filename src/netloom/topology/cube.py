@@ -40,8 +40,8 @@ class Cube(Topology):
     sides
         Nodes in each dimension.
     wraps
-        Whether each dimension closes into a ring. A ring of two nodes is one link, as in every
-        real machine, so a side of 1 or 2 never wraps.
+        Whether each dimension closes into a ring. A ring of two nodes is one link, as in most
+        machines and tools, so a side of 1 or 2 never wraps.
     strides
         Difference in node number of neighbours in each dimension (int64[n]).
     line_channels

@@ -35,15 +35,13 @@ SPREADS = (
 class MappedProgram:
     """One mapping's paths, measured.
 
-    ``source`` and ``target`` are nodes, ``weights`` and ``heaviest`` (the largest weighted channel
-    load along the path) floats, one for each edge of the process graph.
+    ``source`` and ``target`` are nodes, ``weights`` floats, one for each edge of the process graph.
     """
 
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     weights: NDArray[np.float64]
     contention: Contention
-    heaviest: NDArray[np.float64]
     limit: Saturation
 
     @property
@@ -217,7 +215,7 @@ class Analysis:
                 "path_length": found.path_length,
                 "logical_path_length": found.logical_path_length,
                 "path_contention": found.path_contention,
-                "heaviest_channel_weight": self.mapped.heaviest,
+                "heaviest_channel_weight": found.heaviest_channel,
             }
             | known,
             nan_to_null=True,

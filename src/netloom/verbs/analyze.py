@@ -10,7 +10,6 @@ from pydantic import Field, InstanceOf, model_validator
 from netloom.contention import (
     estimate_mesh,
     expect_random,
-    heaviest_channel,
     measure,
     offered_by_program,
     offered_by_run,
@@ -30,7 +29,7 @@ from netloom.routing import (
     find_deadlock,
     parse_routing,
 )
-from netloom.routing.deadlock import MOST_PAIRS
+from netloom.routing.deadlock import MOST_STEPS
 from netloom.spec import split_spec
 from netloom.topology import Cube, Topology, topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
@@ -198,9 +197,8 @@ def _map(
         raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
     source, target = node_of[graph.source], node_of[graph.target]
     found = measure(network, routing, source, target, weights)
-    most = heaviest_channel(network, routing, source, target, found.weighted_channel_load)
-    limit = saturation(found, source, weights, network.num_nodes, most)
-    return MappedProgram(source, target, weights, found, most, limit)
+    limit = saturation(found, source, weights, network.num_nodes)
+    return MappedProgram(source, target, weights, found, limit)
 
 
 def _random_mappings(
@@ -242,9 +240,10 @@ def _expected(
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
     """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
-    if isinstance(routing, ShortestPath) and network.num_nodes**2 > MOST_PAIRS:
-        return None
-    return find_deadlock(network, routing)
+    too_large = network.num_nodes * network.num_channels > MOST_STEPS
+    return (
+        None if isinstance(routing, ShortestPath) and too_large else find_deadlock(network, routing)
+    )
 
 
 def _offered(
