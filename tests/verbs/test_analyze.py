@@ -136,6 +136,15 @@ def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimat
     assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
 
 
+def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
+    file = tmp_path / "routes.txt"
+    file.write_text("0 1 3\n3 2 0\n")
+    graph = process_graph(4, [0, 3], [3, 0])
+    found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
+    assert found.to_dict()["random_mapping"] == {"mappings": 0}
+    assert found.verdict.level == "contention-free"
+
+
 def test_tables_hold_one_row_an_observation():
     found = quick("transpose:4", "mesh:4x4")
     assert found.paths().height == 12

@@ -133,7 +133,8 @@ def offered_by_program(
     λ_a = (L/B) / (t + n τ') (definition 24 with section 3.7's estimate, eq. 4.3): a loop sends one
     message of L bytes, and lasts as long as the computation and the n contention-free message
     times the node waits for. The thesis's section 3.7 prints βL for L/B in the numerator; the
-    definition has the channel's own bandwidth, as here.
+    definition has the channel's own bandwidth, as here. (For the printed form, give 1/β as the
+    bandwidth.)
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class AnalyzeQuestion(Question):
     tasks_per_node
         How many tasks a node takes.
     random_mappings
-        How many seeded random mappings to compare with.
+        How many seeded random mappings to compare with (none with given routes).
     seed
         Of the random mapping; the mappings compared with use the seeds after it.
     offered
@@ -145,7 +145,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
         ),
         random=rows,
         random_path_contention=path_contention,
-        estimate=_estimate(graph, network),
+        estimate=_estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
         provenance=Provenance(question.configuration(), question.seed),
@@ -204,10 +204,14 @@ def _map(
 def _random_mappings(
     question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
 ) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
-    """Measure seeded random mappings: one row each, and how often each ν occurs in all."""
+    """Measure seeded random mappings: one row each, and how often each ν occurs in all.
+
+    None with given routes, which exist for the pairs of nodes of one mapping only.
+    """
     rows: list[dict[str, Any]] = []
     counts = np.zeros(1, np.int64)
-    for seed in track(range(1, question.random_mappings + 1), "random mappings"):
+    mappings = 0 if isinstance(routing, SourceRoutes) else question.random_mappings
+    for seed in track(range(1, mappings + 1), "random mappings"):
         node_of = _place(question, "random", graph, network, question.seed + seed)
         mapped = _map(question, graph, network, routing, node_of)
         rows.append(figures(question.seed + seed, graph, mapped))
@@ -218,11 +222,11 @@ def _random_mappings(
     return rows, counts
 
 
-def _estimate(graph: ProcessGraph, network: Topology) -> MeshEstimate | None:
-    """Table 3.1, which is for square meshes."""
-    if not isinstance(network, Cube) or any(network.wraps):
+def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
+    """Table 3.1, which is for dimension order on square meshes."""
+    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
         return None
-    if len(network.sides) != 2 or network.sides[0] != network.sides[1]:
+    if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
         return None
     return estimate_mesh(network.num_nodes, graph.num_edges / graph.num_tasks)
 

@@ -27,7 +27,7 @@ def binary_tree(num_tasks: int) -> ProcessGraph:
     """Return the complete binary tree in heap order: task 0 is the root, i has 2i + 1 and 2i + 2.
 
     Parents and children send to each other: 2 (num_tasks − 1) directed edges (Chittor 1991,
-    section 3.6).
+    section 3.5.1).
 
     Raises
     ------
