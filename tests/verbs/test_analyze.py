@@ -136,6 +136,11 @@ def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimat
     assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
 
 
+def test_random_mappings_that_use_no_channel_are_left_out():
+    found = analyze("ring:2", "mesh:2", mapping=[0, 1], tasks_per_node=2, random_mappings=20)
+    assert 0 < len(found.random) < 20
+
+
 def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     file = tmp_path / "routes.txt"
     file.write_text("0 1 3\n3 2 0\n")

@@ -213,6 +213,8 @@ def _random_mappings(
     mappings = 0 if isinstance(routing, SourceRoutes) else question.random_mappings
     for seed in track(range(1, mappings + 1), "random mappings"):
         node_of = _place(question, "random", graph, network, question.seed + seed)
+        if np.array_equal(node_of[graph.source], node_of[graph.target]):
+            continue  # several tasks a node: nothing is left that crosses the network
         mapped = _map(question, graph, network, routing, node_of)
         rows.append(figures(question.seed + seed, graph, mapped))
         more = np.bincount(mapped.contention.path_contention[mapped.moving])
