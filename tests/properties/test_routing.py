@@ -16,6 +16,7 @@ from netloom.routing import (
 from netloom.topology import diameter, graph_topology, to_networkx
 from tests.properties.strategies import cubes, pairs
 from tests.reference.dimension_order import visited
+from tests.reference.shortest_path import channels_of_path
 
 
 def nodes_of(topology, path, source):
@@ -75,12 +76,32 @@ def test_the_deadlock_rule_for_cubes_agrees_with_the_dependency_graph(topology):
             assert topology.channel_target[held] == topology.channel_source[asked]
 
 
-@given(st.integers(3, 14), st.integers(0, 10**6))
-def test_the_deadlock_check_of_tables_agrees_with_following_all_paths(nodes, seed):
-    rng = np.random.default_rng(seed)
+@st.composite
+def digraphs(draw):
+    """Return a strongly connected directed network: a one-way ring and some shortcuts."""
+    nodes = draw(st.integers(2, 12))
+    node = st.integers(0, nodes - 1)
+    shortcuts = draw(st.lists(st.tuples(node, node), max_size=2 * nodes))
     graph = nx.cycle_graph(nodes, create_using=nx.DiGraph)
-    graph.add_edges_from((a, b) for a, b in rng.integers(0, nodes, (2 * nodes, 2)) if a != b)
-    topology = graph_topology(nx.DiGraph([(int(a), int(b)) for a, b in graph.edges]))
+    graph.add_edges_from((a, b) for a, b in shortcuts if a != b)
+    return graph_topology(graph)
+
+
+@given(digraphs())
+def test_shortest_paths_are_their_readable_twin(topology):
+    nodes = topology.num_nodes
+    ends = list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    source, target = np.divmod(np.arange(nodes * nodes), nodes)
+    routed = paths(topology, ShortestPath(), source, target)
+    for path, s, t in zip(routed, source.tolist(), target.tolist(), strict=True):
+        assert path.tolist() == channels_of_path(s, t, ends)
+
+
+@given(digraphs())
+def test_the_deadlock_check_of_tables_agrees_with_following_all_paths(topology):
+    nodes = topology.num_nodes
     every = np.arange(nodes)
     routed = paths(topology, ShortestPath(), np.repeat(every, nodes), np.tile(every, nodes))
     assert bool(find_deadlock(topology, ShortestPath())) == bool(
