@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from netloom.cli import main
+from netloom.studies import Row, Validation
+
 EXAMPLES = Path("examples")
 LAMMPS = str(EXAMPLES / "lammps-64.mtx")
 
@@ -60,6 +63,9 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
         (["analyze", LAMMPS, "--on", "mesh:8x8", "--rankfile-format", "x", "--rankfile", "r"],
          "format: found 'x'"),
         (["validate", "knuth"], "paper: found 'knuth'"),
+        (["analyze", LAMMPS], "Missing option '--on'"),
+        (["analyze", LAMMPS, "--on", "mesh:8x8", "--seed", "abc"], "'--seed'"),
+        (["analyse", LAMMPS], "No such command 'analyse'"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):
@@ -68,6 +74,25 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):
     assert wrong in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("reason", "code"), [("", 1), ("a misprint", 0)])
+def test_validate_fails_on_what_falls_outside_unless_it_is_known(monkeypatch, capsys, reason, code):
+    rows = (Row("p", "table 1", "x", printed=10, computed=12, tolerance=0.1, reason=reason),)
+    monkeypatch.setattr("netloom.studies.validate", lambda paper: Validation(rows))
+    monkeypatch.setattr(sys, "argv", ["netloom", "validate", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code or 0) == code
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert not row["within"]
+    assert row["reason"] == reason
+
+
+def test_without_a_command_it_shows_its_help():
+    done = netloom()
+    assert done.returncode == 2
+    assert "analyze" in done.stdout + done.stderr
 
 
 def test_version_and_machines():

@@ -27,15 +27,21 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error and exit code 2."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except InputError as error:
         sys.stderr.write(f"netloom: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # only Typer's own usage errors have it
+            raise
+        if said := " ".join(error.format_message().split()):
+            sys.stderr.write(f"netloom: {said}\n")
+        sys.exit(2)
 
 
 def _print_version(wanted: bool) -> None:
