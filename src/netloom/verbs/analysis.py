@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,10 +97,14 @@ class Analysis:
     deadlock_cycle: tuple[int, ...] | None
     provenance: Provenance
 
+    @cached_property
+    def own(self) -> dict[str, Any]:
+        """The figures by which this mapping is compared with others: a row like theirs."""
+        return figures(self.provenance.seed, self.graph, self.mapped)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom analyze``."""
-        limit = self.mapped.limit
-        row = figures(self.provenance.seed, self.graph, self.mapped)
+        limit, row = self.mapped.limit, self.own
         moving = self.mapped.moving
         return {
             "tasks": self.graph.num_tasks,
@@ -263,9 +268,8 @@ class Analysis:
 
         ``figure`` is a column of ``random_table``; more is better for saturation, less elsewhere.
         """
-        own = figures(self.provenance.seed, self.graph, self.mapped)[figure]
         better = -1 if figure.startswith("saturation") else 1
-        return sum(better * row[figure] > better * own for row in self.random)
+        return sum(better * row[figure] > better * self.own[figure] for row in self.random)
 
     def _sent(self) -> NDArray[np.float64]:
         moving = self.mapped.moving
