@@ -7,11 +7,6 @@ is an assertion instead.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 class InputError(ValueError):
     """A field, file or argument that cannot be used as given.
@@ -48,14 +43,6 @@ class NoRouteError(InputError):
         self.source = source
         self.target = target
         super().__init__(where, f"no route from node {source} to node {target}", why)
-
-
-class DeadlockError(InputError):
-    """A routing whose channels can wait for each other in a circle: the channels ``cycle``."""
-
-    def __init__(self, cycle: Sequence[int], where: str, wanted: str) -> None:
-        self.cycle = tuple(cycle)
-        super().__init__(where, f"a cycle of {len(self.cycle)} channels that can deadlock", wanted)
 
 
 class NotAMappingError(InputError):

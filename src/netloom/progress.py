@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rich.progress import Progress, TaskID
+
 Item = TypeVar("Item")
 
 PATIENCE_SECONDS = 2.0
@@ -28,7 +30,7 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
         yield from items
         return
     start = time.monotonic()
-    bar = None
+    bar: Progress | None = None
     try:
         for done, item in enumerate(items):
             if bar is None and time.monotonic() - start > PATIENCE_SECONDS:
@@ -41,7 +43,7 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
             bar.stop()
 
 
-def _open_bar(what: str, total: int):  # type: ignore[no-untyped-def]  # rich stays a lazy import
+def _open_bar(what: str, total: int) -> tuple[Progress, TaskID]:
     from rich.console import Console
     from rich.progress import Progress
 

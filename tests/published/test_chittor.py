@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from netloom.studies import Row, Validation, validate
+from netloom.studies.validation import published
 
 
 @cache
@@ -22,11 +23,24 @@ def test_nothing_falls_outside_without_a_known_reason():
     assert chittor().failures == ()
 
 
+def test_every_number_recorded_as_outside_is_outside():
+    """A reason left behind by a number that reproduces would hide a later deviation."""
+    assert not [row.quantity for row in chittor().rows if row.reason and row.within]
+    named = {(row.item, row.quantity) for row in chittor().rows if row.reason}
+    recorded = {
+        (item, quantity)
+        for item, known in published("chittor").items()
+        if isinstance(known, dict)
+        for quantity in known.get("outside", ())
+    }
+    assert named == recorded
+
+
 @pytest.mark.parametrize(
     "item",
     ["table 1.1", "figure 2.1", "theorem 1", "theorem 2", "table 2.2", "equation 2.20",
      "equation 3.17", "equation 3.18", "corollary 5", "equation 3.34", "section 3.5.3",
-     "section 3.6", "section 4.2.3", "section 4.3"],
+     "section 4.2.3", "section 4.3"],
 )  # fmt: skip
 def test_these_reproduce_whole(item):
     assert all(row.within for row in rows(item))

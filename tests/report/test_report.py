@@ -65,6 +65,13 @@ def test_pictures_in_every_format(tmp_path, suffix, start):
         assert b"https://cdn" not in content  # the page needs nothing else
 
 
+def test_a_place_that_cannot_be_written_is_one_clear_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    chart = contention_chart(analyze("ring:4", "mesh:4", random_mappings=0))
+    with pytest.raises(InputError, match="cannot be written"):
+        save_chart(chart, tmp_path / "file" / "hot.svg")
+
+
 def test_an_unknown_format_is_refused():
     with pytest.raises(InputError, match="gif"):
         save_chart(contention_chart(analyze("ring:4", "mesh:4", random_mappings=0)), "hot.gif")

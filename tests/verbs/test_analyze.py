@@ -6,6 +6,7 @@ import pytest
 
 from netloom.contention import accepted_path_traffic, path_slowdown
 from netloom.errors import InputError, NotAMappingError
+from netloom.routing import DimensionOrder
 from netloom.topology import graph_topology, mesh
 from netloom.verbs import analyze
 from netloom.workload import process_graph
@@ -134,6 +135,24 @@ def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimat
     ratio = data["saturation"]["upper_bound"] / data["saturation"]["average_node"]
     assert of_capacity["upper_bound"] / of_capacity["average_node"] == pytest.approx(ratio)
     assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
+
+
+def test_the_provenance_is_enough_to_ask_again():
+    folder = "examples/openmpi-monitoring/lammps_melt_16"
+    backwards = np.arange(16)[::-1]
+    found = quick(folder, "mesh:4x4", parts="collectives", mapping=backwards,
+                  routing=DimensionOrder((0, 1)))  # fmt: skip
+    configuration = json.loads(json.dumps(found.to_dict()))["provenance"]["configuration"]
+    again = analyze(**configuration)
+    assert again.to_dict()["path_contention"] == found.to_dict()["path_contention"]
+    assert again.node_of.tolist() == backwards.tolist()
+    assert again.routing == "dimension-order:0,1"
+    assert found.graph.num_edges != quick(folder, "mesh:4x4").graph.num_edges
+
+
+def test_options_of_a_file_need_a_file():
+    with pytest.raises(InputError, match="a process graph that is read already"):
+        quick(process_graph(2, [0], [1]), "mesh:2", parts="collectives")
 
 
 def test_random_mappings_that_use_no_channel_are_left_out():

@@ -76,10 +76,10 @@ def test_whole_numbers_are_written_without_a_point(tmp_path):
         ("app", None, r"app: found suffix ''; expected \.mtx"),
         ("app.csv", "m.mtx", r"messages: found 'm\.mtx' with .*app\.csv; expected two \.mtx files"),
         ("app.mtx", "m.csv", "messages: found"),
-        ("no/app.mtx", None, r"no/app\.mtx: found a file that cannot be written \(No such file"),
-        ("no/app.csv", None, r"no/app\.csv: found a file that cannot be written"),
-        ("no/app.npz", None, r"no/app\.npz: found a file that cannot be written"),
-        ("no/app.graphml", None, r"no/app\.graphml: found a file that cannot be written"),
+        ("no/app.mtx", None, r"no/app\.mtx: found a place that cannot be written \(No such file"),
+        ("no/app.csv", None, r"no/app\.csv: found a place that cannot be written"),
+        ("no/app.npz", None, r"no/app\.npz: found a place that cannot be written"),
+        ("no/app.graphml", None, r"no/app\.graphml: found a place that cannot be written"),
     ],
 )
 def test_what_cannot_be_written_is_one_clear_line(tmp_path, name, messages, wrong):

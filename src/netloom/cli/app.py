@@ -89,11 +89,12 @@ def analyze(
         check_picture(plot)
     with _compilation_announced():
         from netloom.verbs import analyze as ask
-        from netloom.workload import read
 
         result = ask(
-            read(app, messages=messages, parts=parts),
+            app,
             on,
+            messages=messages,
+            parts=parts,
             mapping=mapping,
             routing=routing,
             weight=weight,

@@ -29,7 +29,7 @@ TasksPerNode: TypeAlias = Annotated[int, typer.Option(help="Tasks that a node ta
 RandomMappings: TypeAlias = Annotated[int, typer.Option(help="Random mappings to compare with.")]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of everything random.")]
 Messages: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Second MatrixMarket file: message counts.")
+    str | None, typer.Option(help="Second MatrixMarket file: message counts.")
 ]
 Parts: TypeAlias = Annotated[
     str,

@@ -28,11 +28,10 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     """Print the figures beside those of random mappings, remarks, the verdict, what was written."""
     data = result.to_dict()
     console = _console()
-    mapping = data["provenance"]["configuration"]["mapping"]
     console.print(
         f"[bold]{result.graph.name}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
         f"[bold]{result.topology.name}[/] ({data['nodes']} nodes, {data['channels']} channels), "
-        f"mapping {mapping}, {result.routing}"
+        f"mapping {result.mapping_name}, {result.routing}"
     )
     console.print(_figures_table(data))
     note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
@@ -63,7 +62,7 @@ def _figures_table(data: dict[str, Any]) -> Table:
         "path length D, hops": "path_length",
         "logical path length d": "logical_path_length",
         "channel load χ, paths": "channel_load",
-        f"channel load, {data['provenance']['configuration']['weight']}": "weighted_channel_load",
+        f"channel load, {data['weight']}": "weighted_channel_load",
         "path contention ν": "path_contention",
     }
     for label, key in rows.items():

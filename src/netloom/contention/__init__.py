@@ -2,7 +2,7 @@
 
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.measure import Contention, measure, measure_paths
-from netloom.contention.saturation import Saturation, saturation
+from netloom.contention.saturation import Saturation, saturation, slowdown
 from netloom.contention.traffic import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
@@ -33,5 +33,6 @@ __all__ = [
     "offered_by_run",
     "path_slowdown",
     "saturation",
+    "slowdown",
     "verdict",
 ]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention.traffic import accepted_path_traffic, path_slowdown
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,6 +129,44 @@ def saturation(
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
     )
+
+
+def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np.float64]:
+    """Return the estimated factor by which contention lengthens each path's communication.
+
+    θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same, so
+    that of a path is taken to be the mean of itself and of the paths it meets.
+
+    Parameters
+    ----------
+    found, limit
+        Contention and saturation of the mapped program.
+    offered
+        Traffic of the average sending node.
+
+    Returns
+    -------
+    slowdown
+        float64[num_paths]: 1 for a path that meets no other, NaN for one without channels.
+
+    Examples
+    --------
+    >>> from netloom.contention import measure
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
+    >>> limit = saturation(found, [0, 1, 2], [1.0, 1.0, 1.0], num_nodes=5)
+    >>> slowdown(found, limit, offered=0.2).round(2)
+    array([1.56, 2.  , 1.56])
+    """
+    mean_weight = found.contending_weight / (found.path_contention + 1)
+    accepted = accepted_path_traffic(
+        offered * mean_weight / limit.mean_weight, found.path_contention
+    )
+    theta = path_slowdown(accepted, found.path_contention)
+    theta[found.path_contention == 0] = 1.0
+    theta[found.path_length == 0] = np.nan
+    return theta
 
 
 def _least(

@@ -10,11 +10,10 @@ import numpy as np
 
 from netloom._version import __version__
 from netloom.errors import InputError
-from netloom.spec import check_size, whole_number
+from netloom.spec import whole_number
+from netloom.textfiles import read_lines, read_text, unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -36,12 +35,10 @@ def read_mapping(path: str | Path) -> NDArray[np.int64]:
         Naming the file, and the line of a text file, where it cannot be read.
     """
     path = Path(path)
-    lines = read_lines(path, wanted="one node number a line, or netloom's JSON")
+    wanted = "one node number a line, or netloom's JSON"
     if path.suffix == ".json":
-        return _read_json(path, "\n".join(lines))
-    nodes = [
-        whole_number(words, where=f"{path}:{number}") for number, words in meaningful_lines(lines)
-    ]
+        return _read_json(path, read_text(path, wanted=wanted))
+    nodes = [whole_number(word, where=where) for where, word in read_lines(path, wanted=wanted)]
     if not nodes:
         raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
@@ -74,39 +71,7 @@ def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> N
     write_text(path, head + "".join(f"{node}\n" for node in nodes))
 
 
-def meaningful_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield number (from 1) and words of every line that is not blank once comments are cut.
-
-    Examples
-    --------
-    >>> list(meaningful_lines(["# nodes", " 3", "", "1  # spare"]))
-    [(2, '3'), (4, '1')]
-    """
-    for number, line in enumerate(lines, start=1):
-        words = line.split("#", 1)[0].strip()
-        if words:
-            yield number, words
-
-
-def read_lines(path: str | Path, *, wanted: str) -> list[str]:
-    """Return the lines of a text file of moderate size, or say that ``wanted`` was expected.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it cannot be read or is larger than 256 MiB.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(str(path), "no such file", wanted)
-    try:
-        check_size(path.stat().st_size, where=str(path), what="bytes")
-        return path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
-
-
-def write_text(path: Path, text: str) -> None:
+def write_text(path: str | Path, text: str) -> None:
     """Write ``text`` to ``path``.
 
     Raises
@@ -115,11 +80,9 @@ def write_text(path: Path, text: str) -> None:
         If that is not possible.
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            str(path), f"a place that cannot be written ({error.strerror})", "a writable folder"
-        ) from None
+        raise unwritable(path, error) from None
 
 
 def _read_json(path: Path, text: str) -> NDArray[np.int64]:

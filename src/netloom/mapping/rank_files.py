@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import shlex
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.files import meaningful_lines, read_lines, write_text
+from netloom.mapping.files import write_text
 from netloom.mapping.placements import check_mapping
 from netloom.spec import MAX_ELEMENTS
+from netloom.textfiles import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -85,7 +86,7 @@ def write_rank_file(
     InputError
         As ``rank_file`` does, or if the file cannot be written.
     """
-    write_text(Path(path), rank_file(node_of, format, hosts))
+    write_text(path, rank_file(node_of, format, hosts))
 
 
 def how_to_apply(
@@ -139,17 +140,16 @@ def read_hosts(path: str | Path) -> list[str]:
         Naming file and line where a line is not one host name or names a host a second time.
     """
     wanted = "one host name a line, that of node 0 first"
-    line_of: dict[str, int] = {}
-    for number, host in meaningful_lines(read_lines(path, wanted=wanted)):
-        where = f"{path}:{number}"
+    place_of: dict[str, str] = {}
+    for where, host in read_lines(path, wanted=wanted):
         if len(host.split()) > 1:
             raise InputError(where, f"'{host}'", wanted)
-        if host in line_of:
-            raise InputError(where, f"'{host}' again, as on line {line_of[host]}", wanted)
-        line_of[host] = number
-    if not line_of:
+        if host in place_of:
+            raise InputError(where, f"'{host}' again, as in {place_of[host]}", wanted)
+        place_of[host] = where
+    if not place_of:
         raise InputError(str(path), "no hosts", wanted)
-    return list(line_of)
+    return list(place_of)
 
 
 def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str]:

@@ -105,13 +105,10 @@ def wormhole(
     per_byte_us: float,
     hop_us: float,
     flit_bytes: float = 1,
-    packet_bytes: float | None = None,
-    packet_us: float = 0,
 ) -> NDArray[np.float64]:
     """Return the time of a message whose flits follow its header in a pipeline.
 
-    a + C₂ D + b (L − 1 flit) (Chittor 1991, eq. 1.3), plus ``packet_us`` for every packet of a
-    message that has to be cut.
+    a + C₂ D + b (L − 1 flit) (Chittor 1991, eq. 1.3).
 
     Parameters
     ----------
@@ -123,25 +120,16 @@ def wormhole(
         Time C₂ for the header to cross one node.
     flit_bytes
         Bytes of the flit that travels with the header.
-    packet_bytes
-        Most bytes of a packet; messages are never cut where it is not given.
-    packet_us
-        Cost at the source of each packet of a message longer than ``packet_bytes``.
 
     Examples
     --------
-    The Symult 2010 spent 24.55 µs on each 256-byte packet (section 4.3):
-
-    >>> symult = {"startup_us": 210.2, "per_byte_us": 0.0577, "hop_us": 0}
-    >>> wormhole(1, 4096, **symult, flit_bytes=0, packet_bytes=256, packet_us=24.55).round(1)
-    np.float64(839.3)
+    >>> symult = {"startup_us": 210.9, "per_byte_us": 0.0577, "hop_us": 0.1}
+    >>> wormhole([1, 22], 256, **symult).round(2)
+    array([225.71, 227.81])
     """
     path, length = _checked(hops, message_bytes, startup_us, per_byte_us, hop_us)
     _not_negative("flit_bytes", flit_bytes)
-    _not_negative("packet_us", packet_us)
-    packets, _ = _packets(length, packet_bytes)
-    cutting = np.where(packets > 1, packets * packet_us, 0)
-    return startup_us + hop_us * path + per_byte_us * np.maximum(length - flit_bytes, 0) + cutting
+    return startup_us + hop_us * path + per_byte_us * np.maximum(length - flit_bytes, 0)
 
 
 def _packets(

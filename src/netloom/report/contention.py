@@ -36,12 +36,12 @@ def contention_chart(analysis: Analysis) -> alt.HConcatChart:
     beside: list[alt.Chart | alt.LayerChart] = [_cumulative(analysis)]
     if analysis.random:
         beside.append(_standing(analysis))
-    mapping = analysis.provenance.configuration.get("mapping")
+    what = f"{analysis.graph.name} on {analysis.topology.name}, mapping {analysis.mapping_name}"
     both: alt.HConcatChart = (
         alt.hconcat(network, alt.vconcat(*beside, spacing=24), spacing=36)
         .properties(
             title=alt.TitleParams(
-                f"{analysis.graph.name} on {analysis.topology.name}, mapping {mapping}",
+                what,
                 subtitle=_wrapped(analysis.verdict.sentence),
                 anchor="start",
                 fontSize=17,

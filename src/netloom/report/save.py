@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
+from netloom.textfiles import unwritable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,9 +34,12 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        If the suffix is none of these.
+        If the suffix is none of these, or the file cannot be written.
     """
     path = check_picture(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
+    except OSError as error:
+        raise unwritable(path, error) from None
     return path

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.ragged import Paths
+from netloom.spec import whole_number
+from netloom.textfiles import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -96,19 +98,11 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
     InputError
         Naming the file and line of a word that is no node, or of a route that is no path.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(str(path), "no such file", "a file with one route a line")
-    sequences, where = [], []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        words = line.split("#", 1)[0].split()
-        wrong = [word for word in words if not (word.isascii() and word.isdigit())]
-        if wrong:
-            raise InputError(f"{path}:{number}", f"'{wrong[0]}'", "node numbers")
-        if words:
-            sequences.append([int(word) for word in words])
-            where.append(f"{path}:{number}")
-    return source_routes(topology, sequences, name=f"routes:{path}", where=where)
+    sequences, places = [], []
+    for where, line in read_lines(path, wanted="a file with one route a line"):
+        sequences.append([whole_number(word, where=where) for word in line.split()])
+        places.append(where)
+    return source_routes(topology, sequences, name=f"routes:{path}", where=places)
 
 
 def routed_paths(

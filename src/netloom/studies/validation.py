@@ -30,7 +30,8 @@ class Row:
     tolerance
         Largest relative deviation that counts as reproduced.
     reason
-        Why the number is known not to reproduce; empty otherwise. It never makes a row pass.
+        Why the number is known not to reproduce; empty for all that should. It never makes a row
+        pass, and rows not recorded as outside have none, so that a new deviation is a failure.
     """
 
     paper: str

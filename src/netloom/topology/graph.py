@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
+from netloom.textfiles import read_lines
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube
 
@@ -89,18 +90,17 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int]:
 def _read_edge_list(path: Path) -> Topology:
     nodes: dict[Hashable, None] = {}
     edges: list[tuple[Hashable, Hashable]] = []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        words = line.split("#", 1)[0].split()
-        if not words:
-            continue
+    wanted = "lines such as 'a b' or 'a -> b'"
+    for where, line in read_lines(path, wanted=wanted):
+        words = line.split()
         one_way = len(words) == 3 and words[1] == "->"
         if len(words) != 2 and not one_way:
-            raise InputError(f"{path}:{number}", f"'{line.strip()}'", "'a b' or 'a -> b'")
+            raise InputError(where, f"'{line}'", "'a b' or 'a -> b'")
         source, target = words[0], words[-1]
         nodes.update({source: None, target: None})
         edges.extend([(source, target)] if one_way else [(source, target), (target, source)])
     if not edges:
-        raise InputError(str(path), "no links", "lines such as 'a b' or 'a -> b'")
+        raise InputError(str(path), "no links", wanted)
     return _from_edges(list(nodes), edges, f"graph:{path}")
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.contention import accepted_path_traffic, capacity_fraction, path_slowdown
+from netloom.contention import capacity_fraction, slowdown
 from netloom.errors import InputError
+from netloom.models import wormhole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,6 +98,12 @@ class Analysis:
     deadlock_cycle: tuple[int, ...] | None
     provenance: Provenance
 
+    @property
+    def mapping_name(self) -> str:
+        """What a person calls the mapping: the name or file that was asked for."""
+        mapping = self.provenance.configuration["mapping"]
+        return mapping if isinstance(mapping, str) else "as given"
+
     @cached_property
     def own(self) -> dict[str, Any]:
         """The figures by which this mapping is compared with others: a row like theirs."""
@@ -107,12 +114,15 @@ class Analysis:
         limit, row = self.mapped.limit, self.own
         moving = self.mapped.moving
         return {
+            "app": self.graph.name,
+            "topology": self.topology.name,
             "tasks": self.graph.num_tasks,
             "nodes": self.topology.num_nodes,
             "channels": self.topology.num_channels,
             "paths": int(moving.sum()),
             "local_edges": int((~moving).sum()),
             "routing": self.routing,
+            "weight": self.weight,
             **{name: {"mean": row[f"{name}_mean"], "max": row[f"{name}_max"]} for name in SPREADS},
             "hop_bytes": row["hop_bytes"],
             "dilation": row["dilation"],
@@ -157,15 +167,16 @@ class Analysis:
         flit_bytes = self.machine.flit_bytes if self.machine else 1
         answer["flit_bytes"] = flit_bytes
         for what, amount in (("channel", load[channel]), ("node", sent[node])):
-            answer[f"{what}_busy_cycles"] = float(np.ceil(amount / flit_bytes))
+            cycles = float(np.ceil(amount / flit_bytes))
+            answer[f"{what}_busy_cycles"] = cycles
             if self.machine:
-                answer[f"{what}_busy_us"] = float(amount / self.machine.bandwidth_bytes_per_us)
+                answer[f"{what}_busy_us"] = cycles * self.machine.cycle_us
         return answer
 
     def mean_message(self) -> dict[str, float]:
         """Return the mean message's size and hops, and its time without contention.
 
-        Cycles are the zero-load latency of wormhole switching, one hop a cycle; µs are the
+        Cycles are those of wormhole switching (eq. 1.3) at one hop and one flit a cycle; µs are the
         machine's own α + βL, where those are published.
         """
         moving = self.mapped.moving
@@ -174,18 +185,15 @@ class Analysis:
             return {}
         size = float(self.graph.bytes[moving].sum() / messages.sum())
         hops = float(np.average(self.mapped.contention.path_length[moving], weights=messages))
-        flit_bytes = self.machine.flit_bytes if self.machine else 1
-        answer = {"bytes": size, "hops": hops, "cycles": hops + float(np.ceil(size / flit_bytes))}
+        flits = np.ceil(size / (self.machine.flit_bytes if self.machine else 1))
+        cycles = wormhole(hops, flits, startup_us=0, per_byte_us=1, hop_us=1)
+        answer = {"bytes": size, "hops": hops, "cycles": float(cycles)}
         if self.machine and self.machine.message_costs:
             answer["us"] = float(self.machine.message_time_us(size, hops))
         return answer
 
     def slowdown(self) -> NDArray[np.float64]:
-        """Return the estimated factor by which contention lengthens each path's communication.
-
-        θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same,
-        so that of a path is taken to be the mean of itself and of the paths it meets. 1 for a path
-        that meets no other, NaN for one without channels. float64[num_edges].
+        """Return the estimated slow-down of each path (``contention.slowdown``).
 
         Raises
         ------
@@ -194,14 +202,7 @@ class Analysis:
         """
         if self.offered is None:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
-        found = self.mapped.contention
-        mean_weight = found.contending_weight / (found.path_contention + 1)
-        offered = self.offered * mean_weight / self.mapped.limit.mean_weight
-        accepted = accepted_path_traffic(offered, found.path_contention)
-        theta = path_slowdown(accepted, found.path_contention)
-        theta[found.path_contention == 0] = 1.0
-        theta[~self.mapped.moving] = np.nan
-        return theta
+        return slowdown(self.mapped.contention, self.mapped.limit, self.offered)
 
     def paths(self) -> pl.DataFrame:
         """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""

@@ -29,7 +29,6 @@ from netloom.routing import (
     find_deadlock,
     parse_routing,
 )
-from netloom.routing.deadlock import MOST_STEPS
 from netloom.spec import split_spec
 from netloom.topology import Cube, Topology, topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
@@ -49,6 +48,9 @@ class AnalyzeQuestion(Question):
     ----------
     app
         Who talks to whom: a process graph, a spec such as ``hypercube:10``, or a file.
+    messages, parts
+        How to read ``app`` where it is a file: a second matrix with message counts, and which part
+        of Open MPI's monitoring (see ``workload.read``).
     on
         The network: a topology, a spec such as ``torus:4x4x4``, or a machine by name.
     mapping
@@ -76,6 +78,8 @@ class AnalyzeQuestion(Question):
 
     app: str | InstanceOf[ProcessGraph]
     on: str | InstanceOf[Topology] | InstanceOf[Machine]
+    messages: str | None = None
+    parts: str = "network"
     mapping: Any = "identity"
     routing: (
         str | InstanceOf[DimensionOrder] | InstanceOf[ShortestPath] | InstanceOf[SourceRoutes]
@@ -123,7 +127,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     21
     """
     question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
-    graph = question.app if isinstance(question.app, ProcessGraph) else read(question.app)
+    graph = _graph(question)
     network, on_machine = _network(question.on)
     routing = _routing(question.routing, network)
     node_of = _place(question, question.mapping, graph, network, question.seed)
@@ -150,6 +154,14 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
         deadlock_cycle=_deadlock(network, routing),
         provenance=Provenance(question.configuration(), question.seed),
     )
+
+
+def _graph(question: AnalyzeQuestion) -> ProcessGraph:
+    if isinstance(question.app, str):
+        return read(question.app, messages=question.messages, parts=question.parts)
+    if question.messages is not None or question.parts != "network":
+        raise InputError("app", "a process graph that is read already", "a file for these options")
+    return question.app
 
 
 def _network(on: str | Topology | Machine) -> tuple[Topology, Machine | None]:
@@ -246,10 +258,10 @@ def _expected(
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
     """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
-    too_large = network.num_nodes * network.num_channels > MOST_STEPS
-    return (
-        None if isinstance(routing, ShortestPath) and too_large else find_deadlock(network, routing)
-    )
+    try:
+        return find_deadlock(network, routing)
+    except InputError:  # too large to search, which is no reason to say nothing else
+        return None
 
 
 def _offered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from netloom.errors import InputError
@@ -18,7 +19,7 @@ class Question(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     def configuration(self) -> dict[str, Any]:
-        """Return every field as plain data; objects are named by their ``name`` or type."""
+        """Return every field as plain data; arrays are lists, objects their name."""
         return {name: _plain(getattr(self, name)) for name in type(self).model_fields}
 
 
@@ -44,7 +45,9 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
         raise InputError(field, repr(first["input"]), wanted) from None
 
 
-def _plain(value: object) -> Any:
+def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return getattr(value, "name", None) or type(value).__name__
+    if isinstance(value, list | tuple | np.ndarray):
+        return np.asarray(value).tolist()
+    return getattr(value, "name", None) or str(value)

@@ -11,6 +11,8 @@ from netloom.errors import InputError
 from netloom.spec import check_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -89,12 +91,16 @@ def process_graph(
     sources, targets = np.asarray(source), np.asarray(target)
     check_size(num_tasks, where=name, what="tasks")
     check_size(len(sources), where=name, what="edges")
-    weights = [_weights(bytes, len(sources), "bytes", name)]
-    weights.append(_weights(messages, len(sources), "messages", name))
-    if sources.shape != targets.shape or sources.ndim != 1:
-        raise InputError(name, f"{sources.shape} sources for {targets.shape} targets", "one each")
-    for what, tasks in (("source", sources), ("target", targets)):
-        _check_tasks(tasks, num_tasks, what, name)
+    weights = [
+        np.ones(len(sources)) if given is None else np.asarray(given, dtype=np.float64)
+        for given in (bytes, messages)
+    ]
+    columns = {"sources": sources, "targets": targets, "bytes": weights[0], "messages": weights[1]}
+    for what, column in columns.items():
+        if column.shape != (len(sources),):
+            wanted = f"one for each of {len(sources)} edges"
+            raise InputError(name, f"{what} of shape {column.shape}", wanted)
+    check_edges(num_tasks, *columns.values(), where=lambda edge: f"{name}, edge {edge}")
     keys = sources.astype(np.int64) * num_tasks + targets
     kept = sources != targets
     if not kept.all():
@@ -113,25 +119,42 @@ def process_graph(
     )
 
 
-def _check_tasks(tasks: NDArray[Any], num_tasks: int, what: str, name: str) -> None:
-    wrong = (tasks < 0) | (tasks >= num_tasks)
-    if wrong.any():
-        edge = int(np.argmax(wrong))
-        raise InputError(
-            f"{name}, edge {edge}", f"{what} task {tasks[edge]}", f"0 to {num_tasks - 1}"
-        )
+def check_edges(
+    num_tasks: int,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    bytes: NDArray[Any],  # noqa: A002
+    messages: NDArray[Any] | None,
+    *,
+    where: Callable[[int], str],
+) -> None:
+    """Refuse edges between tasks that do not exist, and weights that are none.
+
+    Parameters
+    ----------
+    num_tasks, source, target, bytes, messages
+        As for ``process_graph``, one entry an edge.
+    where
+        The place of edge i, as a user would look for it.
+
+    Raises
+    ------
+    InputError
+        Naming the place of the first edge that is wrong.
+    """
+    for what, tasks in (("source", source), ("target", target)):
+        wrong = (tasks < 0) | (tasks >= num_tasks)
+        if wrong.any():
+            edge = int(np.argmax(wrong))
+            raise InputError(where(edge), f"{what} task {tasks[edge]}", f"0 to {num_tasks - 1}")
+    check_weights(bytes, "bytes", where)
+    if messages is not None:
+        check_weights(messages, "messages", where)
 
 
-def _weights(given: ArrayLike | None, num_edges: int, what: str, name: str) -> NDArray[np.float64]:
-    if given is None:
-        return np.ones(num_edges)
-    weights = np.asarray(given, dtype=np.float64)
-    if weights.shape != (num_edges,):
-        raise InputError(name, f"{what} of shape {weights.shape}", f"one for each of {num_edges}")
+def check_weights(weights: NDArray[Any], what: str, where: Callable[[int], str]) -> None:
+    """Refuse weights that are negative, infinite or not a number, as ``check_edges`` does."""
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         edge = int(np.argmax(wrong))
-        raise InputError(
-            f"{name}, edge {edge}", f"{what} = {weights[edge]}", "a number that is not negative"
-        )
-    return weights
+        raise InputError(where(edge), f"{what} = {weights[edge]}", "a number that is not negative")

@@ -20,7 +20,12 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import MAX_ELEMENTS, check_size, whole_number
-from netloom.workload.process_graph import ProcessGraph, process_graph
+from netloom.workload.process_graph import (
+    ProcessGraph,
+    check_edges,
+    check_weights,
+    process_graph,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +120,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
     source, target = (_column(table, name, "Int64", where) for name in ("source", "target"))
     sent = _column(table, "bytes", "Float64", where)
     counted = _column(table, "messages", "Float64", where) if "messages" in table.columns else None
-    _check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where)
+    check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where=where)
     if not num_tasks:
         if not len(source):
             raise InputError(str(path), "no edges", "at least one, or a comment '# tasks: 64'")
@@ -153,7 +158,7 @@ def read_npz(path: str | Path) -> ProcessGraph:
         arrays = _sparse_matrix(path, bytes(arrays["format"]))
     num_tasks = _check_arrays(path, arrays)
     edges = arrays["source"], arrays["target"], arrays["bytes"], arrays.get("messages")
-    _check_edges(num_tasks, *edges, lambda edge: f"{path}, edge {edge}")
+    check_edges(num_tasks, *edges, where=lambda edge: f"{path}, edge {edge}")
     return _assembled(str(path), num_tasks, *edges)
 
 
@@ -200,7 +205,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
     counted = _attribute([data.get("messages") for *_, data in edges], "messages", where)
     if sent is None:
         sent = np.ones(len(edges))
-    _check_edges(max(1, len(labels)), source, target, sent, counted, where)
+    check_edges(max(1, len(labels)), source, target, sent, counted, where=where)
     return _assembled(str(path), len(labels), source, target, sent, counted)
 
 
@@ -245,7 +250,7 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
     def where(edge: int) -> str:
         return f"{path}, row {source[edge] + 1} column {target[edge] + 1}"
 
-    _check_weights(matrix.data, what, where)
+    check_weights(matrix.data, what, where)
     return rows, source, target, matrix.data
 
 
@@ -415,31 +420,6 @@ def _attribute(values: list[Any], what: str, where: Where) -> Numbers | None:
             found = f"no {what}" if value is None else f"{what} '{value}'"
             raise InputError(where(edge), found, "a number, as on other edges") from None
     return numbers
-
-
-def _check_edges(
-    num_tasks: int,
-    source: Numbers,
-    target: Numbers,
-    sent: Numbers,
-    counted: Numbers | None,
-    where: Where,
-) -> None:
-    for what, tasks in (("source", source), ("target", target)):
-        wrong = (tasks < 0) | (tasks >= num_tasks)
-        if wrong.any():
-            edge = int(np.argmax(wrong))
-            raise InputError(where(edge), f"{what} task {tasks[edge]}", f"0 to {num_tasks - 1}")
-    _check_weights(sent, "bytes", where)
-    if counted is not None:
-        _check_weights(counted, "messages", where)
-
-
-def _check_weights(weights: Numbers, what: str, where: Where) -> None:
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        edge = int(np.argmax(wrong))
-        raise InputError(where(edge), f"{what} = {weights[edge]}", "a number that is not negative")
 
 
 def _assembled(

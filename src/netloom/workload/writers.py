@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.textfiles import unwritable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,8 +65,7 @@ def write(graph: ProcessGraph, path: str | Path, *, messages: str | Path | None 
         if messages is not None:
             _write_matrix(graph, Path(messages), weight="messages")
     except OSError as error:
-        where = str(error.filename or path)
-        raise InputError(where, f"a file that cannot be written ({error.strerror})") from None
+        raise unwritable(error.filename or path, error) from None
 
 
 def _write_matrix(graph: ProcessGraph, path: Path, weight: str = "bytes") -> None:
