@@ -45,5 +45,26 @@ class NoRouteError(InputError):
         super().__init__(where, f"no route from node {source} to node {target}", why)
 
 
+class DeadlockError(InputError):
+    """Packets that can wait, or do wait, for each other in a circle.
+
+    Parameters
+    ----------
+    where
+        The routing and network, or the network and cycle, in which they do.
+    cycle
+        The channels in a circle: each is held while the next is waited for, the last while the
+        first is. Empty where none is known.
+    wanted
+        What would free them.
+    """
+
+    def __init__(self, where: str, cycle: tuple[str, ...], wanted: str = "") -> None:
+        self.cycle = cycle
+        shown = ", ".join(cycle if len(cycle) <= 8 else (*cycle[:6], f"… {len(cycle) - 6} more"))
+        found = f"channels that wait for each other in a circle: {shown}" if cycle else ""
+        super().__init__(where, found or "packets that block each other for good", wanted)
+
+
 class NotAMappingError(InputError):
     """A placement of tasks that is not a mapping onto the nodes of the network."""

@@ -1,22 +1,41 @@
-"""Which channels a packet may take: dimension order, shortest-path tables, routes of your own."""
+"""Which channels a packet may take: dimension order, shortest-path tables, routes of your own.
+
+On virtual channels also adaptive and oblivious routing; what can deadlock is refused.
+"""
 
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.parse import Routing, parse_routing, paths
+from netloom.routing.ports import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.shortest_path import ShortestPath
 from netloom.routing.source_routes import SourceRoutes, read_routes, source_routes
+from netloom.routing.table import RouteTable, table
+from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
+from netloom.routing.virtual_channels import (
+    VirtualChannelRouting,
+    draw_aux,
+    virtual_channel_routing,
+)
 
 __all__ = [
     "DimensionOrder",
     "Paths",
+    "Ports",
+    "RouteTable",
     "Routing",
     "ShortestPath",
     "SourceRoutes",
+    "VirtualChannelRouting",
     "dependency_cycle",
+    "draw_aux",
     "find_deadlock",
     "parse_routing",
     "paths",
+    "ports",
     "read_routes",
     "source_routes",
+    "table",
+    "virtual_channel_cycle",
+    "virtual_channel_routing",
 ]

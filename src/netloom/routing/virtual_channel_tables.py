@@ -1,0 +1,244 @@
+"""The records that the kernel of virtual-channel routing takes, and how they are filled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.routing.dimension_order import DimensionOrder, cube_tables
+from netloom.routing.ports import ports
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing.source_routes import SourceRoutes
+    from netloom.routing.table import RouteTable
+    from netloom.topology import Cube, Topology
+
+# Kinds of routing, for RouteTables.kind.
+DIMENSION_ORDER, STATIC_DATELINE, ADAPTIVE, STICKY_ESCAPE = 0, 1, 2, 3
+WEST_FIRST, NEGATIVE_FIRST, ODD_EVEN, O1TURN = 4, 5, 6, 7
+TWO_PHASE, TABLE, PATHS = 8, 9, 10
+
+
+class Rule(NamedTuple):
+    """What a routing of k-ary n-cubes needs.
+
+    ``vcs`` and ``ring_vcs`` are the least VCs that free it of deadlock without and with a ring of
+    4 nodes or more; ``ring_vcs`` is 0 where it is for meshes only.
+    """
+
+    kind: int
+    vcs: int
+    ring_vcs: int
+    two_dimensions: bool = False
+    minimal: bool = True
+    uses_credits: bool = False
+
+
+RULES: dict[str, Rule] = {
+    "dimension-order": Rule(DIMENSION_ORDER, 1, 2),
+    "dimension-order-static-dateline": Rule(STATIC_DATELINE, 1, 2),
+    "adaptive": Rule(ADAPTIVE, 2, 3),
+    "adaptive-sticky-escape": Rule(STICKY_ESCAPE, 2, 4),
+    "west-first": Rule(WEST_FIRST, 1, 0, two_dimensions=True),
+    "negative-first": Rule(NEGATIVE_FIRST, 1, 0),
+    "odd-even": Rule(ODD_EVEN, 1, 0, two_dimensions=True),
+    "o1turn": Rule(O1TURN, 2, 0, two_dimensions=True),
+    "o1turn-adaptive": Rule(O1TURN, 2, 0, two_dimensions=True, uses_credits=True),
+    "valiant": Rule(TWO_PHASE, 2, 4, minimal=False),
+    "romm": Rule(TWO_PHASE, 2, 4),
+}
+
+
+class RouteTables(NamedTuple):
+    """What the kernel takes, whole: numbers, sets as the bits of a number, and flat arrays."""
+
+    kind: int
+    num_vcs: int
+    all_vcs: int  # VCs
+    adaptive_vcs: int  # VCs preferred on network ports; none: no preference
+    injection_slot: int  # first input slot of an injection port
+    ejection: int  # output slots of all ejection ports
+    escape_slots: int  # input slots of the VCs of the first two classes
+    sides: NDArray[np.int32]  # [dimensions]
+    wraps: NDArray[np.bool_]  # [dimensions]
+    dateline: NDArray[np.bool_]  # [dimensions] rings of 4 nodes or more
+    order: NDArray[np.int64]  # [dimensions] in the order in which they are corrected
+    coordinates: NDArray[np.int32]  # [node * dimensions + axis]
+    shifts: NDArray[np.int64]  # [2 * axis + direction] first output slot that way
+    class_vcs: NDArray[np.int64]  # [4] VCs of each class
+    held: NDArray[np.int64]  # [class * dimensions + axis] input slots of the class along the axis
+    next_slots: NDArray[np.int64]  # [node, target] output slots, for routing tables
+    path_offsets: NDArray[np.int64]  # [paths] for given routes: where each begins in ...
+    path_slots: NDArray[np.int64]  # ... the output slots at each router of each path
+
+
+@dataclass(frozen=True, eq=False)
+class VirtualChannelRouting:
+    """A routing on the virtual channels of one network.
+
+    Attributes
+    ----------
+    name, topology
+        The routing and the network.
+    tables
+        What the kernel takes.
+    needs_aux
+        Whether packets carry an intermediate node or the number of their route.
+    uses_credits
+        Whether the source's router sets the coin's lowest bit, by the credits of both ways.
+    minimal
+        Whether every packet is known to take a shortest path.
+    routes
+        The given routes, where there are such.
+    """
+
+    name: str
+    topology: Topology
+    tables: RouteTables
+    needs_aux: bool = False
+    uses_credits: bool = False
+    minimal: bool = True
+    routes: SourceRoutes | None = None
+
+
+def rule_routing(
+    topology: Cube, name: str, order: DimensionOrder, num_vcs: int, ejection_channels: int
+) -> VirtualChannelRouting:
+    """Return the routing of ``RULES`` as it would be on any number of VCs, safe or not."""
+    rule = RULES[name]
+    dimensions = cube_tables(topology, order)
+    axis_port = ports(topology).axis_port
+    dateline = datelines(topology)
+    classes = vc_classes(rule.kind, num_vcs, rings=bool(dateline.any()))
+    slots_in = [
+        [sum(vcs << num_vcs * port for port in set(pair.tolist()) if port >= 0) for vcs in classes]
+        for pair in axis_port
+    ]
+    sides, strides = dimensions.sides, dimensions.strides
+    coordinates = np.arange(topology.num_nodes)[:, None] // strides % sides
+    tables = empty_tables(topology, rule.kind, num_vcs, ejection_channels)
+    return VirtualChannelRouting(
+        name + str(order).removeprefix("dimension-order"),
+        topology,
+        tables._replace(
+            adaptive_vcs=classes[2] if rule.kind == ADAPTIVE else 0,
+            escape_slots=sum(low | high for low, high, *_ in slots_in),
+            sides=sides.astype(np.int32),
+            wraps=dimensions.wraps,
+            dateline=dateline,
+            order=dimensions.order,
+            coordinates=coordinates.astype(np.int32).ravel(),
+            shifts=axis_port.ravel() * num_vcs,
+            class_vcs=np.array(classes, np.int64),
+            held=np.array(slots_in, np.int64).T.ravel(),
+        ),
+        needs_aux=rule.kind == TWO_PHASE,
+        uses_credits=rule.uses_credits,
+        minimal=rule.minimal,
+    )
+
+
+def table_routing(
+    topology: Topology, routing: RouteTable, num_vcs: int, ejection_channels: int
+) -> VirtualChannelRouting:
+    """Return the routing of a table, in any VC."""
+    tables = empty_tables(topology, TABLE, num_vcs, ejection_channels)
+    next_slots = np.zeros_like(routing.next_ports)
+    for row, next_ports in zip(next_slots, routing.next_ports, strict=True):  # spares memory
+        for port in range(ports(topology).num_network_ports):
+            row |= (next_ports >> port & 1) * (tables.all_vcs << port * num_vcs)
+    np.fill_diagonal(next_slots, tables.ejection)
+    minimal = routing.name == "shortest-path"
+    tables = tables._replace(next_slots=next_slots)
+    return VirtualChannelRouting(routing.name, topology, tables, minimal=minimal)
+
+
+def path_routing(
+    topology: Topology, routing: SourceRoutes, num_vcs: int, ejection_channels: int
+) -> VirtualChannelRouting:
+    """Return the routing of given paths, in any VC; one path more leads from a node to itself."""
+    tables = empty_tables(topology, PATHS, num_vcs, ejection_channels)
+    offsets, channels = routing.routes.offsets, routing.routes.channels
+    shift = ports(topology).out_port[channels].astype(np.int64) * num_vcs
+    slots = np.append(tables.all_vcs << shift, np.int64(tables.ejection))
+    tables = tables._replace(
+        path_offsets=offsets + np.arange(len(offsets)),
+        path_slots=np.insert(slots, offsets[1:], tables.ejection),
+    )
+    return VirtualChannelRouting(
+        str(routing), topology, tables, needs_aux=True, minimal=False, routes=routing
+    )
+
+
+def empty_tables(
+    topology: Topology, kind: int, num_vcs: int, ejection_channels: int
+) -> RouteTables:
+    """Return the record with only the numbers of every kind of routing."""
+    none = np.zeros(0, np.int64)
+    injection_slot = ports(topology).num_network_ports * num_vcs
+    return RouteTables(
+        kind=kind,
+        num_vcs=num_vcs,
+        all_vcs=(1 << num_vcs) - 1,
+        adaptive_vcs=0,
+        injection_slot=injection_slot,
+        ejection=(1 << ejection_channels * num_vcs) - 1 << injection_slot,
+        escape_slots=0,
+        sides=np.zeros(0, np.int32),
+        wraps=np.zeros(0, np.bool_),
+        dateline=np.zeros(0, np.bool_),
+        order=none,
+        coordinates=np.zeros(0, np.int32),
+        shifts=none,
+        class_vcs=none,
+        held=none,
+        next_slots=np.zeros((1, 1), np.int64),
+        path_offsets=none,
+        path_slots=none,
+    )
+
+
+def datelines(topology: Cube) -> NDArray[np.bool_]:
+    """Return which dimensions are rings that can close a circle: of 4 nodes or more."""
+    return np.array(topology.wraps, np.bool_) & (np.array(topology.sides) >= 4)
+
+
+def vc_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, int]:
+    """Return the VCs (as bits) of the four classes of a kind of routing.
+
+    Where there are too few VCs for a class of its own, classes share: that is what deadlocks.
+    """
+    every = (1 << num_vcs) - 1
+    if kind in (ADAPTIVE, STICKY_ESCAPE):
+        return _escape_classes(kind, num_vcs, rings=rings)
+    if kind == TWO_PHASE:
+        first, second = _halves(every)
+        if not rings:
+            return first, 0, second, 0
+        return (*_halves(first), *_halves(second))
+    if kind == STATIC_DATELINE and rings:
+        upper = num_vcs // 2
+        return (1 << num_vcs - upper) - 1, every >> upper << upper, 0, 0
+    if kind == O1TURN or (kind == DIMENSION_ORDER and rings):
+        return (*_halves(every), 0, 0)
+    return every, 0, 0, 0
+
+
+def _escape_classes(kind: int, num_vcs: int, *, rings: bool) -> tuple[int, int, int, int]:
+    every = (1 << num_vcs) - 1
+    if not rings:
+        return 1, 0, every & ~1 or 1, 0
+    if num_vcs < 3:
+        return 1, 1, every & ~1 or 1, 0
+    return 1, 2, every & (8 if kind == STICKY_ESCAPE else ~3), 0
+
+
+def _halves(vcs: int) -> tuple[int, int]:
+    """Split a run of VCs: the lower half, larger by one where it is odd, and the upper half."""
+    upper = vcs.bit_count() // 2
+    middle = vcs.bit_length() - upper
+    return (vcs, vcs) if upper == 0 else (vcs & (1 << middle) - 1, vcs >> middle << middle)

@@ -1,0 +1,266 @@
+"""Routing as a router of virtual channels sees it: which output VCs a packet may ask for.
+
+What can deadlock is refused here, with the circle of channels in which it would. Rings of four
+nodes or more (of three, no minimal way has two hops) close a circle under every routing; two
+*classes* of VCs cut it at a dateline between coordinates side − 1 and 0 (Dally & Seitz 1987).
+Adaptive routing needs escape VCs that are free of circles, and may then do as it likes in the
+others (Duato 1993).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.routing.deadlock import dependency_cycle
+from netloom.routing.dimension_order import DimensionOrder, cube_tables
+from netloom.routing.parse import Routing, parse_routing
+from netloom.routing.ports import ports
+from netloom.routing.shortest_path import ShortestPath
+from netloom.routing.source_routes import SourceRoutes
+from netloom.routing.table import RouteTable, shortest_path_table, table_cycle
+from netloom.routing.virtual_channel_deadlock import check_rule
+from netloom.routing.virtual_channel_tables import (
+    RULES,
+    RouteTables,
+    VirtualChannelRouting,
+    path_routing,
+    rule_routing,
+    table_routing,
+)
+from netloom.spec import split_spec
+from netloom.topology import Cube
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+
+__all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_routing"]
+
+VirtualRouting: TypeAlias = str | Routing | RouteTable
+
+NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path or routes:FILE"])
+
+MOST_SLOTS = 62
+"""Most ports × VCs of a router: a set of slots is the bits of an int64."""
+
+
+def virtual_channel_routing(
+    topology: Topology,
+    routing: VirtualRouting,
+    *,
+    num_vcs: int,
+    injection_channels: int = 1,
+    ejection_channels: int = 1,
+) -> VirtualChannelRouting:
+    """Return a routing for the routers of a network, having made sure that it cannot deadlock.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    routing
+        A name or a routing. Half-way round a ring, where both ways are as short, each packet's
+        coin decides. x is the last dimension; west is falling x.
+
+        - ``default``: dimension order on k-ary n-cubes, ``shortest-path`` elsewhere.
+        - ``dimension-order``, ``dimension-order:0,1``: one dimension after the other. In rings, a
+          packet that crosses the dateline goes from the lower class of VCs to the upper one as it
+          takes the wrap channel; one that does not cross it may use both.
+          ``dimension-order-static-dateline`` gives the first the upper class, and the second the
+          lower one, for all of the ring.
+        - ``adaptive``: any minimal direction; VC 0 (0 and 1 where there are rings) is the escape.
+          ``adaptive-sticky-escape`` never leaves the escape VCs again, and has no adaptive
+          VC but VC 3 where there are rings.
+        - ``west-first``, ``negative-first`` (Glass & Ni 1992), ``odd-even`` (Chiu 2000): partly
+          adaptive, on meshes, without classes.
+        - ``o1turn`` (Seo et al. 2005): along x first in the lower class, or last in the upper one,
+          as a coin falls, or (``o1turn-adaptive``) by the credits of both at the source.
+        - ``valiant`` (Valiant & Brebner 1981), ``romm`` (Nesson & Johnsson 1995): dimension order
+          to an intermediate node, any one or one in the minimal box, and on from there in a class
+          of VCs of its own (in rings, two).
+        - ``shortest-path``, ``routes:FILE``, or what ``table`` made: any VC.
+    num_vcs
+        Virtual channels of every channel.
+    injection_channels, ejection_channels
+        Channels between each node and its router.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, does not fit the network, or a router has too many slots.
+    DeadlockError
+        With the circle of channels, where the routing can deadlock on so many VCs.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> virtual_channel_routing(torus(8, 8), "dimension-order", num_vcs=2).minimal
+    True
+    >>> virtual_channel_routing(torus(4), "dimension-order", num_vcs=1)
+    Traceback (most recent call last):
+        ...
+    netloom.errors.DeadlockError: dimension-order on torus:4 with 1 VC: found channels that wait
+    for each other in a circle: 0 -> 1 (VC 0), 1 -> 2 (VC 0), 2 -> 3 (VC 0), 3 -> 0 (VC 0);
+    expected at least 2 VCs
+    """
+    check_slots(topology, num_vcs, injection_channels, ejection_channels)
+    named = _named(topology, routing) if isinstance(routing, str) else routing
+    if isinstance(named, DimensionOrder):
+        cube_tables(topology, named)  # refuses what is no cube, and an order that is none here
+        name, order = "dimension-order", named
+    elif isinstance(named, str):
+        name, order = named, DimensionOrder()
+    else:
+        return _listed(topology, named, num_vcs, ejection_channels)
+    cube = _fitting(topology, name)
+    check_rule(cube, name, order, num_vcs)
+    return rule_routing(cube, name, order, num_vcs, ejection_channels)
+
+
+def draw_aux(
+    routing: VirtualChannelRouting,
+    rng: np.random.Generator,
+    sources: ArrayLike,
+    targets: ArrayLike,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return what each packet carries for its routing: its coin and its ``aux``.
+
+    Parameters
+    ----------
+    routing, rng
+        The routing, and where chance comes from.
+    sources, targets
+        int[num_packets] nodes.
+
+    Returns
+    -------
+    coin
+        int32[num_packets], 31 random bits. Bit a decides a tie in dimension a: 0 is growing.
+    aux
+        int32[num_packets]: for ``valiant`` any node, for ``romm`` any in the minimal box, which
+        goes round a ring as the coin says; the number of a given route; otherwise -1.
+
+    Raises
+    ------
+    NoRouteError
+        If a pair of different nodes has no given route.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> romm = virtual_channel_routing(mesh(4, 4), "romm", num_vcs=2)
+    >>> draw_aux(romm, np.random.default_rng(1), [0, 5], [0, 4])[1].tolist()
+    [0, 4]
+    """
+    start, end = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
+    coin = rng.integers(0, 2**31, len(start), dtype=np.int32)
+    if not routing.needs_aux:
+        return coin, np.full(len(start), -1, np.int32)
+    if routing.routes is not None:
+        return coin, _route_numbers(routing.topology, routing.routes, start, end)
+    if routing.minimal:
+        return coin, _in_minimal_box(routing, rng, start, end, coin)
+    return coin, rng.integers(0, routing.topology.num_nodes, len(start), dtype=np.int32)
+
+
+def _named(topology: Topology, spec: str) -> str | Routing:
+    """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
+    name, argument = split_spec(spec)
+    if name in ("default", "dimension-order", "shortest-path", "routes"):
+        return parse_routing(spec, topology)
+    if name not in RULES or argument:
+        raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", NAMES)
+    return name
+
+
+def _fitting(topology: Topology, name: str) -> Cube:
+    """Return the network, having made sure that a routing of ``RULES`` exists on it."""
+    rule, where = RULES[name], f"routing '{name}'"
+    if not isinstance(topology, Cube):
+        wanted = "shortest-path, routes:FILE or a table where there are no dimensions"
+        raise InputError(where, topology.name, wanted)
+    if rule.two_dimensions and len(topology.sides) != 2:
+        raise InputError(where, topology.name, "a mesh of two dimensions")
+    if rule.ring_vcs == 0 and any(topology.wraps):
+        raise InputError(where, topology.name, "a mesh: on rings its turns deadlock")
+    return topology
+
+
+def _listed(
+    topology: Topology,
+    routing: ShortestPath | SourceRoutes | RouteTable,
+    num_vcs: int,
+    ejection_channels: int,
+) -> VirtualChannelRouting:
+    """Return a routing that lists its channels, if they cannot make a circle."""
+    if isinstance(routing, SourceRoutes):
+        circle = dependency_cycle(routing.routes, topology.num_channels)
+        answer = path_routing(topology, routing, num_vcs, ejection_channels)
+    else:
+        table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
+        if len(table.next_ports) != topology.num_nodes:
+            found = f"a table for {len(table.next_ports)} nodes"
+            raise InputError(table.name, found, f"one for the {topology.num_nodes} nodes here")
+        circle = table_cycle(topology, table)
+        answer = table_routing(topology, table, num_vcs, ejection_channels)
+    if circle:
+        named = tuple(topology.channel_name(channel) for channel in circle)
+        wanted = "routes without a circle: more VCs do not help where any may be used"
+        raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
+    return answer
+
+
+def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int) -> None:
+    """Refuse routers with more slots than a set of them can hold."""
+    for name, count in (("vcs", num_vcs), ("injection", injection), ("ejection", ejection)):
+        if count < 1:
+            raise InputError(name, str(count), "at least 1")
+    network_ports = ports(topology).num_network_ports
+    num_ports = network_ports + max(injection, ejection)
+    if num_ports * num_vcs > MOST_SLOTS:
+        found = f"{num_ports} ports ({network_ports} of them network ports) of {num_vcs} VCs"
+        raise InputError(topology.name, found, f"at most {MOST_SLOTS} VCs in all ports of a router")
+
+
+def _route_numbers(
+    topology: Topology,
+    routes: SourceRoutes,
+    start: NDArray[np.int32],
+    end: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Return the number of each pair's route; from a node to itself, one behind the last."""
+    wanted = start.astype(np.int64) * topology.num_nodes + end
+    number = np.searchsorted(routes.pairs, wanted)
+    missing = (start != end) & (np.append(routes.pairs, -1)[number] != wanted)
+    if missing.any():
+        packet = int(np.argmax(missing))
+        pair = int(start[packet]), int(end[packet])
+        raise NoRouteError(*pair, "a route for every pair that sends", routes.name)
+    return np.where(start == end, len(routes.pairs), number).astype(np.int32)
+
+
+def _in_minimal_box(
+    routing: VirtualChannelRouting,
+    rng: np.random.Generator,
+    start: NDArray[np.int32],
+    end: NDArray[np.int32],
+    coin: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    assert isinstance(routing.topology, Cube)
+    dimensions = cube_tables(routing.topology, DimensionOrder())
+    node = np.zeros(len(start), np.int64)
+    sizes = zip(dimensions.sides, dimensions.strides, dimensions.wraps, strict=True)
+    for axis, (side, stride, wrap) in enumerate(sizes):
+        here = start // stride % side
+        ahead = end // stride % side - here
+        if wrap:
+            ahead %= side
+            tie_falls = (2 * ahead == side) & (coin.astype(np.int64) >> axis & 1 == 1)
+            ahead -= side * ((2 * ahead > side) | tie_falls)
+        hops = rng.integers(0, np.abs(ahead) + 1)
+        node += (here + np.sign(ahead) * hops) % side * stride
+    return node.astype(np.int32)

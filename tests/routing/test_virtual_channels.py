@@ -1,0 +1,433 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.routing import (
+    DimensionOrder,
+    ShortestPath,
+    draw_aux,
+    paths,
+    ports,
+    source_routes,
+    table,
+    virtual_channel_routing,
+)
+from netloom.routing.virtual_channel_tables import RULES
+from netloom.routing.virtual_channels_kernel import allowed, arrived
+from netloom.topology import cube, graph_topology, hypercube, mesh, torus
+from tests.reference.virtual_channels import Twin, ports_of, steps
+
+MESH_ONLY = [name for name, rule in RULES.items() if not rule.ring_vcs]
+
+
+def as_set(mask, num_vcs):
+    return {divmod(slot, num_vcs) for slot in range(63) if mask >> slot & 1}
+
+
+def asked(routing, node, in_slot=None, source=0, target=0, aux=-1, coin=0, hops=0):
+    """Return the set of (port, vc) that the kernel allows."""
+    tables = routing.tables
+    slot = tables.injection_slot if in_slot is None else in_slot
+    return as_set(allowed(tables, node, slot, source, target, aux, coin, hops), tables.num_vcs)
+
+
+def ports_asked(name, topology, source, node, target):
+    routing = virtual_channel_routing(topology, name, num_vcs=1)
+    return {port for port, _ in asked(routing, node, source=source, target=target)}
+
+
+def distance(topology, source, target, sides, wraps):
+    total = 0
+    for a, b, side, wrap in zip(
+        topology.coordinates(source), topology.coordinates(target), sides, wraps, strict=True
+    ):
+        total += min((a - b) % side, (b - a) % side) if wrap else abs(a - b)
+    return total
+
+
+@st.composite
+def cases(draw):
+    """Return a routing by name, a network that it fits, and VCs enough."""
+    name = draw(st.sampled_from(sorted(RULES)))
+    rule = RULES[name]
+    dimensions = 2 if rule.two_dimensions else draw(st.integers(1, 3))
+    sides = tuple(draw(st.integers(1, 6)) for _ in range(dimensions))
+    wraps = tuple(draw(st.booleans()) and rule.ring_vcs > 0 for _ in range(dimensions))
+    topology = cube(sides, wraps)
+    least = (
+        rule.ring_vcs if any(w and s >= 4 for w, s in zip(wraps, sides, strict=True)) else rule.vcs
+    )
+    most = 62 // (ports(topology).num_network_ports + 1)
+    num_vcs = draw(st.integers(least, min(most, least + 3)))
+    if "static" in name and num_vcs % 2:
+        num_vcs += 1
+    return name, topology, num_vcs
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(), st.data())
+def test_every_hop_is_its_readable_twin_and_every_packet_arrives(case, data):
+    name, topology, num_vcs = case
+    routing = virtual_channel_routing(topology, name, num_vcs=num_vcs)
+    tables, wired = routing.tables, ports(topology)
+    twin = Twin(name, topology.sides, topology.wraps, num_vcs)
+    channel_at = {
+        (int(s), int(p)): c
+        for c, (s, p) in enumerate(zip(topology.channel_source, wired.out_port, strict=True))
+    }
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    source, target = rng.integers(0, topology.num_nodes, 2).tolist()
+    coin, aux = (int(drawn[0]) for drawn in draw_aux(routing, rng, [source], [target]))
+    middle = aux if routing.needs_aux else target
+    node, in_slot, came_by, done, hops = source, tables.injection_slot, (None, 0), False, 0
+    ejection = {(wired.num_network_ports, vc) for vc in range(num_vcs)}
+    while True:
+        done = done or node == middle
+        aux = int(arrived(tables, node, aux))
+        assert aux == (-1 if not routing.needs_aux else -2 - middle if done else middle)
+        found = asked(routing, node, in_slot, source, target, aux, coin, hops)
+        expected = twin.allowed(node, came_by, source, target, middle, done, coin)
+        assert found == (expected or ejection)
+        if not expected:
+            break
+        port, vc = sorted(found)[rng.integers(len(found))]
+        channel = channel_at[node, port]
+        node, came_by = int(topology.channel_target[channel]), (int(wired.in_port[channel]), vc)
+        in_slot, hops = came_by[0] * num_vcs + vc, hops + 1
+    legs = [(source, middle), (middle, target)] if routing.needs_aux else [(source, target)]
+    far = [distance(topology, a, b, topology.sides, topology.wraps) for a, b in legs]
+    assert node == target
+    assert hops == sum(far)
+    if routing.minimal:
+        assert hops == distance(topology, source, target, topology.sides, topology.wraps)
+
+
+@given(cases())
+def test_ports_are_numbered_by_dimension(case):
+    _, topology, _ = case
+    wired, twin = ports(topology), ports_of(topology.sides)
+    assert wired.num_network_ports == len(set(twin.values()))
+    for axis in range(len(topology.sides)):
+        expected = [twin.get((axis, 1), -1), twin.get((axis, -1), -1)]
+        assert wired.axis_port[axis].tolist() == expected
+    for channel, (a, b) in enumerate(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    ):
+        start, end = topology.coordinates(a), topology.coordinates(b)
+        axis = next(i for i, pair in enumerate(zip(start, end, strict=True)) if len(set(pair)) > 1)
+        step = 1 if end[axis] == (start[axis] + 1) % topology.sides[axis] else -1
+        assert wired.out_port[channel] == wired.in_port[channel] == twin[axis, step]
+
+
+def test_ports_of_any_other_network_are_ranks():
+    net = graph_topology(nx.DiGraph([(0, 1), (0, 2), (1, 2), (2, 0)]))  # channels in this order
+    wired = ports(net)
+    assert wired.num_network_ports == 2
+    assert wired.out_port.tolist() == [0, 1, 0, 0]
+    assert wired.in_port.tolist() == [0, 0, 1, 0]
+    assert wired.axis_port.shape == (0, 2)
+
+
+# Ports of a mesh of two dimensions: 0 and 1 are rows growing and falling (y), 2 east, 3 west (x).
+NORTH, SOUTH, EAST, WEST = 1, 0, 2, 3
+
+
+def test_dimension_order_in_another_order():
+    net = mesh(4, 4)
+    routing = virtual_channel_routing(net, "dimension-order:0,1", num_vcs=2)
+    assert routing.name == "dimension-order:0,1"
+    assert asked(routing, 0, target=15) == {(SOUTH, 0), (SOUTH, 1)}
+    first = virtual_channel_routing(net, DimensionOrder(), num_vcs=2)
+    assert asked(first, 0, target=15) == {(EAST, 0), (EAST, 1)}
+
+
+def test_the_dateline_of_a_ring_of_eight():
+    ring = virtual_channel_routing(torus(8), "dimension-order", num_vcs=5)  # classes 012 and 34
+    low, high = {(0, 0), (0, 1), (0, 2)}, {(0, 3), (0, 4)}
+    assert asked(ring, 6, source=6, target=1) == low  # 6 -> 7 -> 0 -> 1
+    assert asked(ring, 7, 0, source=6, target=1) == high
+    assert asked(ring, 0, 3, source=6, target=1) == high
+    assert asked(ring, 7, source=7, target=1) == high
+    assert asked(ring, 1, source=1, target=4) == low | high  # never crosses
+    assert asked(ring, 2, 2, source=1, target=4) == low | high
+    assert asked(ring, 2, 3, source=1, target=4) == high  # and stays up
+    assert asked(ring, 1, source=1, target=7) == {(1, 0), (1, 1), (1, 2)}  # falling: 1 -> 0 -> 7
+    assert asked(ring, 0, 5, source=1, target=7) == {(1, 3), (1, 4)}
+
+
+def test_a_tie_goes_as_the_coin_fell():
+    net = virtual_channel_routing(torus(4, 4), "dimension-order", num_vcs=2)
+    for coin, ports_now in ((0b00, {EAST}), (0b10, {WEST}), (0b01, {EAST}), (0b11, {WEST})):
+        assert {port for port, _ in asked(net, 5, target=7, source=5, coin=coin)} == ports_now
+    assert {port for port, _ in asked(net, 5, target=13, source=5, coin=0b01)} == {NORTH}
+
+
+def test_adaptive_takes_both_ways_of_a_tie_and_escapes_by_one():
+    net = virtual_channel_routing(torus(4, 4), "adaptive", num_vcs=4)
+    found = asked(net, 0, source=0, target=10, coin=0)  # two steps in x, two in y
+    assert found == {(port, vc) for port in range(4) for vc in (2, 3)} | {(EAST, 1)}
+    assert net.tables.adaptive_vcs == 0b1100
+    assert asked(net, 3, source=0, target=1, coin=0) >= {(EAST, 0)}  # 3 -> 0 -> 1: crosses
+
+
+def test_the_sticky_escape_is_never_left():
+    net = virtual_channel_routing(torus(8, 8), "adaptive-sticky-escape", num_vcs=5)
+    free = asked(net, 9, source=9, target=27)
+    assert free == {(EAST, 0), (EAST, 3), (SOUTH, 3)}
+    assert asked(net, 9, EAST * 5 + 3, source=8, target=27) == free
+    assert asked(net, 9, EAST * 5 + 0, source=8, target=27) == {(EAST, 0)}
+    assert asked(net, 0, EAST * 5 + 1, source=7, target=1) == {(EAST, 1)}  # has crossed, stays up
+    assert asked(net, 0, EAST * 5 + 3, source=7, target=1) == {(EAST, 0), (EAST, 3)}
+    assert net.tables.adaptive_vcs == 0
+
+
+def test_west_first_turns():
+    net = mesh(5, 5)
+    assert ports_asked("west-first", net, 12, 12, 20) == {WEST}  # south-west: west comes first
+    assert ports_asked("west-first", net, 12, 12, 24) == {SOUTH, EAST}
+    assert ports_asked("west-first", net, 12, 12, 2) == {NORTH}
+
+
+def test_negative_first_turns():
+    net = mesh(5, 5)
+    assert ports_asked("negative-first", net, 12, 12, 0) == {NORTH, WEST}
+    assert ports_asked("negative-first", net, 12, 12, 4) == {NORTH}  # then east
+    assert ports_asked("negative-first", net, 12, 12, 24) == {SOUTH, EAST}
+
+
+def test_odd_even_turns():
+    """No packet turns from east in an even column, none turns to west in an odd one."""
+    net = mesh(6, 6)
+    row = 6
+    assert ports_asked("odd-even", net, 0, 2, 4 + row) == {EAST}  # came east to even column 2
+    assert ports_asked("odd-even", net, 2, 2, 4 + row) == {SOUTH, EAST}  # begins there
+    assert ports_asked("odd-even", net, 0, 3, 4 + row) == {SOUTH}  # column 4 is even: turn now
+    assert ports_asked("odd-even", net, 0, 3, 5 + row) == {SOUTH, EAST}
+    assert ports_asked("odd-even", net, 5, 5, row) == {WEST}  # odd column: no way back to west
+    assert ports_asked("odd-even", net, 5, 4, row) == {WEST, SOUTH}
+
+
+def test_o1turn_is_one_order_or_the_other():
+    net = virtual_channel_routing(mesh(4, 4), "o1turn", num_vcs=3)
+    assert asked(net, 0, target=15, coin=0) == {(EAST, 0), (EAST, 1)}
+    assert asked(net, 0, target=15, coin=1) == {(SOUTH, 2)}
+    assert not net.uses_credits
+    assert virtual_channel_routing(mesh(4, 4), "o1turn-adaptive", num_vcs=2).uses_credits
+
+
+def test_valiant_changes_class_where_it_changes_goal():
+    net = virtual_channel_routing(mesh(4, 4), "valiant", num_vcs=3)
+    assert asked(net, 0, target=0, aux=3) == {(EAST, 0), (EAST, 1)}  # at its target, but not yet
+    assert arrived(net.tables, 3, 3) == -5
+    assert asked(net, 3, target=0, aux=-5) == {(WEST, 2)}
+    assert asked(net, 0, target=0, aux=-5) == {(4, 0), (4, 1), (4, 2)}
+
+
+def test_all_ejection_channels_may_be_taken():
+    net = virtual_channel_routing(mesh(3, 3), "default", num_vcs=2, ejection_channels=2)
+    assert asked(net, 4, target=4) == {(4, 0), (4, 1), (5, 0), (5, 1)}
+
+
+@pytest.mark.parametrize("topology", [mesh(5, 6), torus(5, 6), cube((4, 3), (True, False))])
+def test_romm_draws_every_node_of_the_minimal_box_alike(topology):
+    routing = virtual_channel_routing(topology, "romm", num_vcs=4)
+    rng = np.random.default_rng(7)
+    for source, target in ((1, topology.num_nodes - 2), (8, 8), (9, 2)):
+        coin, aux = draw_aux(routing, rng, np.full(4000, source), np.full(4000, target))
+        boxes = {}
+        for bits in range(4):  # one bit a dimension decides ties
+            ranges = []
+            sizes = zip(topology.sides, topology.wraps, strict=True)
+            for axis, (side, wrap) in enumerate(sizes):
+                a, b = topology.coordinates(source)[axis], topology.coordinates(target)[axis]
+                step = (*steps(side, wrap, a, b, bits >> axis & 1), 1)[0]
+                hops = (step * (b - a)) % side
+                ranges.append([(a + step * h) % side for h in range(hops + 1)])
+            boxes[bits] = {y * topology.sides[1] + x for y in ranges[0] for x in ranges[1]}
+        for bits, box in boxes.items():
+            drawn, counts = np.unique(aux[coin & 3 == bits], return_counts=True)
+            assert set(drawn.tolist()) == box
+            expected = counts.sum() / len(box)
+            assert abs(counts - expected).max() < 5 * np.sqrt(expected)
+
+
+def test_valiant_draws_any_node_and_coins_are_fair():
+    routing = virtual_channel_routing(torus(4, 4), "valiant", num_vcs=4)
+    coin, aux = draw_aux(routing, np.random.default_rng(3), np.zeros(8000, int), np.ones(8000, int))
+    assert (coin.dtype, aux.dtype) == (np.int32, np.int32)
+    assert coin.min() >= 0
+    assert abs(np.bincount(aux, minlength=16) - 500).max() < 5 * np.sqrt(500)
+    for bit in range(31):
+        assert abs((coin >> bit & 1).sum() - 4000) < 5 * np.sqrt(2000)
+
+
+# Networks without dimensions, tables and given routes.
+
+
+def walk(routing, source, target, aux=-1):
+    """Return the channels of a routing that leaves no choice of port."""
+    topology, wired = routing.topology, ports(routing.topology)
+    node, found = source, []
+    while True:
+        slots = asked(routing, node, source=source, target=target, aux=aux, hops=len(found))
+        (port,) = {port for port, _ in slots}
+        assert {vc for _, vc in slots} == set(range(routing.tables.num_vcs))
+        if port == wired.num_network_ports:
+            return found
+        (channel,) = np.flatnonzero((topology.channel_source == node) & (wired.out_port == port))
+        found.append(int(channel))
+        node = int(topology.channel_target[channel])
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [graph_topology(nx.balanced_tree(2, 3)), graph_topology(nx.star_graph(6)), mesh(3, 4)],
+)
+def test_the_shortest_path_table_is_the_shortest_path(topology):
+    routing = virtual_channel_routing(topology, "shortest-path", num_vcs=2)
+    nodes = topology.num_nodes
+    source, target = np.divmod(np.arange(nodes * nodes), nodes)
+    expected = paths(topology, ShortestPath(), source, target)
+    for path, s, t in zip(expected, source.tolist(), target.tolist(), strict=True):
+        assert walk(routing, s, t) == path.tolist()
+
+
+def test_default_fits_the_network():
+    tree = graph_topology(nx.path_graph(4))
+    assert virtual_channel_routing(tree, "default", num_vcs=1).name == "shortest-path"
+    assert virtual_channel_routing(hypercube(3), "default", num_vcs=1).name == "dimension-order"
+
+
+def test_shortest_paths_round_a_ring_are_refused():
+    ring = graph_topology(nx.cycle_graph(5))
+    with pytest.raises(DeadlockError) as caught:
+        virtual_channel_routing(ring, "shortest-path", num_vcs=4)
+    assert sorted(caught.value.cycle) in (
+        ["0 -> 1", "1 -> 2", "2 -> 3", "3 -> 4", "4 -> 0"],
+        ["0 -> 4", "1 -> 0", "2 -> 1", "3 -> 2", "4 -> 3"],
+    )
+
+
+def test_given_routes_are_followed_hop_by_hop(tmp_path):
+    net = mesh(3, 3)
+    routes = source_routes(net, [[0, 3, 4, 5], [2, 1, 0], [5, 8]])
+    routing = virtual_channel_routing(net, routes, num_vcs=3)
+    _, aux = draw_aux(routing, np.random.default_rng(0), [0, 5, 4, 2, 5], [5, 8, 4, 0, 5])
+    assert aux.tolist() == [0, 2, 3, 1, 3]
+    for s, t, number in ((0, 5, 0), (2, 0, 1), (5, 8, 2)):
+        assert walk(routing, s, t, number) == routes.routes[number].tolist()
+    assert walk(routing, 4, 4, 3) == []
+    with pytest.raises(NoRouteError) as caught:
+        draw_aux(routing, np.random.default_rng(0), [0, 5], [5, 0])
+    assert (caught.value.source, caught.value.target) == (5, 0)
+    file = tmp_path / "routes.txt"
+    file.write_text("0 1 2\n")
+    assert virtual_channel_routing(net, f"routes:{file}", num_vcs=1).needs_aux
+
+
+def test_given_routes_in_a_circle_are_refused():
+    circle = source_routes(mesh(2, 2), [[0, 1, 3], [1, 3, 2], [3, 2, 0], [2, 0, 1]])
+    with pytest.raises(DeadlockError, match="routes on mesh:2x2: found channels"):
+        virtual_channel_routing(mesh(2, 2), circle, num_vcs=4)
+
+
+def one_way(ring):
+    return table(ring, lambda node, target: node, name="one way")
+
+
+def test_a_table_of_yours_is_followed():
+    line = graph_topology(nx.path_graph(4))
+    channel = {
+        pair: c
+        for c, pair in enumerate(
+            zip(line.channel_source.tolist(), line.channel_target.tolist(), strict=True)
+        )
+    }
+    made = table(line, lambda node, target: channel[node, node + (1 if target > node else -1)])
+    routing = virtual_channel_routing(line, made, num_vcs=2)
+    assert [line.channel_name(c) for c in walk(routing, 3, 1)] == ["3 -> 2", "2 -> 1"]
+
+
+def test_a_table_may_offer_a_choice():
+    net = mesh(2, 2)  # by way of 1 or of 2 from 0 to 3
+    out = {
+        (int(a), int(b)): c
+        for c, (a, b) in enumerate(zip(net.channel_source, net.channel_target, strict=True))
+    }
+
+    def choose(node, target):
+        if (node, target) == (0, 3):
+            return out[0, 1], out[0, 2]
+        return out.get((node, target), out.get((node, 0), out.get((node, 1))))
+
+    routing = virtual_channel_routing(net, table(net, choose), num_vcs=1)
+    assert asked(routing, 0, target=3) == {(0, 0), (1, 0)}
+
+
+def test_a_table_that_turns_in_a_circle_is_refused():
+    ring = torus(4)
+    made = one_way(ring)  # every packet arrives ...
+    with pytest.raises(DeadlockError) as caught:  # ... unless four of them wait for each other
+        virtual_channel_routing(ring, made, num_vcs=2)
+    assert caught.value.cycle == ("0 -> 1", "1 -> 2", "2 -> 3", "3 -> 0")
+    with pytest.raises(InputError, match="found a table for 4 nodes; expected one for the 5"):
+        virtual_channel_routing(torus(5), made, num_vcs=2)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "wrong"),
+    [
+        (lambda node, target: 3 - node, InputError, "found channel 3 at node 0 towards node 1"),
+        (lambda node, target: 99, InputError, "channel 99"),
+        (lambda node, target: [], NoRouteError, "no route from node 0 to node 1"),
+        (lambda node, target: [node, 4 + (3 - node)], InputError, "need never come to node"),
+    ],
+)
+def test_a_table_that_is_none_is_one_clear_line(function, error, wrong):
+    with pytest.raises(error, match=wrong):
+        table(torus(4), function)
+
+
+def test_tables_have_a_limit():
+    with pytest.raises(InputError, match="found a table for 9000 nodes; expected at most 8192"):
+        virtual_channel_routing(mesh(9000), "shortest-path", num_vcs=1)
+
+
+# What a user gets wrong.
+
+
+@pytest.mark.parametrize(
+    ("topology", "name", "wrong"),
+    [
+        (mesh(4, 4), "valliant", "routing 'valliant': found 'valliant'; expected dimension-order"),
+        (mesh(4, 4), "west-first:0", "found 'west-first:0'"),
+        (mesh(4, 4), "dimension-order:0", "order"),
+        (mesh(4, 4, 4), "odd-even", "a mesh of two dimensions"),
+        (graph_topology(nx.petersen_graph()), "valiant", "routing 'valiant'.*shortest-path"),
+        (graph_topology(nx.petersen_graph()), "dimension-order", "shortest-path"),
+        *[(torus(4, 4), name, "expected a mesh") for name in MESH_ONLY],
+    ],
+)
+def test_a_routing_that_does_not_fit_is_one_clear_line(topology, name, wrong):
+    with pytest.raises(InputError, match=wrong):
+        virtual_channel_routing(topology, name, num_vcs=4)
+
+
+def test_a_router_has_62_slots_at_most():
+    torus3d = torus(4, 4, 4)  # 6 network ports
+    assert virtual_channel_routing(torus3d, "default", num_vcs=8)
+    with pytest.raises(InputError, match=r"7 ports \(6 of them network ports\) of 9 VCs; .* 62"):
+        virtual_channel_routing(torus3d, "default", num_vcs=9)
+    with pytest.raises(InputError, match="9 ports"):
+        virtual_channel_routing(torus3d, "default", num_vcs=8, injection_channels=3)
+    with pytest.raises(InputError, match="vcs: found 0"):
+        virtual_channel_routing(torus3d, "default", num_vcs=0)
+
+
+def test_62_slots_are_counted_right():
+    net = virtual_channel_routing(mesh(2), "default", num_vcs=31)
+    assert asked(net, 0, target=1) == {(0, vc) for vc in range(31)}
+    assert asked(net, 1, target=1) == {(1, vc) for vc in range(31)}
