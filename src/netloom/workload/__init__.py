@@ -1,6 +1,7 @@
-"""What is communicated: process graphs, from patterns, files and the records of MPI runs."""
+"""What is communicated: process graphs (patterns, files, records of MPI runs), and packets."""
 
-from netloom.workload import generators, permutations
+from netloom.workload import generators, permutations, traffic
+from netloom.workload.arrivals import Arrivals, parse_arrivals
 from netloom.workload.generators import (
     all_to_all,
     binary_tree,
@@ -12,6 +13,7 @@ from netloom.workload.generators import (
     ring,
     torus,
 )
+from netloom.workload.lengths import Lengths, parse_lengths
 from netloom.workload.openmpi import read_monitoring
 from netloom.workload.parse import read
 from netloom.workload.permutations import (
@@ -23,10 +25,18 @@ from netloom.workload.permutations import (
     transpose,
 )
 from netloom.workload.process_graph import ProcessGraph, process_graph
+from netloom.workload.stream import Packets, PacketStream
+from netloom.workload.traffic import Traffic
+from netloom.workload.traffic_parse import parse_traffic
 from netloom.workload.writers import write
 
 __all__ = [
+    "Arrivals",
+    "Lengths",
+    "PacketStream",
+    "Packets",
     "ProcessGraph",
+    "Traffic",
     "all_to_all",
     "binary_tree",
     "bit_complement",
@@ -37,6 +47,9 @@ __all__ = [
     "line",
     "mesh",
     "neighbour",
+    "parse_arrivals",
+    "parse_lengths",
+    "parse_traffic",
     "permutations",
     "process_graph",
     "random_regular",
@@ -46,6 +59,7 @@ __all__ = [
     "shuffle",
     "tornado",
     "torus",
+    "traffic",
     "transpose",
     "write",
 ]

@@ -1,0 +1,290 @@
+"""What decides the targets of packets: four laws, which a traffic pattern is built on.
+
+Each can draw targets for an array of sources, and list the share of a source's packets that goes to
+each target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.spec import check_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Shares(NamedTuple):
+    """Pairs of nodes and what part of some traffic goes from the one to the other.
+
+    ``source``, ``target``: int32[num_pairs], sorted by source, then target, no pair twice;
+    ``weight``: float64[num_pairs], all above 0.
+    """
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Every node is as likely a target as any other; the source itself only with ``to_self``."""
+
+    num_nodes: int
+    to_self: bool
+
+    def can_send(self) -> NDArray[np.bool_]:
+        """Return bool[num_nodes]: whether a node has any target."""
+        return np.ones(self.num_nodes, np.bool_)
+
+    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return a target for each source."""
+        others = self.num_nodes - (not self.to_self)
+        targets = rng.integers(0, others, len(sources), dtype=np.int32)
+        if not self.to_self:
+            targets += targets >= sources
+        return targets
+
+    def shares(self, start: int, stop: int) -> Shares:
+        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1.
+
+        Raises
+        ------
+        InputError
+            If there are too many pairs to list.
+        """
+        check_size((stop - start) * self.num_nodes, where="uniform traffic", what="pairs of nodes")
+        nodes = np.arange(start, stop, dtype=np.int32)
+        others = np.arange(self.num_nodes - (not self.to_self), dtype=np.int32)
+        target = np.broadcast_to(others, (len(nodes), len(others))).copy()
+        if not self.to_self:
+            target += others >= nodes[:, np.newaxis]
+        weight = np.full(target.size, 1 / len(others))
+        return Shares(np.repeat(nodes, len(others)), target.ravel(), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Every node has one target, ``targets[node]`` (int32[num_nodes]), or none where that is −1."""
+
+    targets: NDArray[np.int32]
+
+    def can_send(self) -> NDArray[np.bool_]:
+        """Return bool[num_nodes]: whether a node has any target."""
+        return np.asarray(self.targets >= 0)
+
+    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:  # noqa: ARG002
+        """Return the target of each source."""
+        return self.targets.take(sources)
+
+    def shares(self, start: int, stop: int) -> Shares:
+        """Return the targets of the nodes ``start`` … ``stop`` − 1, each with share 1."""
+        source = np.flatnonzero(self.targets[start:stop] >= 0).astype(np.int32) + np.int32(start)
+        return Shares(source, self.targets[source], np.ones(len(source)))
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Every node has a list of targets with a share each, drawn by Walker's alias method.
+
+    Node v has the cells ``offsets[v]`` … ``offsets[v + 1]`` − 1. A cell is taken uniformly, and
+    gives its own target with probability ``threshold[cell]``, otherwise ``alias[cell]`` (Walker
+    1977; Vose 1991): the cost of a draw does not depend on the length of the list.
+
+    Attributes
+    ----------
+    offsets
+        int64[num_nodes + 1].
+    target, alias
+        int32[num_cells]; targets of one node are in ascending order.
+    share, threshold
+        float64[num_cells]; the shares of one node add to 1.
+    """
+
+    offsets: NDArray[np.int64]
+    target: NDArray[np.int32]
+    share: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    alias: NDArray[np.int32]
+
+    def can_send(self) -> NDArray[np.bool_]:
+        """Return bool[num_nodes]: whether a node has any target."""
+        return np.diff(self.offsets) > 0
+
+    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return a target for each source."""
+        first = self.offsets.take(sources)
+        place = rng.random(len(sources))
+        place *= self.offsets[1:].take(sources) - first
+        column = place.astype(np.int64)
+        place -= column
+        cell = first + column
+        own = place < self.threshold.take(cell)
+        return np.where(own, self.target.take(cell), self.alias.take(cell))
+
+    def shares(self, start: int, stop: int) -> Shares:
+        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
+        cells = slice(self.offsets[start], self.offsets[stop])
+        nodes = np.arange(start, stop, dtype=np.int32)
+        source = np.repeat(nodes, np.diff(self.offsets[start : stop + 1]))
+        return Shares(source, self.target[cells], self.share[cells])
+
+
+@dataclass(frozen=True, eq=False)
+class HotSpot:
+    """With probability ``fraction`` to one of the hot nodes, otherwise as ``base`` has it.
+
+    A hot node never takes itself for its hot target; where it is the only one, all that it sends
+    is as ``base`` has it.
+
+    Attributes
+    ----------
+    base
+        The law of the other packets; its nodes without a target do not send here either.
+    fraction
+        In (0, 1].
+    hot_nodes
+        int32[num_hot], ascending.
+    rank
+        int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot.
+    """
+
+    base: Uniform | Fixed | Weighted
+    fraction: float
+    hot_nodes: NDArray[np.int32]
+    rank: NDArray[np.int32]
+
+    def can_send(self) -> NDArray[np.bool_]:
+        """Return bool[num_nodes]: whether a node has any target."""
+        return self.base.can_send()
+
+    def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return a target for each source."""
+        targets = self.base.draw(rng, sources)
+        hot = np.flatnonzero(rng.random(len(sources)) < self.fraction)
+        rank = self.rank.take(sources.take(hot))
+        others = len(self.hot_nodes) - (rank < len(self.hot_nodes))
+        picked = (rng.random(len(hot)) * others).astype(np.int32)
+        picked += picked >= rank
+        elsewhere = others > 0
+        targets[hot[elsewhere]] = self.hot_nodes.take(picked[elsewhere])
+        return targets
+
+    def shares(self, start: int, stop: int) -> Shares:
+        """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
+        base = self.base.shares(start, stop)
+        num_hot, num_nodes = len(self.hot_nodes), len(self.rank)
+        senders = np.flatnonzero(self.can_send()[start:stop])[:, np.newaxis] + start
+        others = num_hot - (self.rank[senders] < num_hot)
+        kept = np.ones(num_nodes)
+        kept[senders[others > 0]] = 1 - self.fraction
+        hot = self.hot_nodes != senders
+        hot_keys = (senders * num_nodes + self.hot_nodes)[hot]
+        hot_share = (self.fraction / np.maximum(others, 1) * hot)[hot]
+        keys = np.concatenate([base.source.astype(np.int64) * num_nodes + base.target, hot_keys])
+        weight = np.concatenate([base.weight * kept[base.source], hot_share])
+        return merged(num_nodes, keys, weight)
+
+
+Law: TypeAlias = Uniform | Fixed | Weighted | HotSpot
+
+
+def weighted(num_nodes: int, pairs: Shares) -> Weighted:
+    """Return the law by which a source takes its targets in proportion to the weights of pairs.
+
+    Parameters
+    ----------
+    num_nodes
+        Number of nodes.
+    pairs
+        As ``merged`` returns them; the weights may add to anything.
+
+    Examples
+    --------
+    >>> law = weighted(2, Shares(*(np.array(column) for column in ([0, 0], [0, 1], [1.0, 3.0]))))
+    >>> law.share
+    array([0.25, 0.75])
+    """
+    offsets = np.zeros(num_nodes + 1, np.int64)
+    np.cumsum(np.bincount(pairs.source, minlength=num_nodes), out=offsets[1:])
+    share = pairs.weight / np.bincount(pairs.source, pairs.weight)[pairs.source]
+    threshold, alias = alias_tables(offsets, share)
+    return Weighted(offsets, pairs.target, share, threshold, pairs.target[alias])
+
+
+def merged(num_nodes: int, keys: NDArray[np.int64], weight: NDArray[np.float64]) -> Shares:
+    """Return pairs sorted and added up, from ``source * num_nodes + target`` in any order.
+
+    Pairs of weight 0 are left out.
+
+    Examples
+    --------
+    >>> merged(3, np.array([5, 1, 5]), np.array([1.0, 2.0, 4.0]))
+    Shares(source=array([0, 1], dtype=int32), target=array([1, 2], dtype=int32),
+           weight=array([2., 5.]))
+    """
+    if not np.all(keys[1:] > keys[:-1]):
+        keys, place = np.unique(keys, return_inverse=True)
+        weight = np.bincount(place, weight).astype(np.float64)
+    if not weight.all():
+        keys, weight = keys[weight > 0], weight[weight > 0]
+    source, target = np.divmod(keys, num_nodes)
+    return Shares(source.astype(np.int32), target.astype(np.int32), weight)
+
+
+def alias_tables(
+    offsets: NDArray[np.int64], share: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return Walker's tables of many distributions at once, for ``Weighted``.
+
+    With its shares scaled to mean 1, a *light* cell (below 1) is filled up by a *heavy* one, in
+    order; a heavy cell that has come below 1 itself is filled up by the next. So cell and filler
+    follow from the running sums of what lights lack and heavies have to spare (Hübschle-Schneider
+    & Sanders 2019, section 4), and no cell is looked at in Python.
+
+    Parameters
+    ----------
+    offsets
+        int64[num_rows + 1]; row r is cells ``offsets[r]`` … ``offsets[r + 1]`` − 1.
+    share
+        float64[num_cells], adding to 1 in every row that is not empty.
+
+    Returns
+    -------
+    threshold
+        float64[num_cells] in [0, 1], the part of a cell that is its own.
+    alias
+        int64[num_cells], the cell of the same row that has the rest.
+
+    Examples
+    --------
+    >>> alias_tables(np.array([0, 2]), np.array([0.25, 0.75]))
+    (array([0.5, 1. ]), array([1, 1]))
+    """
+    lengths = np.diff(offsets)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    scaled = share * lengths[row]
+    heavy = scaled >= 1
+    heavy |= (np.bincount(row[heavy], minlength=len(lengths)) == 0)[row]  # all are 1, but rounded
+    lights, heavies = np.flatnonzero(~heavy), np.flatnonzero(heavy)
+    light_row, heavy_row = row[lights], row[heavies]
+    lacking = np.cumsum(1 - scaled[lights])
+    spare = np.cumsum(np.maximum(scaled[heavies] - 1, 0))
+    num_heavies = np.bincount(heavy_row, minlength=len(lengths))
+    heavy_end = np.cumsum(num_heavies)
+    light_end = np.cumsum(lengths - num_heavies)
+
+    threshold, alias = np.ones(len(share)), np.arange(len(share))
+    filler = np.searchsorted(spare, np.concatenate([[0.0], lacking[:-1]]))[: len(lights)]
+    first, last = (heavy_end - num_heavies)[light_row], heavy_end[light_row] - 1
+    threshold[lights] = scaled[lights]
+    alias[lights] = heavies[np.clip(filler, first, last)]
+    emptied_by = np.searchsorted(lacking, spare, side="right")
+    emptied = np.flatnonzero(emptied_by < light_end[heavy_row])  # not by a light of the next row
+    threshold[heavies[emptied]] = 1 + spare[emptied] - lacking[emptied_by[emptied]]
+    next_heavy = np.minimum(emptied + 1, heavy_end[heavy_row[emptied]] - 1)
+    alias[heavies[emptied]] = heavies[next_heavy]
+    return np.clip(threshold, 0, 1), alias

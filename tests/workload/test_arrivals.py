@@ -1,0 +1,157 @@
+from math import comb, exp, factorial
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from netloom.errors import InputError
+from netloom.workload import arrivals as arrivals_module
+from netloom.workload import parse_arrivals
+from netloom.workload.arrivals import arrival_blocks
+
+LAWS = ["bernoulli", "poisson", "on-off:20,0.25"]
+
+
+def counts(spec, rates, cycles, seed=1):
+    """int[cycles, senders], the packets of each sender in each cycle."""
+    found = np.zeros((cycles, len(rates)), int)
+    rates = np.asarray(rates, float)
+    start = 0
+    for block in arrival_blocks(parse_arrivals(spec), rates, np.random.default_rng(seed)):
+        assert block.birth.dtype == block.sender.dtype == np.int32
+        if len(block.birth):
+            assert start <= block.birth.min()
+            assert block.birth.max() < block.end
+        keys = block.birth.astype(np.int64) * len(rates) + block.sender
+        assert (np.diff(keys) >= (0 if spec == "poisson" else 1)).all()
+        before = block.birth < cycles
+        np.add.at(found, (block.birth[before], block.sender[before]), 1)
+        start = block.end
+        if block.end >= cycles:
+            return found
+    raise AssertionError("the blocks ended early")
+
+
+@pytest.fixture
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(arrivals_module, "BLOCK_PACKETS", 50)
+
+
+@pytest.mark.usefixtures("short_blocks")
+@pytest.mark.parametrize("spec", LAWS)
+@pytest.mark.parametrize("rates", [[0.05] * 6, [0.2, 0.1, 0.07, 0.013, 0.2, 0.001]])
+def test_every_sender_has_its_own_rate(spec, rates):
+    cycles = 100_000
+    found = counts(spec, rates, cycles).sum(axis=0) / cycles
+    spread = np.sqrt(np.array(rates) / cycles)
+    if spec.startswith("on-off"):  # counts are correlated over a burst and a pause
+        rates = np.array(rates)
+        spread = np.sqrt((rates + 2 * rates**2 * 3 * 15) / cycles)
+    assert (np.abs(found - rates) < 4 * spread).all()
+
+
+@pytest.mark.usefixtures("short_blocks")
+@pytest.mark.parametrize("rates", [[0.3] * 8, [0.3, 0.2] * 4])
+def test_bernoulli_arrivals_are_trials_of_their_own(rates):
+    cycles = 40_000
+    found = counts("bernoulli", rates, cycles)
+    assert found.max() == 1
+    p = rates[0]
+    first = found[:, ::2].sum(axis=1)  # four senders of probability 0.3 in both cases
+    wanted = [comb(4, k) * p**k * (1 - p) ** (4 - k) * cycles for k in range(5)]
+    assert chisquare(np.bincount(first, minlength=5), wanted).pvalue > 1e-3
+    limit = 4 / cycles**0.5
+    assert abs(np.corrcoef(found[:, 0], found[:, 1])[0, 1]) < limit
+    for lag in (1, 2, 7):
+        assert abs(np.corrcoef(found[:-lag, 0], found[lag:, 0])[0, 1]) < limit
+    gaps = np.diff(np.flatnonzero(found[:, 0]))
+    share = [p * (1 - p) ** k for k in range(10)]
+    wanted = np.array([*share, 1 - sum(share)]) * len(gaps)
+    assert chisquare(np.bincount(np.minimum(gaps, 11), minlength=12)[1:], wanted).pvalue > 1e-3
+
+
+def test_probability_one_is_a_packet_in_every_cycle():
+    assert (counts("bernoulli", [1.0] * 5, 300) == 1).all()
+    mixed = counts("bernoulli", [1.0, 0.6, 1.0], 3000)
+    assert (mixed[:, [0, 2]] == 1).all()
+    assert mixed[:, 1].mean() == pytest.approx(0.6, abs=0.04)
+
+
+@pytest.mark.usefixtures("short_blocks")
+@pytest.mark.parametrize("rates", [[0.8] * 3, [0.8, 1.4, 0.03]])
+def test_poisson_arrivals_may_be_several_in_a_cycle(rates):
+    cycles = 40_000
+    found = counts("poisson", rates, cycles)
+    share = [exp(-0.8) * 0.8**k / factorial(k) for k in range(6)]
+    wanted = np.array([*share, 1 - sum(share)]) * cycles
+    assert chisquare(np.bincount(np.minimum(found[:, 0], 6), minlength=7), wanted).pvalue > 1e-3
+    limit = 4 / cycles**0.5
+    assert abs(np.corrcoef(found[:, 0], found[:, 1])[0, 1]) < limit
+    assert abs(np.corrcoef(found[:-1, 0], found[1:, 0])[0, 1]) < limit
+
+
+@pytest.mark.usefixtures("short_blocks")
+def test_bursts_have_their_length_and_duty_across_blocks():
+    # at a rate equal to the duty, a node sends in every cycle in which it is on
+    found = counts("on-off:12,0.3", [0.3] * 4, 200_000)
+    assert found.max() == 1
+    assert found.mean() == pytest.approx(0.3, abs=0.01)
+    for sent in found.T:
+        turns = np.flatnonzero(np.diff(sent)) + 1
+        runs = np.diff(turns)
+        on, off = (runs[k::2] for k in ((0, 1) if sent[turns[0]] else (1, 0)))
+        assert on.mean() == pytest.approx(12, rel=0.06)
+        assert off.mean() == pytest.approx(28, rel=0.06)
+        assert on.std() == pytest.approx((12 * 11) ** 0.5, rel=0.1)
+        assert off.std() == pytest.approx((28 * 27) ** 0.5, rel=0.1)
+
+
+@pytest.mark.usefixtures("short_blocks")
+def test_bursts_have_the_autocorrelation_of_a_two_state_chain():
+    duty, rate, cycles = 0.25, 0.1, 400_000
+    found = counts("on-off:20,0.25", [rate, 0.06], cycles)[:, 0]
+    stays = 1 - 1 / 20 - 1 / 60
+    sending = rate / duty
+    for lag in (1, 5, 20, 60):
+        covariance = np.cov(found[:-lag], found[lag:])[0, 1]
+        wanted = sending**2 * duty * (1 - duty) * stays**lag
+        assert covariance == pytest.approx(wanted, abs=0.0015)
+
+
+def test_the_first_cycle_is_as_busy_as_any():
+    # the chain starts in its steady state
+    first = [counts("on-off:50,0.2", [0.2] * 64, 1, seed)[0].mean() for seed in range(40)]
+    assert np.mean(first) == pytest.approx(0.2, abs=4 * (0.16 / 2560) ** 0.5)
+
+
+@pytest.mark.usefixtures("short_blocks")
+def test_bursts_of_one_cycle_and_no_two_running():
+    found = counts("on-off:1,0.5", [0.5], 1000)[:, 0]  # on and off by turns
+    assert (found[1:] != found[:-1]).all()
+
+
+def test_mean_rates_do_not_depend_on_the_law():
+    for spec in LAWS:
+        assert counts(spec, [0.02] * 50, 40_000).mean() == pytest.approx(0.02, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("regular", "arrivals 'regular': found 'regular'; expected bernoulli, poisson or on-off"),
+        ("bernoulli:2", "found '2'; expected bernoulli"),
+        ("poisson:1", "found '1'; expected bernoulli"),
+        ("on-off", "found ''; expected BURST_CYCLES,DUTY"),
+        ("on-off:100", "found '100'; expected BURST_CYCLES,DUTY"),
+        ("on-off:x,0.5", "found 'x'; expected a number"),
+        ("on-off:100,0", "found duty 0; expected above 0 and below 1"),
+        ("on-off:100,1", "found duty 1; expected above 0 and below 1"),
+        ("on-off:0.5,0.1", "found bursts of 0.5 cycles on average; expected 1 to 2147483647"),
+        ("on-off:2,0.9", "found pauses of 0.222222 cycles on average; expected 1 to"),
+        ("on-off:1e300,0.5", "found bursts of 1e+300 cycles"),
+    ],
+)
+def test_a_law_that_cannot_be_says_so(spec, said):
+    with pytest.raises(InputError) as error:
+        parse_arrivals(spec)
+    assert said in str(error.value)
