@@ -24,6 +24,7 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
+	$(BIN)/python benchmarks/network.py
 
 clean:
 	rm -rf $(VENV) out

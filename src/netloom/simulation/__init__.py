@@ -1,0 +1,1 @@
+"""Simulation, cycle by cycle: the virtual-channel network and what its runs are worth."""

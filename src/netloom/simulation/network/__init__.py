@@ -1,0 +1,25 @@
+"""Virtual-channel networks, flit by flit: routers, open-loop runs, sweeps, saturation."""
+
+from netloom.simulation.network.bound import Bound, throughput_bound
+from netloom.simulation.network.reserve import Reservation, reserve
+from netloom.simulation.network.router import PRESETS, SWITCHINGS, Router, router
+from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
+from netloom.simulation.network.sweep import SaturationPoint, find_saturation, run_loads
+
+__all__ = [
+    "PRESETS",
+    "SWITCHINGS",
+    "Bound",
+    "Limits",
+    "NetworkRun",
+    "Reservation",
+    "Router",
+    "Run",
+    "SaturationPoint",
+    "find_saturation",
+    "reserve",
+    "router",
+    "run_loads",
+    "run_network",
+    "throughput_bound",
+]

@@ -1,0 +1,298 @@
+"""How much a network could carry at best, whatever its routers do: what every run is held against.
+
+A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing; where
+each pair of nodes has one path, the channels themselves do (Dally & Towles, section 3.3.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.contention import measure
+from netloom.routing import DimensionOrder, paths
+from netloom.routing.table import channels_by_port
+from netloom.routing.virtual_channel_tables import DIMENSION_ORDER, STATIC_DATELINE, TABLE
+from netloom.simulation.network.router import end_channels
+from netloom.topology import Cube
+from netloom.workload.targets import Fixed, HotSpot, Shares, Uniform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.routing.virtual_channel_tables import RouteTables
+    from netloom.simulation.network.router import Router
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+    from netloom.workload.targets import Law
+
+MOST_PAIRS = 2**21
+"""Most pairs of nodes whose paths are counted channel by channel."""
+
+MOST_PARTS = 1024
+"""Most parts of a dimension between which cuts are made: their traffic is a square table."""
+
+SAME = 1 - 1e-9
+"""Of loads that differ by rounding only, the first is named."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What limits the traffic that a network can accept.
+
+    Attributes
+    ----------
+    load
+        The offered traffic, in flits/node/cycle of the average sending node, above which the
+        resource would have to carry more than it can.
+    what
+        The resource, in words.
+    """
+
+    load: float
+    what: str
+
+
+def throughput_bound(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic, router: Router
+) -> Bound:
+    """Return the offered load above which some resource must be over-full.
+
+    The least of what these can carry:
+
+    - the injection channels of the node that sends most, the ejection channels of the node that
+      receives most;
+    - on k-ary n-cubes, the channels across every cut between two coordinates, or across every two
+      cuts of a ring. These hold for every routing, minimal or not. (A side above ``MOST_PARTS`` is
+      cut in that many places only.)
+    - every channel, where the routing leaves no choice: dimension order, as long as no packet goes
+      just half-way round a ring, given routes, tables of one channel each; and where at most
+      ``MOST_PAIRS`` pairs of nodes are to be listed.
+
+    A packet from a node to itself crosses no network channel, but is injected and ejected.
+
+    Parameters
+    ----------
+    topology, routing, traffic, router
+        The network, its routing, who sends to whom, and the channels of each node.
+
+    Raises
+    ------
+    NoRouteError
+        If given routes lack a pair that has traffic.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.router import Router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import parse_traffic
+    >>> net = mesh(8, 8)
+    >>> routing = virtual_channel_routing(net, "dimension-order", num_vcs=4)
+    >>> throughput_bound(net, routing, parse_traffic("uniform", net), Router())
+    Bound(load=0.4921875, what='the 8 channels from row 3 to row 4')
+    >>> throughput_bound(net, routing, parse_traffic("hot-spot:0.2:0", net), Router()).what
+    'ejection at node (0,0)'
+    """
+    injection, ejection = end_channels(topology, router)
+    sent, received = traffic.rate, _received(traffic.law, traffic.rate)
+    busiest = [(sent / injection, "injection"), (received / ejection, "ejection")]
+    found: list[tuple[float, str]] = []
+    for load, end in busiest:
+        node = _first_largest(load)
+        found.append((float(load[node]), f"{end} at node {topology.node_name(node)}"))
+    if isinstance(topology, Cube):
+        for axis in range(len(topology.sides)):
+            found.extend(_cuts(topology, axis, traffic))
+    channel_load = _channel_loads(topology, routing, traffic)
+    if channel_load is not None and len(channel_load):
+        channel = _first_largest(channel_load)
+        named = f"channel {topology.channel_name(channel)}"
+        found.append((float(channel_load[channel]), named))
+    fullest, what = found[_first_largest(np.array([load for load, _ in found]))]
+    return Bound(1 / fullest, what)
+
+
+def listed_pairs(traffic: Traffic) -> int:
+    """Return how many pairs of nodes ``traffic.matrix()`` has to go through.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import uniform
+    >>> listed_pairs(uniform(1 << 20)) == (1 << 20) * ((1 << 20) - 1)
+    True
+    """
+    return _listed(traffic.law, traffic.num_nodes)
+
+
+def _listed(law: Law, num_nodes: int) -> int:
+    if isinstance(law, Uniform):
+        return num_nodes * (num_nodes - (not law.to_self))
+    if isinstance(law, HotSpot):
+        return _listed(law.base, num_nodes) + num_nodes * len(law.hot_nodes)
+    return num_nodes if isinstance(law, Fixed) else len(law.target)
+
+
+# What the nodes receive, and what goes between parts of the network: flits a cycle at load 1. Laws
+# without a list of pairs are summed in closed form, whatever the size of the network.
+
+
+def _received(law: Law, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[num_nodes], what each node receives."""
+    if isinstance(law, Uniform):
+        others = law.num_nodes - (not law.to_self)
+        return np.asarray((rate.sum() - rate * (not law.to_self)) / others)
+    if isinstance(law, HotSpot):
+        kept, cold, warm = _split(law, rate)
+        received = _received(law.base, kept)
+        received[law.hot_nodes] += cold.sum() + warm.sum() - warm[law.hot_nodes]
+        return received
+    source, target, share = law.shares(0, len(rate))
+    return np.bincount(target, rate[source] * share, minlength=len(rate)).astype(np.float64)
+
+
+def _between(
+    law: Law, rate: NDArray[np.float64], part: NDArray[np.int64], num_parts: int
+) -> NDArray[np.float64]:
+    """Return float64[num_parts, num_parts], what nodes of one part send to those of another.
+
+    ``part`` is each node's. What stays within a part is not exact: it crosses no cut.
+    """
+
+    def total(of: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(part, of, minlength=num_parts).astype(np.float64)
+
+    if isinstance(law, Uniform):
+        nodes = np.bincount(part, minlength=num_parts)
+        return np.outer(total(rate), nodes / (law.num_nodes - (not law.to_self)))
+    if isinstance(law, HotSpot):
+        kept, cold, warm = _split(law, rate)
+        hot = np.bincount(part[law.hot_nodes], minlength=num_parts)
+        return _between(law.base, kept, part, num_parts) + np.outer(total(cold + warm), hot)
+    source, target, share = law.shares(0, len(rate))
+    cell = part[source] * num_parts + part[target]
+    sent = np.bincount(cell, rate[source] * share, minlength=num_parts**2)
+    return sent.reshape(num_parts, num_parts).astype(np.float64)
+
+
+def _split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Return what each node sends as the base has it, and what to each hot node but itself.
+
+    The latter for nodes that are not hot, and for hot ones; both float64[num_nodes].
+    """
+    num_hot = len(law.hot_nodes)
+    is_hot = law.rank < num_hot
+    others = num_hot - is_hot
+    to_each = np.where(others > 0, law.fraction * rate / np.maximum(others, 1), 0.0)
+    kept = np.where(others > 0, (1 - law.fraction) * rate, rate)
+    return kept, np.where(is_hot, 0.0, to_each), np.where(is_hot, to_each, 0.0)
+
+
+def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, str]]:
+    """Yield the load of the fullest cuts of a dimension, outwards and inwards, and their names.
+
+    The cuts have the coordinates from ``first`` up to, but without, ``after`` on one side: in an
+    open line, only those from coordinate 0 on are needed, for what leaves a piece in the middle
+    leaves it at one of its two ends.
+    """
+    side, wrap = topology.sides[axis], topology.wraps[axis]
+    if side == 1:
+        return
+    parts = min(side, MOST_PARTS)
+    coordinate = np.arange(topology.num_nodes) // topology.strides[axis] % side
+    sent = _between(traffic.law, traffic.rate, coordinate * parts // side, parts)
+    borders = -(-np.arange(parts + 1) * side // parts)
+    to_here = np.zeros((parts + 1, parts + 1))
+    to_here[1:, 1:] = sent.cumsum(0).cumsum(1)
+    if wrap:
+        first, after = np.triu_indices(parts + 1, 1)
+    else:
+        first, after = np.zeros(parts - 1, np.intp), np.arange(1, parts)
+    inside = to_here[after, after] - to_here[first, after]
+    inside -= to_here[after, first] - to_here[first, first]
+    channels = topology.num_nodes // side * (1 + wrap)
+    by_source, by_target = to_here[:, -1], to_here[-1]
+    for outwards, total in ((True, by_source), (False, by_target)):
+        load = (total[after] - total[first] - inside) / channels
+        fullest = _first_largest(load)
+        low, high = int(borders[first[fullest]]), int(borders[after[fullest]])
+        name = _cut_name(topology, axis, channels, (low, high), outwards=outwards)
+        yield float(load[fullest]), name
+
+
+def _cut_name(
+    topology: Cube, axis: int, channels: int, piece: tuple[int, int], *, outwards: bool
+) -> str:
+    """Name the channels that leave or enter the coordinates from the first up to the second."""
+    dimensions, (low, high) = len(topology.sides), piece
+    word = {1: "node", 2: ("row", "column")[axis % 2]}.get(dimensions, "coordinate")
+    of = f" of dimension {axis}" if dimensions > 2 else ""
+    counted = f"the {channels} channels" if channels > 1 else "the channel"
+    if not topology.wraps[axis]:
+        start, end = (high - 1, high) if outwards else (high, high - 1)
+        return f"{counted} from {word} {start} to {word} {end}{of}"
+    nodes = f"{word}s {low} to {high - 1}" if high - low > 1 else f"{word} {low}"
+    return f"{counted} {'out of' if outwards else 'into'} {nodes}{of}"
+
+
+def _channel_loads(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
+) -> NDArray[np.float64] | None:
+    """Return float64[num_channels], flits a cycle at load 1, where every pair has one path."""
+    tables = routing.tables
+    in_order = tables.kind in (DIMENSION_ORDER, STATIC_DATELINE)
+    if not (in_order or routing.routes or tables.kind == TABLE):
+        return None
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    source, target, weight = traffic.matrix()
+    sent = Shares(source, target, weight * traffic.rate.sum())
+    if in_order:
+        if _half_way(tables, sent):
+            return None
+        order = DimensionOrder(tuple(tables.order.tolist()))
+        return measure(topology, order, source, target, sent.weight).weighted_channel_load
+    if routing.routes is None:
+        return _table_loads(topology, tables, sent)
+    routed = paths(topology, routing.routes, source, target)
+    by_hop = np.repeat(sent.weight, routed.lengths)
+    return np.bincount(routed.channels, by_hop, minlength=topology.num_channels).astype(np.float64)
+
+
+def _half_way(tables: RouteTables, sent: Shares) -> bool:
+    """Whether any pair is half-way round a ring apart, where a coin decides between two ways."""
+    axes = len(tables.sides)
+    rings = np.flatnonzero(tables.wraps & (tables.sides % 2 == 0))
+    at = tables.coordinates.reshape(-1, axes)[:, rings]
+    apart = np.abs(at[sent.source] - at[sent.target])
+    return bool((2 * apart == tables.sides[rings]).any())
+
+
+def _table_loads(
+    topology: Topology, tables: RouteTables, sent: Shares
+) -> NDArray[np.float64] | None:
+    """Follow all pairs through a table, hop by hop; None where it leaves a choice."""
+    channel_at, load = channels_by_port(topology), np.zeros(topology.num_channels)
+    at, target, weight = sent
+    while True:
+        moving = at != target
+        at, target, weight = at[moving], target[moving], weight[moving]
+        if not len(at):
+            return load
+        slots = tables.next_slots[at, target]
+        port = np.bitwise_count((slots & -slots) - 1).astype(np.int64) // tables.num_vcs
+        if (slots != tables.all_vcs << port * tables.num_vcs).any():
+            return None
+        channel = channel_at[at, port]
+        load += np.bincount(channel, weight, minlength=len(load))
+        at = topology.channel_target[channel]
+
+
+def _first_largest(values: NDArray[np.float64]) -> int:
+    """Return the place of the first of the values that are largest but for rounding."""
+    return int(np.argmax(values >= values.max() * SAME))

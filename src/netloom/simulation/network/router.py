@@ -1,0 +1,217 @@
+"""What a router is made of: virtual channels, buffers, pipeline and allocation.
+
+All times are cycles. A head flit that finds everything free spends ``router_cycles`` in a router
+(route, VC allocation, switch allocation, traversal) and ``channel_cycles`` on the channel behind
+it; the flits of its packet follow at one a cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from netloom.errors import InputError
+from netloom.routing import ports
+
+if TYPE_CHECKING:
+    from netloom.topology import Topology
+
+Switching: TypeAlias = Literal[
+    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"
+]
+SWITCHINGS: tuple[Switching, ...] = (
+    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
+)  # fmt: skip
+
+MOST_FLITS = 32_767
+"""Most flits of a buffer or a packet: counters are int16."""
+
+MOST_CYCLES = 64
+"""Longest delay of one stage or channel: what is under way is kept cycle by cycle."""
+
+
+class Timing(NamedTuple):
+    """The delays that a router's stages add up to, in cycles.
+
+    ``head_wait``: from the cycle in which a head comes to the front of its VC to the first in which
+    it asks for an output VC. ``flit``: from winning the switch to being at the front of the next
+    buffer. ``credit``: from winning the switch to the buffer slot's use by the router before.
+    ``injection`` and ``ejection``: from the source to its router, from winning the switch to the
+    sink. ``injection_credit``: as ``credit``, for the source.
+    """
+
+    head_wait: int
+    flit: int
+    credit: int
+    injection: int
+    injection_credit: int
+    ejection: int
+
+
+@dataclass(frozen=True)
+class Router:
+    """An input-queued virtual-channel router with credit-based flow control.
+
+    Attributes
+    ----------
+    vcs
+        Virtual channels of every channel.
+    buffer_flits
+        Flits that the buffer of one VC holds.
+    switching
+        ``wormhole``; ``virtual-cut-through`` (a packet goes on only where all of it fits);
+        ``store-and-forward`` (and only when all of it has come); ``circuit`` (a probe takes the
+        path's VCs, an acknowledgement comes back, then the data flows); ``reserved`` (every
+        connection owns one VC of each of its channels for good, as iWarp's logical channels).
+    route_cycles
+        Route computation; 0 where it is done ahead of time.
+    vc_allocation_cycles, switch_allocation_cycles, traversal_cycles
+        The other stages of the pipeline.
+    speculative
+        VC allocation is part of switch allocation, and takes no stage of its own.
+    channel_cycles, credit_cycles
+        Delay of a channel between routers; delay of a credit beyond that of the channel back.
+    injection_channels, ejection_channels
+        Channels of one flit a cycle between a node and its router; 0: unlimited, as many as the
+        node has network channels.
+    oldest_first
+        Allocation prefers the oldest packet, where it is round-robin otherwise.
+
+    Examples
+    --------
+    >>> Router(vcs=2).router_cycles
+    3
+    >>> router("single-cycle").zero_load_cycles(hops=4, flits=5)
+    16
+    """
+
+    vcs: int = 4
+    buffer_flits: int = 8
+    switching: Switching = "wormhole"
+    route_cycles: int = 0
+    vc_allocation_cycles: int = 1
+    switch_allocation_cycles: int = 1
+    traversal_cycles: int = 1
+    speculative: bool = False
+    channel_cycles: int = 1
+    credit_cycles: int = 0
+    injection_channels: int = 1
+    ejection_channels: int = 1
+    oldest_first: bool = False
+
+    def __post_init__(self) -> None:
+        least = {"route_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
+        least |= {"injection_channels": 0, "ejection_channels": 0}
+        most = {"vcs": 62, "buffer_flits": MOST_FLITS}
+        most |= {"injection_channels": 62, "ejection_channels": 62}
+        for name, value in vars(self).items():
+            if name in ("switching", "speculative", "oldest_first"):
+                continue
+            low, high = least.get(name, 1), most.get(name, MOST_CYCLES)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise InputError(name, str(value), f"a whole number from {low} to {high}")
+        if self.switching not in SWITCHINGS:
+            raise InputError("switching", f"'{self.switching}'", f"one of {', '.join(SWITCHINGS)}")
+
+    @property
+    def router_cycles(self) -> int:
+        """Cycles that a head flit spends in an idle router."""
+        vc_allocation = 0 if self.speculative else self.vc_allocation_cycles
+        stages = self.route_cycles + vc_allocation + self.switch_allocation_cycles
+        return stages + self.traversal_cycles
+
+    @property
+    def whole_packets(self) -> bool:
+        """Whether a packet moves only to where all of it fits."""
+        return self.switching in ("virtual-cut-through", "store-and-forward")
+
+    def timing(self) -> Timing:
+        """Return the delays that the stages add up to.
+
+        Injection and ejection channels have a delay of one cycle.
+        """
+        allocation, traversal = self.switch_allocation_cycles, self.traversal_cycles
+        return Timing(
+            head_wait=self.route_cycles
+            + (0 if self.speculative else self.vc_allocation_cycles - 1),
+            flit=allocation + traversal + self.channel_cycles,
+            credit=allocation + self.channel_cycles + self.credit_cycles,
+            injection=2,
+            injection_credit=allocation + 1,
+            ejection=allocation + traversal + 1,
+        )
+
+    def zero_load_cycles(self, hops: float, flits: float) -> float:
+        """Return the packet latency of an idle network, from creation to the tail's arrival.
+
+        With D = hops + 1 routers of R cycles, channels of C cycles and P flits, wormhole and
+        virtual cut-through take 3 + D R + (D - 1) C + P - 1: injection and ejection channel
+        included. Store-and-forward waits for the tail at every router, D (P - 1) more.
+        Circuit switching sends a probe there (P = 1), an acknowledgement back, and then the data,
+        which neither waits for routes nor for VCs. With reserved VCs heads wait for neither.
+
+        Parameters
+        ----------
+        hops
+            Network channels crossed.
+        flits
+            Packet length P (whole or mean).
+
+        Examples
+        --------
+        >>> Router().zero_load_cycles(hops=5.25, flits=5)
+        31.0
+        """
+        routers, times = hops + 1, self.timing()
+        head = times.head_wait + (0 if self.speculative else 1)
+        flight = times.injection + hops * times.flit + times.ejection
+        if self.switching == "circuit":
+            acknowledged = 2 * times.injection_credit + hops * times.credit
+            return routers * head + flight + acknowledged + flight + flits - 1
+        if self.switching == "reserved":
+            return flight + flits - 1
+        waits = routers if self.switching == "store-and-forward" else 0
+        return routers * head + flight + (flits - 1) * (1 + waits)
+
+
+PRESETS: dict[str, Router] = {
+    "three-stage": Router(),
+    "canonical-4-stage": Router(route_cycles=1),
+    "speculative-2-stage": Router(speculative=True),
+    "single-cycle": Router(speculative=True, traversal_cycles=0),
+}
+"""Routers by name; ``three-stage`` (routes computed ahead) is the default."""
+
+
+def router(name: str = "three-stage", **changes: object) -> Router:
+    """Return the router preset ``name``, with fields changed.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset or field, or a field's value is out of range.
+
+    Examples
+    --------
+    >>> router("canonical-4-stage", vcs=2).router_cycles
+    4
+    """
+    if name not in PRESETS:
+        raise InputError("router", f"'{name}'", f"one of {', '.join(PRESETS)}")
+    for field in changes:
+        if field not in vars(PRESETS[name]):
+            raise InputError("router", f"field '{field}'", ", ".join(vars(PRESETS[name])))
+    return replace(PRESETS[name], **changes)  # type: ignore[arg-type]
+
+
+def end_channels(topology: Topology, router: Router) -> tuple[int, int]:
+    """Return the injection and ejection channels of a node: unlimited ones are as many as ports.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> end_channels(mesh(4, 4), Router(ejection_channels=0))
+    (1, 4)
+    """
+    most = max(ports(topology).num_network_ports, 1)
+    return router.injection_channels or most, router.ejection_channels or most

@@ -1,0 +1,332 @@
+"""One open-loop run: warm up, measure until it is precise enough, and say what it is worth.
+
+The start-up is found by MSER-5 on packet latencies: the network runs, for twice as long each time,
+until the rule finds that the start-up lies in the first half; what came until then is left out.
+Then it is measured in equal steps, until the 95 % confidence interval of the mean packet latency
+(batch means) is as narrow as asked, the network is seen to fall behind, or a limit is met. All
+decisions depend on cycles and packets only, never on time: the same question has the same answer.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.routing import draw_aux
+from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.layout import BORN
+from netloom.simulation.stability import LEAST_SAMPLES, stability
+from netloom.simulation.tally import Tally, worst_node
+from netloom.simulation.warmup import warmup_packets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.network.router import Router
+    from netloom.simulation.tally import Delivered, Measured
+    from netloom.topology import Topology
+    from netloom.workload import Arrivals, Lengths, Traffic
+
+MOST_SAMPLES = 128
+"""Samples of backlog and buffers kept; when they are full, every other one goes."""
+
+STEP_HOPS = 500_000
+"""Flit-hops of a step, about: the run can be interrupted between steps."""
+
+LEAST_WARM_PACKETS = 500
+LEAST_STEP, MOST_STEP = 50, 1024
+"""Cycles of a step."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends.
+
+    Attributes
+    ----------
+    cycles
+        Measured cycles; None: as many as precision needs.
+    precision
+        Half-width of the 95 % confidence interval of the mean packet latency, as a fraction of it,
+        that is narrow enough.
+    most_cycles
+        Measured cycles after which a run ends whatever its precision, and cycles after which the
+        search for the end of the start-up is given up.
+    latency
+        Mean packet latency, in cycles, beyond which nobody cares; infinite by default.
+    """
+
+    cycles: int | None = None
+    precision: float = 0.02
+    most_cycles: int = 200_000
+    latency: float = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRun:
+    """What one run at one load was asked and found. Traffic is in flits/node/cycle.
+
+    Attributes
+    ----------
+    load
+        Offered traffic of the average sending node, as asked.
+    offered
+        What was in fact created in the measured window.
+    measured
+        Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
+        falls behind say how long was waited, and nothing else.
+    stable, reason
+        Whether the network kept up, and why it is thought so.
+    interrupted
+        Whether the run was stopped from outside.
+    warmup_cycles
+        Cycles left out at the start.
+    accepted_worst_node, worst_node
+        Accepted traffic of the sending node that got least of what it offered, and which it is.
+    flit_hops
+        Flits that crossed channels between routers, in the measured window.
+    cpu_seconds
+        Processor time of the whole run.
+    channel_utilisation
+        float[num_channels], flits a cycle on each channel.
+    accepted_by_node
+        float[num_nodes], delivered traffic of each source.
+    vc_occupancy
+        float[vcs], mean flits in the network buffers of each VC.
+    latency_counts
+        int64[longest + 1]: how many packets had each latency.
+    """
+
+    load: float
+    offered: float
+    measured: Measured
+    stable: bool
+    reason: str
+    interrupted: bool
+    warmup_cycles: int
+    accepted_worst_node: float
+    worst_node: int
+    flit_hops: int
+    cpu_seconds: float
+    channel_utilisation: NDArray[np.float64]
+    accepted_by_node: NDArray[np.float64]
+    vc_occupancy: NDArray[np.float64]
+    latency_counts: NDArray[np.int64]
+
+
+@dataclass
+class _Samples:
+    """Backlog and packets by source, at regular distances in the measured window."""
+
+    cycles: list[int] = field(default_factory=list)
+    backlogs: list[int] = field(default_factory=list)
+    inside: list[NDArray[np.int32]] = field(default_factory=list)
+    every: int = 1
+    seen: int = 0
+
+    def add(self, cycle: int, backlog: int, inside: NDArray[np.int64]) -> None:
+        if self.seen % self.every == 0:
+            self.cycles.append(cycle)
+            self.backlogs.append(backlog)
+            self.inside.append(inside.astype(np.int32))
+        self.seen += 1
+        if len(self.cycles) == MOST_SAMPLES:
+            for values in (self.cycles, self.backlogs, self.inside):
+                del values[1::2]
+            self.every *= 2
+
+
+class Run:
+    """A network, the packets that come to it, and what has been counted so far.
+
+    Parameters
+    ----------
+    topology, routing, router
+        The network; ``routing`` was made for the router's VCs and channels.
+    traffic, load, lengths, arrivals
+        The packets; see ``workload.PacketStream``.
+    seed
+        Of everything random. Packets and the coins of their routing have streams of their own.
+    reservation
+        The connections, with reserved VCs.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        routing: VirtualChannelRouting,
+        router: Router,
+        traffic: Traffic,
+        load: float,
+        *,
+        lengths: Lengths,
+        arrivals: Arrivals,
+        seed: int,
+        reservation: Reservation | None = None,
+    ) -> None:
+        from netloom.workload import PacketStream
+
+        self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
+        self.lengths, self.reservation = lengths, reservation
+        connections = None if reservation is None else reservation.connections
+        self.engine = Engine(
+            topology, routing, router, shortest_packet=lengths.shortest, connections=connections
+        )
+        self.stream = PacketStream(traffic, load, lengths=lengths, arrivals=arrivals, seed=seed)
+        self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+        self.born_flits = np.zeros(topology.num_nodes, np.int64)
+        self.delivered_packets = np.zeros(topology.num_nodes, np.int64)
+        self.born_packets = np.zeros(topology.num_nodes, np.int64)
+
+    def advance(self, cycles: int) -> Delivered:
+        """Run some cycles more; return the packets that they delivered."""
+        until = self.engine.cycle + cycles
+        packets = self.stream.until(until)
+        if self.reservation is None:
+            coin, aux = draw_aux(self.routing, self._coins, packets.source, packets.target)
+        else:
+            aux = self.reservation.aux_of(packets.source, packets.target)
+            coin = np.zeros_like(aux)
+        table = np.empty((len(aux), len(BORN)), np.int32)
+        for column, values in enumerate((*packets, coin, aux)):
+            table[:, column] = values
+        nodes = len(self.born_flits)
+        self.born_flits += np.bincount(packets.source, packets.flits, nodes).astype(np.int64)
+        self.born_packets += np.bincount(packets.source, minlength=nodes)
+        delivered = self.engine.advance(table, until)
+        self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
+        return delivered
+
+    @property
+    def backlog_flits(self) -> int:
+        """Flits of all packets created that have not left, those of sources included."""
+        probes = self.engine.count("delivered") if self.router.switching == "circuit" else 0
+        return int(self.born_flits.sum()) - self.engine.count("ejected") + probes
+
+
+def run_network(
+    run: Run, limits: Limits, *, stopped: Callable[[], bool] = lambda: False
+) -> NetworkRun:
+    """Warm a network up, measure it until a limit is met, and return what was found.
+
+    Parameters
+    ----------
+    run
+        A run that has not begun.
+    limits
+        When it ends.
+    stopped
+        Asked between steps: whether to end at once, with what is known.
+
+    Raises
+    ------
+    DeadlockError
+        If packets block each other for good.
+    """
+    start = time.thread_time()
+    step = _step(run)
+    _warm_up(run, step, limits, stopped)
+    engine, begin = run.engine, run.engine.cycle
+    tally = Tally(len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1))
+    channels, hops = engine.channel_flits(), engine.count("link_hops")
+    born = run.born_flits.copy()
+    samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
+    samples.add(begin, run.backlog_flits, run.born_packets - run.delivered_packets)
+    while not (ended := _ended(run, tally, samples, limits)) and not stopped():
+        cycles = step if limits.cycles is None else min(step, limits.cycles - tally.cycles)
+        delivered = run.advance(cycles)
+        tally.add(delivered, engine.cycle)
+        samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
+        occupancy += engine.buffered()[:, : engine.setup.network_ports].mean(axis=(0, 1))
+        steps += 1
+    engine.flits()  # they balance
+    cycles = max(tally.cycles, 1)
+    rate = run.load * run.traffic.rate
+    senders = int(np.count_nonzero(rate))
+    worst = worst_node(tally.delivered_flits, rate, cycles)
+    verdict = _stability(run, samples, tally.measured(senders))
+    return NetworkRun(
+        load=run.load,
+        offered=float((run.born_flits - born).sum() / cycles / senders),
+        measured=tally.measured(senders),
+        stable=verdict[0],
+        reason=verdict[1],
+        interrupted=not ended,
+        warmup_cycles=begin,
+        accepted_worst_node=worst.accepted,
+        worst_node=worst.node,
+        flit_hops=engine.count("link_hops") - hops,
+        cpu_seconds=time.thread_time() - start,
+        channel_utilisation=(engine.channel_flits() - channels) / cycles,
+        accepted_by_node=tally.delivered_flits / cycles,
+        vc_occupancy=occupancy / max(steps, 1),
+        latency_counts=tally.latency_counts,
+    )
+
+
+def _step(run: Run) -> int:
+    """Return the cycles of a step: of about ``STEP_HOPS`` flit-hops, whatever the network."""
+    nodes = len(run.born_flits)
+    setup = run.engine.setup
+    flits_a_cycle = run.load * float(run.traffic.rate.sum())
+    hops = nodes ** (1 / max(setup.network_ports / 2, 1))
+    work = flits_a_cycle * hops + nodes / 64
+    return int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
+
+
+def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> None:
+    """Run until MSER-5 finds the end of the start-up, or the limit."""
+    packets_a_cycle = float(run.stream.rates.sum())
+    diameter_cycles = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
+    wanted = max(10 * diameter_cycles, LEAST_WARM_PACKETS / packets_a_cycle)
+    cycles = min(ceil(wanted), limits.most_cycles)
+    latencies: list[NDArray[np.int32]] = []
+    while not stopped():
+        while run.engine.cycle < cycles and not stopped():
+            delivered = run.advance(min(step, cycles - run.engine.cycle))
+            latencies.append(delivered.arrival - delivered.birth)
+        if cycles >= limits.most_cycles or warmup_packets(np.concatenate(latencies)) is not None:
+            return
+        if _hopeless(run):
+            return
+        cycles = min(2 * cycles, limits.most_cycles)
+
+
+def _hopeless(run: Run) -> bool:
+    """Whether a network is so far behind that it will not find a steady state: 30 % and more."""
+    return run.backlog_flits > 0.3 * run.born_flits.sum() and run.engine.cycle > 2_000
+
+
+def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
+    if limits.cycles is not None:
+        return tally.cycles >= limits.cycles
+    if samples.seen <= LEAST_SAMPLES:
+        return False
+    if tally.cycles >= limits.most_cycles:
+        return True
+    if samples.seen & (samples.seen - 1) and samples.seen % 32:
+        return False  # looked at 32, 64, 96 ... and powers of two only
+    measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
+    if measured.packet_latency > limits.latency:
+        return True
+    if measured.precision <= limits.precision:
+        return True
+    return not _stability(run, samples, measured)[0]
+
+
+def _stability(run: Run, samples: _Samples, measured: Measured) -> tuple[bool, str]:
+    if len(samples.cycles) < LEAST_SAMPLES:
+        behind = 1 - measured.accepted / run.load
+        return not behind > 0.1, "too few samples to tell"
+    middle = len(samples.cycles) // 2
+    inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
+    rate = run.load * run.traffic.rate
+    return stability(samples.cycles, samples.backlogs, inside, rate, run.lengths.mean)

@@ -1,0 +1,198 @@
+"""Several runs of one network: a list of loads, or the load at which it saturates.
+
+Runs are independent and go to as many threads as there are processors (the kernel lets other
+threads run); answers do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Answer = TypeVar("Answer")
+
+HEARING = 0.1
+"""Seconds after which Ctrl-C is heard at the latest."""
+
+ZERO_LOAD = 0.005
+"""Offered load at which latency is taken for that of an idle network."""
+
+
+def run_loads(
+    make_run: Callable[[float], Run],
+    loads: Sequence[float],
+    limits: Limits,
+    *,
+    tell: Callable[[int], None] = lambda _: None,
+) -> list[NetworkRun]:
+    """Run every load, in rising order, up to the first at which the network falls behind.
+
+    Ctrl-C ends the runs under way; what is known so far is returned, the last of it marked as
+    interrupted.
+
+    Parameters
+    ----------
+    make_run
+        Makes a run that has not begun, at a load.
+    loads
+        Offered loads, flits/node/cycle.
+    limits
+        When a run ends.
+    tell
+        Called with the number of runs that have ended, whenever one has.
+    """
+    stop, rising = Event(), sorted(loads)
+    saturated = len(rising)
+
+    def one(index: int) -> NetworkRun | None:
+        nonlocal saturated
+        if stop.is_set() or index > saturated:
+            return None
+        found = run_network(
+            make_run(rising[index]), limits, stopped=lambda: stop.is_set() or index > saturated
+        )
+        if not found.stable:
+            saturated = min(saturated, index)
+        return found
+
+    runs: list[NetworkRun] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = [pool.submit(one, index) for index in range(len(rising))]
+        for future in waiting:
+            found = _result(future, stop)
+            if found is None:
+                break
+            runs.append(found)
+            tell(len(runs))
+            if not found.stable or found.interrupted:
+                break
+        saturated = -1
+    return runs
+
+
+def _result(future: Future[Answer], stop: Event) -> Answer:
+    """Return what a thread found; on Ctrl-C, have all of them stop and return what it has.
+
+    It looks up now and then, since libraries that handle signals themselves can keep a waiting
+    thread from hearing of one.
+    """
+    while True:
+        try:
+            return future.result(timeout=HEARING)
+        except TimeoutError:
+            continue
+        except KeyboardInterrupt:
+            stop.set()
+
+
+@dataclass(frozen=True)
+class SaturationPoint:
+    """Where a network saturates.
+
+    Attributes
+    ----------
+    load
+        Offered load at which the mean packet latency is ``latency_factor`` times that of the idle
+        network, or the network falls behind; between two runs ``load_width`` apart.
+    load_width
+        Width of the bracket.
+    accepted, accepted_worst_node
+        Accepted traffic there, of the mean and of the worst sending node, flits/node/cycle.
+    peak_accepted
+        The highest accepted traffic of a run that kept up.
+    zero_load_latency, latency_factor
+        Mean packet latency at next to no load, cycles; and how many times that is too much.
+    interrupted
+        Whether the search was stopped from outside: the bracket is as wide as it was then.
+    runs
+        All runs, by load.
+    """
+
+    load: float
+    load_width: float
+    accepted: float
+    accepted_worst_node: float
+    peak_accepted: float
+    zero_load_latency: float
+    latency_factor: float
+    interrupted: bool
+    runs: list[NetworkRun]
+
+
+def find_saturation(
+    make_run: Callable[[float], Run],
+    limits: Limits,
+    *,
+    below: float = 1.0,
+    latency_factor: float = 3.0,
+    width: float = 0.01,
+    tell: Callable[[int], None] = lambda _: None,
+) -> SaturationPoint:
+    """Find the offered load at which a network saturates, by bracketing.
+
+    Ctrl-C ends the search with the bracket that it has by then.
+
+    Parameters
+    ----------
+    make_run, limits, tell
+        As for ``run_loads``.
+    below
+        A load at which it is saturated for sure, such as ``throughput_bound``'s; if it is not, that
+        is the answer.
+    latency_factor
+        How many times the latency of the idle network is too much.
+    width
+        Width of the bracket, as a fraction of the load, at which to stop.
+    """
+    runs: list[NetworkRun] = []
+    stop = Event()
+
+    def measure(load: float, beyond: float) -> NetworkRun:
+        return run_network(make_run(load), replace(limits, latency=beyond), stopped=stop.is_set)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+
+        def both(loads: Sequence[float], beyond: float) -> list[NetworkRun]:
+            waiting = [pool.submit(measure, load, beyond) for load in loads]
+            found = [_result(future, stop) for future in waiting]
+            runs.extend(found)
+            tell(len(runs))
+            return found
+
+        idle, last = both((min(ZERO_LOAD, below / 10), below), float("inf"))
+        beyond = latency_factor * idle.measured.packet_latency
+        too_much = partial(_too_much, beyond=beyond)
+        low, high = idle, last
+        while too_much(high) and high.load - low.load > width * high.load and not stop.is_set():
+            third = (high.load - low.load) / 3
+            for found in both((low.load + third, high.load - third), beyond):
+                if too_much(found):
+                    high = found
+                    break
+                low = found
+    runs.sort(key=lambda run: run.load)
+    kept_up = [run.measured.accepted for run in runs if run.stable]
+    return SaturationPoint(
+        load=(low.load + high.load) / 2 if too_much(high) else high.load,
+        load_width=high.load - low.load,
+        accepted=low.measured.accepted,
+        accepted_worst_node=low.accepted_worst_node,
+        peak_accepted=max(kept_up, default=0.0),
+        zero_load_latency=idle.measured.packet_latency,
+        latency_factor=latency_factor,
+        interrupted=stop.is_set(),
+        runs=runs,
+    )
+
+
+def _too_much(run: NetworkRun, beyond: float) -> bool:
+    return not run.stable or run.measured.packet_latency > beyond

@@ -1,0 +1,323 @@
+"""What a run measures, gathered from the packets it delivers, in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.simulation.intervals import (
+    CORRELATED,
+    autocorrelation,
+    batch_interval,
+    merge_correlated,
+    percentiles,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MOST_BATCHES = 64
+"""Batches kept; when they are full, pairs are merged, so that there are 32 to 64 from then on."""
+
+PRECISE_BATCHES = 16
+"""Batches from which on a run may be called precise."""
+
+PRECISE_PACKETS = 500
+"""Packets from which on a run may be called precise: some 30 in each of the fewest batches."""
+
+# Rows of a tally's sums, one column a batch.
+ROWS = 6
+PACKETS, LATENCY, NETWORK, QUEUE, HOPS, FLITS = range(ROWS)
+
+
+class Delivered(NamedTuple):
+    """Packets that have been delivered: one array a property, int32[packets] each.
+
+    Attributes
+    ----------
+    number
+        How many packets were created before it.
+    birth, entry, arrival
+        Cycles in which it was created, its head left the source, and its tail was delivered.
+    source, target
+        Nodes.
+    hops
+        Network channels it crossed.
+    flits
+        Its length.
+    """
+
+    number: NDArray[np.int32]
+    birth: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    arrival: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    hops: NDArray[np.int32]
+    flits: NDArray[np.int32]
+
+
+class WorstNode(NamedTuple):
+    """The sending node that is served worst.
+
+    Attributes
+    ----------
+    node
+        Its number.
+    share
+        Accepted traffic as a fraction of what it offers.
+    accepted
+        Its accepted traffic, flits/cycle.
+    """
+
+    node: int
+    share: float
+    accepted: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the packets that arrived within the window.
+
+    Latencies are in cycles, traffic in flits/node/cycle; ``_ci95`` is the half-width of a 95 %
+    confidence interval from batch means. NaN where there is too little to tell.
+
+    Attributes
+    ----------
+    cycles, packets
+        Length of the window, and packets that arrived in it.
+    batches
+        Whole batches that the window holds.
+    packet_latency, packet_latency_ci95
+        Mean from birth to arrival.
+    packet_latency_p50, packet_latency_p99, packet_latency_max
+        Percentiles by nearest rank, and the largest; exact.
+    network_latency, network_latency_ci95
+        Mean from entry to arrival.
+    queue_latency
+        Mean from birth to entry: the time spent in the source queue.
+    hops
+        Mean number of network channels crossed.
+    accepted, accepted_ci95
+        Accepted traffic, mean over the sending nodes.
+    precision
+        ``packet_latency_ci95`` / ``packet_latency``. NaN, hence below no goal, unless there are
+        at least 16 batches and 500 packets, and the batches are long enough to be independent.
+    """
+
+    cycles: int
+    packets: int
+    batches: int
+    packet_latency: float
+    packet_latency_ci95: float
+    packet_latency_p50: float
+    packet_latency_p99: float
+    packet_latency_max: float
+    network_latency: float
+    network_latency_ci95: float
+    queue_latency: float
+    hops: float
+    accepted: float
+    accepted_ci95: float
+    precision: float
+
+
+class Tally:
+    """Sums over the packets that arrive within a window of time, which grows as the run goes on.
+
+    Sums are kept for at most 64 batches of equal length. Latencies are counted value by value:
+    8 bytes for each cycle of the longest one, so never more than 8 for each cycle of the run.
+
+    Parameters
+    ----------
+    num_nodes
+        Nodes of the network.
+    begin
+        First cycle of the window: the end of the warm-up.
+    batch_cycles
+        Length of a batch at first; it doubles whenever there would be more than 64.
+
+    Examples
+    --------
+    >>> column = lambda *values: np.array(values, np.int32)
+    >>> tally = Tally(2, begin=100, batch_cycles=10)
+    >>> tally.add(
+    ...     Delivered(
+    ...         number=column(0, 1, 2),
+    ...         birth=column(80, 95, 98),
+    ...         entry=column(80, 96, 98),
+    ...         arrival=column(99, 105, 112),
+    ...         source=column(0, 0, 1),
+    ...         target=column(1, 1, 0),
+    ...         hops=column(1, 1, 1),
+    ...         flits=column(4, 4, 4),
+    ...     ),
+    ...     until=120,
+    ... )
+    >>> measured = tally.measured(senders=2)
+    >>> measured.packets, measured.packet_latency, measured.queue_latency, measured.accepted
+    (2, 12.0, 0.5, 0.2)
+    """
+
+    def __init__(self, num_nodes: int, *, begin: int, batch_cycles: int) -> None:
+        assert batch_cycles >= 1
+        self.begin = self.until = begin
+        self.batch_cycles = batch_cycles
+        self.delivered_flits = np.zeros(num_nodes, np.int64)
+        """Flits delivered of those that each node sent."""
+        self._sums = np.zeros((ROWS, MOST_BATCHES), np.int64)
+        self.latency_counts = np.zeros(1024, np.int64)
+        """How many packets had each latency, from 0 cycles on."""
+        self._early = Delivered(*np.zeros((len(Delivered._fields), 0), np.int32))
+
+    @property
+    def cycles(self) -> int:
+        """Length of the window so far."""
+        return self.until - self.begin
+
+    @property
+    def packets(self) -> int:
+        """Packets that arrived within the window so far."""
+        return int(self._sums[PACKETS].sum())
+
+    def add(self, delivered: Delivered, until: int) -> None:
+        """Extend the window to, and without, the cycle ``until``.
+
+        Parameters
+        ----------
+        delivered
+            All packets not given before that arrive before ``until``, in any order. Those that
+            arrive before the window are left out; those that arrive after it are kept for later.
+        until
+            End of the window, not before its present end.
+        """
+        assert until >= self.until, "a window does not shrink"
+        given = Delivered(*map(np.concatenate, zip(self._early, delivered, strict=True)))
+        late = given.arrival < self.until
+        assert not (late & (given.arrival >= self.begin)).any(), "the batch was closed before"
+        self._early = _chosen(given, given.arrival >= until)
+        self.until = until
+        while self.cycles > MOST_BATCHES * self.batch_cycles:
+            self._merge_pairs()
+        self._count(_chosen(given, (given.arrival < until) & ~late))
+
+    def measured(self, senders: int) -> Measured:
+        """Return what has been measured so far.
+
+        Parameters
+        ----------
+        senders
+            Number of nodes that send: those whose mean the accepted traffic is.
+        """
+        whole, sums, spans = self._batches()
+        packets = self.packets
+        counts = sums[PACKETS]
+        latency_batches = merge_correlated(sums[LATENCY], counts)
+        latency, latency_ci95 = batch_interval(*latency_batches)
+        network, network_ci95 = batch_interval(*merge_correlated(sums[NETWORK], counts))
+        accepted, accepted_ci95 = batch_interval(*merge_correlated(sums[FLITS], spans * senders))
+        precise = (
+            whole >= PRECISE_BATCHES
+            and packets >= PRECISE_PACKETS
+            and autocorrelation(*latency_batches) <= CORRELATED
+        )
+        middle, high, most = (
+            percentiles(self.latency_counts, (50, 99, 100)).tolist() if packets else [np.nan] * 3
+        )
+        return Measured(
+            cycles=self.cycles,
+            packets=packets,
+            batches=whole,
+            packet_latency=latency,
+            packet_latency_ci95=latency_ci95,
+            packet_latency_p50=middle,
+            packet_latency_p99=high,
+            packet_latency_max=most,
+            network_latency=network,
+            network_latency_ci95=network_ci95,
+            queue_latency=batch_interval(sums[QUEUE], counts)[0],
+            hops=batch_interval(sums[HOPS], counts)[0],
+            accepted=accepted,
+            accepted_ci95=accepted_ci95,
+            precision=latency_ci95 / latency if precise else np.nan,
+        )
+
+    def _merge_pairs(self) -> None:
+        half = MOST_BATCHES // 2
+        self._sums[:, :half] = self._sums[:, 0::2] + self._sums[:, 1::2]
+        self._sums[:, half:] = 0
+        self.batch_cycles *= 2
+
+    def _count(self, packets: Delivered) -> None:
+        latency = packets.arrival - packets.birth
+        summed = np.empty((ROWS, len(latency)), np.int64)
+        summed[PACKETS] = 1
+        summed[LATENCY] = latency
+        summed[NETWORK] = packets.arrival - packets.entry
+        summed[QUEUE] = packets.entry - packets.birth
+        summed[HOPS] = packets.hops
+        summed[FLITS] = packets.flits
+        batch = (packets.arrival - self.begin) // self.batch_cycles
+        for row, values in enumerate(summed):
+            self._sums[row] += _sum_by(batch, values, MOST_BATCHES)
+        self.delivered_flits += _sum_by(packets.source, summed[FLITS], len(self.delivered_flits))
+        longest = int(latency.max(initial=0))
+        if longest >= len(self.latency_counts):
+            more = max(longest + 1, 2 * len(self.latency_counts)) - len(self.latency_counts)
+            self.latency_counts = np.pad(self.latency_counts, (0, more))
+        np.add.at(self.latency_counts, latency, 1)
+
+    def _batches(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the number of whole batches, the sums of all batches, and their cycles.
+
+        What follows the last whole batch is counted with that batch: on its own it would be a
+        batch too short to tell.
+        """
+        whole, rest = divmod(self.cycles, self.batch_cycles)
+        sums = self._sums[:, : max(whole, 1)].copy()
+        spans = np.full(sums.shape[1], self.batch_cycles)
+        spans[-1] = self.cycles - (sums.shape[1] - 1) * self.batch_cycles
+        if whole and rest:
+            sums[:, -1] += self._sums[:, whole]
+        return whole, sums, spans
+
+
+def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> WorstNode:
+    """Return the sending node that gets the least of the traffic that it offers.
+
+    The least of many shares lies below 1 by chance alone when each node sends only few packets.
+
+    Parameters
+    ----------
+    delivered_flits
+        int[num_nodes]: flits delivered of those that each node sent.
+    rate
+        float[num_nodes]: traffic that each node offers, flits/cycle; nodes that offer none are not
+        looked at, but one must offer some.
+    cycles
+        Time over which the flits were counted.
+
+    Examples
+    --------
+    >>> worst_node([90, 0, 50], [0.125, 0.0, 0.0625], cycles=1000)
+    WorstNode(node=0, share=0.72, accepted=0.09)
+    """
+    offered = np.asarray(rate, np.float64)
+    accepted = np.asarray(delivered_flits) / cycles
+    sends = offered > 0
+    assert sends.any(), "no node sends"
+    share = np.full(len(offered), np.inf)
+    np.divide(accepted, offered, out=share, where=sends)
+    node = int(np.argmin(share))
+    return WorstNode(node, float(share[node]), float(accepted[node]))
+
+
+def _chosen(packets: Delivered, choice: NDArray[np.bool_]) -> Delivered:
+    return Delivered(*(values[choice] for values in packets))
+
+
+def _sum_by(group: NDArray[np.int32], values: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Sum of the values of each group; exact, as no such sum comes near 2⁵³."""
+    return np.bincount(group, values, minlength=groups).astype(np.int64)

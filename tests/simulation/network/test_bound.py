@@ -1,0 +1,264 @@
+"""Bounds on throughput: sums by hand, and every pair and every cut by brute force."""
+
+from itertools import combinations
+
+import hypothesis.strategies as st
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from netloom.contention import measure
+from netloom.errors import NoRouteError
+from netloom.routing import DimensionOrder, source_routes, table, virtual_channel_routing
+from netloom.simulation.network import bound
+from netloom.simulation.network.bound import end_channels, listed_pairs, throughput_bound
+from netloom.simulation.network.router import Router
+from netloom.topology import cube, graph_topology, hypercube, mesh, torus
+from netloom.workload import parse_traffic
+from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
+
+WIDE = Router(vcs=4, injection_channels=0, ejection_channels=0)
+
+
+def bound_of(network, pattern, routing="dimension-order", router=None):
+    traffic = parse_traffic(pattern, network) if isinstance(pattern, str) else pattern
+    router = router or Router(vcs=4)
+    routed = virtual_channel_routing(network, routing, num_vcs=router.vcs)
+    return throughput_bound(network, routed, traffic, router)
+
+
+def test_uniform_traffic_on_a_mesh_is_bound_by_its_bisection():
+    # 32 nodes send 32/63 of their flits across, over 8 channels
+    found = bound_of(mesh(8, 8), "uniform")
+    assert found.load == pytest.approx(8 * 63 / (32 * 32))
+    assert found.what == "the 8 channels from row 3 to row 4"
+    assert bound_of(mesh(8, 8), "uniform-self").load == pytest.approx(8 * 64 / (32 * 32))
+
+
+def test_uniform_traffic_on_a_torus():
+    # half the ring, four coordinates: 32 nodes send 32/63 out, over two channels a ring
+    found = bound_of(torus(8, 8), "uniform", router=WIDE)
+    assert found.load == pytest.approx(16 * 63 / (32 * 32))
+    assert found.what == "the 16 channels out of rows 0 to 3"
+    # unequal sides: the longer ring
+    found = bound_of(torus(4, 8), "uniform", "valiant", WIDE)
+    assert found.load == pytest.approx(8 * 31 / (16 * 16))
+    assert found.what == "the 8 channels out of columns 0 to 3"
+
+
+def test_a_cut_that_is_not_through_the_middle_can_be_the_fullest():
+    # all of column 0 sends out of it, to column 1 only: one direction of two
+    network = torus(4, 6)
+    traffic = pairs(24, [0, 6, 12, 18], [1, 7, 13, 19])
+    found = bound_of(network, traffic, "adaptive", WIDE)
+    assert found.load == pytest.approx(2)  # 4 flits a cycle over the 8 channels out of column 0
+    assert found.what == "the 8 channels out of column 0"
+    # dimension order has the one channel each
+    assert bound_of(network, traffic, router=WIDE).load == pytest.approx(1)
+
+
+def test_open_dimensions_between_rings_and_sides_of_one_and_two():
+    network = cube([2, 1, 5], wraps=[False, False, True])
+    found = bound_of(network, "uniform", "adaptive", WIDE)
+    # dimension 0: 5 nodes send 5/9 across 5 channels; dimension 2: 4 nodes 6/9, 4 channels
+    assert found.load == pytest.approx(1 / max(5 / 9, 4 * 6 / 9 / 4))
+    assert found.what == "the 4 channels out of coordinates 0 to 1 of dimension 2"
+    found = bound_of(hypercube(3), pairs(8, [0, 1, 2, 3], [4, 5, 6, 7]), "adaptive", WIDE)
+    assert found.load == pytest.approx(1)
+    assert found.what == "the 4 channels from coordinate 0 to coordinate 1 of dimension 0"
+    found = bound_of(mesh(5), pairs(5, [4, 3], [1, 0]), "adaptive", WIDE)
+    assert found == bound.Bound(pytest.approx(1 / 2), "the channel from node 2 to node 1")
+
+
+def test_transpose_fills_the_channels_of_the_corners():
+    # along a row first, the 7 packets of row 0 all turn at its end, into the channel down; the 8
+    # nodes of the diagonal do not send
+    found = bound_of(mesh(8, 8), "transpose")
+    assert found.load == pytest.approx(1 / 7)
+    assert found.what == "channel (0,0) -> (1,0)"
+    # no cut knows: from column 0 to 1 go 7 packets over 8 channels, 3 to 4 has 16 over 8
+    assert bound_of(mesh(8, 8), "transpose", "adaptive").load == pytest.approx(1 / 2)
+
+
+def test_tornado_fills_one_direction_of_every_ring():
+    # three channels ahead, never half-way round: dimension order leaves no choice
+    found = bound_of(torus(8, 8), "tornado")
+    assert (found.load, found.what) == (pytest.approx(1 / 3), "channel (0,0) -> (1,0)")
+    # adaptive routing too goes one way round, but the cut counts both
+    assert bound_of(torus(8, 8), "tornado", "adaptive").load == pytest.approx(2 / 3)
+    # a permutation that goes half-way: two ways, no exact load
+    assert bound_of(torus(8), permutation((np.arange(8) + 4) % 8)).load == pytest.approx(1 / 2)
+
+
+def test_hot_spot_by_hand():
+    # 63 nodes send 0.2 to the hot node, and their share of the other 0.8
+    found = bound_of(mesh(8, 8), "hot-spot:0.2:27")
+    assert found.load == pytest.approx(1 / (63 * (0.2 + 0.8 / 63)))
+    assert found.what == "ejection at node (3,3)"
+    two = bound_of(mesh(8, 8), "hot-spot:0.2:27,28")
+    assert two.load == pytest.approx(1 / (62 * 0.1 + 0.2 + 0.8))
+    # four ejection channels: now the channel from below, with the traffic of four rows
+    four = bound_of(mesh(8, 8), "hot-spot:0.2:27", router=Router(ejection_channels=4))
+    assert four.load == pytest.approx(1 / (32 * 0.2 + 32 * 4 * 0.8 / 63))
+    assert four.what == "channel (4,3) -> (3,3)"
+
+
+def test_the_node_that_sends_most():
+    traffic = with_rates(uniform(16), [3, 1] + [0] * 14)
+    found = bound_of(mesh(4, 4), traffic, router=Router(ejection_channels=0))
+    assert found == bound.Bound(pytest.approx(2 / 3), "injection at node (0,0)")
+    two = bound_of(mesh(4, 4), traffic, "adaptive", Router(injection_channels=2))
+    assert two == bound.Bound(pytest.approx(4 / 3), "injection at node (0,0)")
+    assert bound_of(mesh(4), permutation([0, 1, 2, 3], to_self=True)).load == 1
+
+
+def test_end_channels():
+    assert end_channels(mesh(4, 4), Router()) == (1, 1)
+    assert end_channels(mesh(4, 4), Router(injection_channels=0, ejection_channels=3)) == (4, 3)
+    assert end_channels(cube([1]), Router(injection_channels=0)) == (1, 1)
+
+
+def test_given_routes_and_tables():
+    ring = torus(5)
+    routes = source_routes(ring, [[0, 1, 2], [1, 2], [2, 3]])
+    traffic = pairs(5, [0, 1, 2], [2, 2, 3])
+    found = bound_of(ring, traffic, routes)
+    assert (found.load, found.what) == (pytest.approx(1 / 2), "ejection at node 2")
+    found = bound_of(ring, traffic, routes, WIDE)
+    assert (found.load, found.what) == (pytest.approx(1 / 2), "channel 1 -> 2")
+    with pytest.raises(NoRouteError, match="from node 3 to node 4"):
+        bound_of(ring, pairs(5, [3], [4]), routes)
+
+    star = graph_topology(nx.star_graph(4))
+    found = bound_of(star, "uniform", "shortest-path", WIDE)
+    assert (found.load, found.what) == (pytest.approx(1), "channel 0 -> 1")  # leaf 1 receives all
+    line = mesh(4)
+    right = line.line_base[0, 0]
+    left = line.line_base[0, 1]
+    only = table(line, lambda node, target: right + node if target > node else left + 3 - node)
+    assert bound_of(line, "uniform", only, WIDE).load == pytest.approx(1 / (4 / 3))
+
+
+def test_a_table_with_choices_counts_no_channels():
+    square = mesh(2, 2)
+    channel = {square.channel_name(c): c for c in range(square.num_channels)}
+    along = {0: channel["(0,0) -> (0,1)"], 1: channel["(0,1) -> (0,0)"]}
+    along |= {2: channel["(1,0) -> (1,1)"], 3: channel["(1,1) -> (1,0)"]}
+    across = {0: channel["(0,0) -> (1,0)"], 1: channel["(0,1) -> (1,1)"]}
+    across |= {2: channel["(1,0) -> (0,0)"], 3: channel["(1,1) -> (0,1)"]}
+
+    def along_first(node, target):
+        return across[node] if node % 2 == target % 2 else along[node]
+
+    def either_from_the_corner(node, target):
+        return [along[0], across[0]] if (node, target) == (0, 3) else along_first(node, target)
+
+    traffic = pairs(4, [0, 0, 1], [3, 1, 2], weights=[1, 1, 0.1])
+    fixed, free = (table(square, ways) for ways in (along_first, either_from_the_corner))
+    # node 0 sends 2 of 2.1, so 2 / 1.05 flits a cycle at load 1: by one channel, or by two
+    assert bound_of(square, traffic, fixed, WIDE) == bound.Bound(
+        pytest.approx(2.1 / 4), "channel (0,0) -> (0,1)"
+    )
+    assert bound_of(square, traffic, free, WIDE).load == pytest.approx(2 * 2.1 / 4)
+
+
+@st.composite
+def traffics(draw, num_nodes):
+    """Any of the laws, at any rates."""
+    base = draw(st.sampled_from(["uniform", "uniform-self", "permutation", "pairs"]))
+    node = st.integers(0, num_nodes - 1)
+    if base == "permutation":
+        targets = draw(st.permutations(range(num_nodes)))
+        traffic = permutation(targets, to_self=True)
+    elif base == "pairs":
+        ends = draw(st.lists(st.tuples(node, node).filter(lambda p: p[0] != p[1]), min_size=1))
+        weights = draw(st.lists(st.floats(0.1, 9), min_size=len(ends), max_size=len(ends)))
+        traffic = pairs(num_nodes, *np.array(ends).T, weights=weights)
+    else:
+        traffic = uniform(num_nodes, to_self=base == "uniform-self")
+    hot = draw(st.lists(node, max_size=3, unique=True))
+    if hot:
+        traffic = hot_spot(traffic, draw(st.floats(0.01, 1)), hot)
+    rates = draw(st.lists(st.sampled_from([0, 1, 2.5]), min_size=num_nodes, max_size=num_nodes))
+    rates = np.array(rates) * traffic.law.can_send()
+    return with_rates(traffic, rates) if rates.any() else traffic
+
+
+@st.composite
+def networks(draw):
+    sides = draw(
+        st.lists(st.integers(1, 6), min_size=1, max_size=3).filter(lambda s: 1 < np.prod(s) < 60)
+    )
+    return cube(sides, draw(st.lists(st.booleans(), min_size=len(sides), max_size=len(sides))))
+
+
+def fullest_cut(network, flow):
+    """Traffic over channels, of every cut of every dimension: pair by pair, channel by channel."""
+    fullest = 0.0
+    at = [network.coordinates(node) for node in range(network.num_nodes)]
+    ends = list(zip(network.channel_source.tolist(), network.channel_target.tolist(), strict=True))
+    for axis, side in enumerate(network.sides):
+        for low, high in combinations(range(side + 1), 2):
+            if high - low == side or (low and not network.wraps[axis]):
+                continue
+            inside = [low <= place[axis] < high for place in at]
+            for out in (True, False):
+                traffic = sum(w for a, b, w in flow if inside[a] == out != inside[b])
+                channels = sum(inside[a] == out != inside[b] for a, b in ends)
+                fullest = max(fullest, traffic / channels)
+    return fullest
+
+
+@given(st.data())
+def test_ends_and_cuts_are_those_of_all_pairs(data):
+    network = data.draw(networks())
+    traffic = data.draw(traffics(network.num_nodes))
+    shares = traffic.matrix()
+    flow = [(a, b, w * traffic.rate.sum()) for a, b, w in zip(*shares, strict=True)]
+    assert len(flow) <= listed_pairs(traffic)
+    received = max(sum(w for _, b, w in flow if b == node) for node in range(network.num_nodes))
+    injection, ejection = end_channels(network, WIDE)
+    cut = fullest_cut(network, flow)
+    limits = [traffic.rate.max() / injection, received / ejection, cut]
+    # adaptive routing: no channel by channel loads
+    assert bound_of(network, traffic, "adaptive", WIDE).load == pytest.approx(1 / max(limits))
+
+
+@given(st.data())
+def test_no_routing_carries_more_than_the_cuts_let_through(data):
+    network = data.draw(networks())
+    traffic = data.draw(traffics(network.num_nodes))
+    source, target, weight = traffic.matrix()
+    exact = measure(network, DimensionOrder(), source, target, weight * traffic.rate.sum())
+    fullest = exact.weighted_channel_load.max()
+    by_cuts = bound_of(network, traffic, "adaptive", WIDE)
+    by_channels = bound_of(network, traffic, "dimension-order", WIDE)
+    assert by_channels.load <= by_cuts.load * (1 + 1e-9)
+    if by_channels.what.startswith("channel "):
+        assert by_channels.load == pytest.approx(1 / fullest)
+    if by_cuts.what.startswith("the "):
+        assert by_cuts.load >= 1 / fullest * (1 - 1e-9)
+
+
+def test_large_networks_are_summed_in_closed_form():
+    network = mesh(1024, 1024)
+    routing = virtual_channel_routing(network, "dimension-order", num_vcs=2)
+    traffic = uniform(network.num_nodes)
+    found = throughput_bound(network, routing, traffic, Router())
+    nodes = 1024**2
+    assert found.load == pytest.approx(1024 * (nodes - 1) / (nodes / 2) ** 2)
+    assert found.what == "the 1024 channels from row 511 to row 512"
+
+
+def test_long_dimensions_are_cut_in_some_places_only(monkeypatch):
+    exact = bound_of(torus(30), "uniform", "adaptive", WIDE)
+    monkeypatch.setattr(bound, "MOST_PARTS", 4)
+    assert bound_of(torus(30), "uniform", "adaptive", WIDE).load == pytest.approx(exact.load)
+    assert bound_of(mesh(30), "uniform", "adaptive", WIDE).what.endswith("from node 14 to node 15")
+
+
+def test_without_a_list_of_pairs_cuts_are_all_there_is(monkeypatch):
+    exact = bound_of(mesh(8, 8), "transpose")
+    monkeypatch.setattr(bound, "MOST_PAIRS", 63)
+    assert bound_of(mesh(8, 8), "transpose").load > exact.load

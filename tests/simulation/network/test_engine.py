@@ -1,0 +1,251 @@
+"""One network at a time: what can be said of it by hand."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom.errors import DeadlockError, InputError
+from netloom.routing import DimensionOrder, virtual_channel_routing
+from netloom.routing.source_routes import source_routes
+from netloom.routing.table import shortest_path_table
+from netloom.routing.virtual_channel_tables import path_routing, rule_routing, table_routing
+from netloom.simulation.network.engine import PATIENCE, Engine
+from netloom.simulation.network.router import PRESETS, SWITCHINGS, Router, router
+from netloom.topology import graph_topology, mesh, torus
+
+LINE = mesh(7)
+
+
+def packets(*rows):
+    """Packets of (birth, source, target, flits)."""
+    return np.array([(*row, 0, -1) for row in rows], np.int32).reshape(-1, 6)
+
+
+def random_packets(num_nodes, *, load, cycles, flits, seed=1):
+    rng = np.random.default_rng(seed)
+    birth, source = np.nonzero(rng.random((cycles, num_nodes)) < load / flits)
+    target = (source + rng.integers(1, num_nodes, len(source))) % num_nodes
+    length, coin = np.full_like(birth, flits), rng.integers(0, 2**31, len(birth))
+    columns = [birth, source, target, length, coin, np.full_like(birth, -1)]
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def engine(topology, parts, **options):
+    routing = virtual_channel_routing(topology, "default", num_vcs=parts.vcs)
+    return Engine(topology, routing, parts, **options)
+
+
+def rows(delivered):
+    """Return (number, birth, entry, arrival, source, target, hops, flits) of each packet."""
+    return sorted(zip(*(column.tolist() for column in delivered), strict=True))
+
+
+def one_connection(hops, parts):
+    """Return an engine with a connection from node 0, on VC 0 of each of its channels."""
+    routes = source_routes(LINE, [list(range(hops + 1))]) if hops else source_routes(LINE, [])
+    routing = path_routing(LINE, routes, 1, 1)
+    connections = np.full((LINE.num_nodes, 1, parts.vcs), -1, np.int32)
+    connections[0, 0, 0] = 0
+    return Engine(LINE, routing, parts, connections=connections)
+
+
+PIPELINES = {
+    **PRESETS,
+    "slow": Router(
+        route_cycles=2, vc_allocation_cycles=3, switch_allocation_cycles=2, traversal_cycles=3,
+        channel_cycles=4, credit_cycles=2,
+    ),
+    "slow and speculative": Router(
+        route_cycles=3, switch_allocation_cycles=2, channel_cycles=3, speculative=True,
+    ),
+    "by age": Router(oldest_first=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("switching", SWITCHINGS)
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_a_lone_packet_takes_the_zero_load_latency(pipeline, switching):
+    settings = vars(PIPELINES[pipeline]) | {"switching": switching, "vcs": 1, "buffer_flits": 32}
+    parts = Router(**settings)
+    for hops, flits in [(0, 1), (0, 4), (1, 1), (1, 4), (3, 7), (6, 1), (6, 20)]:
+        first, second = 5, 1005  # the second packet of a connection finds its VCs owned
+        born = packets((first, 0, hops, flits), (second, 0, hops, flits))
+        if switching == "reserved":
+            born[:, 5] = 0
+            network = one_connection(hops, parts)
+        else:
+            network = engine(LINE, parts)
+        _, (_, birth, entry, arrival, *_, crossed, _) = rows(network.advance(born, 2000))
+        assert (birth, entry, crossed) == (second, second, hops)
+        assert arrival - birth == parts.zero_load_cycles(hops, flits)
+
+
+def test_two_packets_for_one_channel():
+    """The second waits for the first one's tail, for its credits, and for its place downstream.
+
+    Packet 1 is in router 1 in cycle 2, allocates, wins the switch in 3 to 6, and in router 2,
+    where it comes in 6 to 9, in 7 to 10: delivered in 13. Packet 0 is in router 1 in cycle 6,
+    allocates in 7, when the VC is free, has credit in 9 to 12, comes to router 2 in 12 to 15,
+    wins in 13 to 16: 19.
+    """
+    parts = Router(vcs=1, buffer_flits=4)
+    found = rows(engine(mesh(3), parts).advance(packets((0, 0, 2, 4), (0, 1, 2, 4)), 30))
+    assert found == [(0, 0, 0, 19, 0, 2, 2, 4), (1, 0, 0, 13, 1, 2, 1, 4)]
+
+
+def test_an_answer_of_a_circuit_may_take_longer_than_the_patience():
+    parts = Router(switching="circuit", channel_cycles=64, credit_cycles=64)
+    line = mesh(20)
+    [row] = rows(engine(line, parts).advance(packets((0, 0, 19, 2)), 10_000))
+    assert row[3] == parts.zero_load_cycles(hops=19, flits=2)
+    assert 19 * parts.timing().credit > PATIENCE
+
+
+@pytest.mark.parametrize("switching", SWITCHINGS[:4])
+@pytest.mark.parametrize("speculative", [False, True])
+def test_packets_stay_in_order_in_a_virtual_channel(switching, speculative):
+    """On a line with one VC, a packet cannot overtake another of the same source and target."""
+    parts = Router(vcs=1, switching=switching, speculative=speculative)
+    born = random_packets(LINE.num_nodes, load=0.5, cycles=2000, flits=3)
+    found = rows(engine(LINE, parts, shortest_packet=3).advance(born, 4000))
+    assert len(found) > 300
+    last = {}
+    for _, _, _, arrival, source, target, hops, flits in found:
+        assert hops == abs(source - target)
+        assert arrival >= last.get((source, target), 0) + flits
+        last[source, target] = arrival
+
+
+@pytest.mark.parametrize("name", ["three-stage", "single-cycle"])
+def test_credits_stay_within_the_depth_and_come_back(name):
+    parts = router(name, vcs=2, buffer_flits=5)
+    network = engine(torus(5, 3), parts, shortest_packet=4)
+    born = random_packets(15, load=0.8, cycles=300, flits=4)
+    least = parts.buffer_flits
+    for cycle in range(300):
+        network.advance(born[born[:, 0] == cycle], cycle + 1)
+        left = network.state.outputs["credits"]
+        assert 0 <= left.min() <= left.max() <= parts.buffer_flits
+        assert network.buffered().max() <= parts.buffer_flits
+        least = min(least, left.min())
+        flits = network.flits()
+        assert flits["ejected"] <= flits["injected"] <= 4 * len(born)
+    assert least == 0
+    network.advance(born[:0], 3000)
+    assert network.flits() == {
+        "injected": 4 * len(born), "ejected": 4 * len(born), "buffered": 0, "flying": 0,
+    }  # fmt: skip
+    assert (network.state.outputs["credits"] == parts.buffer_flits).all()
+    assert network.channel_flits().sum() == network.count("link_hops")
+
+
+def turn(names):
+    """Turn a circle of names so that it begins with the lowest one."""
+    first = names.index(min(names))
+    return names[first:] + names[:first]
+
+
+@pytest.mark.parametrize("switching", SWITCHINGS[:4])
+def test_a_deadlock_is_found_and_its_channels_named(switching):
+    """Every node of a ring sends a packet half-way: each holds a channel and wants the next."""
+    ring = torus(8)
+    parts = Router(vcs=1, buffer_flits=4, switching=switching)
+    unsafe = rule_routing(ring, "dimension-order", DimensionOrder(), 1, 1)
+    rows_of = [(0, node, (node + 3) % 8, 4) for node in range(8)] * 3
+    network = Engine(ring, unsafe, parts)
+    with pytest.raises(DeadlockError) as caught:
+        network.advance(packets(*sorted(rows_of)), 10 * PATIENCE)
+    expected = tuple(f"{node} -> {(node + 1) % 8} (VC 0)" for node in range(8))
+    assert turn(caught.value.cycle) == expected
+    assert network.cycle < 2 * PATIENCE
+    assert network.flits()["ejected"] == 0
+
+
+def test_packets_that_wait_for_a_deadlock_are_not_in_it():
+    """From node 0 a packet wants to enter the ring of the nodes 1 to 4, which is stuck."""
+    graph = nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 3), (3, 4), (4, 1)])
+    topology = graph_topology(graph)
+    unsafe = table_routing(topology, shortest_path_table(topology), 2, 1)
+    around = {1: 3, 2: 4, 3: 1, 4: 2}
+    born = [(0, node, target, 9) for node, target in around.items() for _ in range(3)]
+    network = Engine(topology, unsafe, Router(vcs=2, buffer_flits=2, injection_channels=2))
+    network.advance(packets(*born), 100)
+    with pytest.raises(DeadlockError) as caught:
+        network.advance(packets((100, 0, 3, 9)), 10 * PATIENCE)
+    channels = {name.split(" (")[0] for name in caught.value.cycle}
+    assert channels == {"1 -> 2", "2 -> 3", "3 -> 4", "4 -> 1"}
+    assert network.cycle < 2 * PATIENCE
+
+
+def test_an_idle_network_is_not_stuck():
+    network = engine(LINE, Router())
+    born = packets((0, 0, 6, 3), (5 * PATIENCE, 0, 6, 3))
+    assert [row[3] - row[1] for row in rows(network.advance(born, 9 * PATIENCE))] == [
+        Router().zero_load_cycles(6, 3)
+    ] * 2
+
+
+def test_what_a_buffer_cannot_hold_is_refused():
+    with pytest.raises(InputError, match="buffer_flits: found 1000, for packets of 2 flits"):
+        engine(LINE, Router(buffer_flits=1000), shortest_packet=2)
+    engine(LINE, Router(buffer_flits=1000), shortest_packet=4)
+    for switching in ("virtual-cut-through", "store-and-forward"):
+        network = engine(LINE, Router(buffer_flits=4, switching=switching))
+        with pytest.raises(InputError, match="packet length: found 5 flits"):
+            network.advance(packets((0, 0, 1, 5)), 10)
+
+
+def test_the_largest_buffer_of_the_shortest_packets_fills_and_empties():
+    """254 packets of one flit are behind each other while the sink takes one a cycle."""
+    parts = Router(vcs=1, buffer_flits=254, credit_cycles=60)
+    star = graph_topology(nx.star_graph(5))
+    born = packets(*((cycle, node, 5, 1) for cycle in range(2000) for node in range(1, 5)))
+    network = engine(star, parts)
+    network.advance(born, 2000)
+    assert network.buffered().max() == 254
+    found = rows(network.advance(born[:0], 20_000))
+    assert network.count("delivered") == len(born)
+    for node in range(1, 5):
+        numbers = [row[0] for row in sorted(found, key=lambda row: row[3]) if row[4] == node]
+        assert numbers == sorted(numbers)
+
+
+def test_a_node_takes_little_memory():
+    network = engine(mesh(32, 32), Router(vcs=4, buffer_flits=8), shortest_packet=5)
+    assert network.bytes_per_node <= 1200
+
+
+def test_two_routers_are_given_the_same_packets():
+    born = random_packets(16, load=0.1, cycles=500, flits=5)
+    found = []
+    for name in PRESETS:
+        network = engine(mesh(4, 4), router(name), shortest_packet=5)
+        found.append(rows(network.advance(born, 1500)))
+    births = [(number, *row[:4]) for number, row in enumerate(born.tolist())]
+    for one in found:
+        assert [(row[0], row[1], row[4], row[5], row[7]) for row in one] == births
+    assert found[0] != found[1] != found[2]
+
+
+def test_overload_makes_the_table_and_the_log_grow():
+    """One call, many calls, and the numbers of the packets: nothing is lost or delivered twice."""
+    topology = mesh(8, 8)
+    born = random_packets(64, load=1.0, cycles=1500, flits=2)
+    network = engine(topology, Router(), shortest_packet=2)
+    first_packets, log = len(network.state.packets), len(network.state.log)
+    whole = rows(network.advance(born, 1500))
+    inside = network.count("created") - network.count("delivered")
+    assert len(born) == network.count("created") > 10 * first_packets
+    assert len(whole) == network.count("delivered") > 5 * log
+    assert len({row[0] for row in whole}) == len(whole)
+    assert inside > 2 * first_packets
+    assert len(network.state.packets) - network.count("free_packets") == inside
+    parts, again = [], engine(topology, Router(), shortest_packet=2)
+    for cycle in range(0, 1500, 60):
+        now = (born[:, 0] >= cycle) & (born[:, 0] < cycle + 60)
+        parts += rows(again.advance(born[now], cycle + 60))
+    assert sorted(parts) == whole
+    for number, birth, entry, arrival, source, target, hops, flits in whole:
+        assert born[number, :4].tolist() == [birth, source, target, flits]
+        assert birth <= entry < arrival
+        assert hops >= 1

@@ -1,0 +1,123 @@
+"""Intervals cover as often as they say; percentiles are those of the sorted values."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.signal import lfilter
+
+from netloom.simulation.intervals import (
+    autocorrelation,
+    batch_interval,
+    merge_correlated,
+    percentiles,
+)
+
+BATCHES = 64
+
+
+def test_equal_counts_give_the_textbook_interval():
+    means = np.random.default_rng(1).normal(50, 4, 20)
+    mean, half_width = batch_interval(means * 30, np.full(20, 30))
+    low, high = stats.t.interval(0.95, 19, means.mean(), stats.sem(means))
+    assert mean == pytest.approx(means.mean())
+    assert [mean - half_width, mean + half_width] == pytest.approx([low, high])
+
+
+def test_a_batch_weighs_what_it_holds():
+    mean, half_width = batch_interval([10, 60, 0], [1, 2, 0])
+    # r = 70/3; residuals 10 - 70/3 = -40/3, 60 - 140/3 = 40/3, 0; t(0.975, 2) = 4.30265
+    assert mean == pytest.approx(70 / 3)
+    assert half_width == pytest.approx(4.30265 * (1.5 * 2 * (40 / 3) ** 2) ** 0.5 / 3, rel=1e-5)
+
+
+def test_too_little_for_an_interval():
+    assert np.isnan(batch_interval([0, 0], [0, 0])).all()
+    mean, half_width = batch_interval([30], [4])
+    assert mean == 7.5
+    assert np.isnan(half_width)
+
+
+def coverage(phi, count, replications=300, seed=7):
+    """How often the interval holds the true mean, 0, of an AR(1) series."""
+    rng = np.random.default_rng(seed)
+    covered = 0
+    for _ in range(replications):
+        series = lfilter([1], [1, -phi], rng.normal(size=count + 1000))[1000:]
+        size = count // BATCHES
+        sums = series[: size * BATCHES].reshape(BATCHES, size).sum(axis=1)
+        mean, half_width = batch_interval(*merge_correlated(sums, np.full(BATCHES, size)))
+        covered += abs(mean) <= half_width
+    return covered / replications
+
+
+@pytest.mark.parametrize(("phi", "count"), [(0.0, 640), (0.5, 6400), (0.9, 6400), (0.97, 25600)])
+def test_intervals_cover_the_mean_as_often_as_they_say(phi, count):
+    assert 0.90 <= coverage(phi, count) <= 0.98
+
+
+def test_intervals_of_ratios_cover_the_mean():
+    """Batches of equal time hold unequal numbers of packets."""
+    rng = np.random.default_rng(8)
+    counts = rng.poisson(20, (300, 40))
+    sums = rng.gamma(counts, 3.0)  # each packet exponential with mean 3
+    covered = 0
+    for batch_sums, batch_counts in zip(sums, counts, strict=True):
+        mean, half_width = batch_interval(batch_sums, batch_counts)
+        covered += abs(mean - 3) <= half_width
+    assert 0.90 <= covered / 300 <= 0.98
+
+
+def test_merging_makes_intervals_of_short_batches_more_honest():
+    rng = np.random.default_rng(9)
+    plain, merged = 0, 0
+    for _ in range(300):
+        series = lfilter([1], [1, -0.99], rng.normal(size=7400))[1000:]
+        sums, counts = series.reshape(BATCHES, 100).sum(axis=1), np.full(BATCHES, 100)
+        mean, half_width = batch_interval(sums, counts)
+        plain += abs(mean) <= half_width
+        merged += abs(mean) <= batch_interval(*merge_correlated(sums, counts))[1]
+    assert plain < 0.8 * 300
+    assert merged > 0.85 * 300
+
+
+def test_autocorrelation_by_hand():
+    assert autocorrelation([1, -1, 1, -1], [1, 1, 1, 1]) == pytest.approx(-0.75)
+    assert autocorrelation([2, 4, 6], [1, 2, 3]) == 0
+    assert autocorrelation([0] * 20, [0] * 20) == 0
+    assert autocorrelation([0.1, 0.2, 0.3, 0.7], [1, 2, 3, 7]) == 0  # only rounding differs
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 10**4)), min_size=1, max_size=70))
+def test_merging_keeps_the_totals_and_ten_batches(batches):
+    sums, counts = np.array(batches).T
+    merged_sums, merged_counts = merge_correlated(sums, counts)
+    assert merged_sums.sum() == sums.sum()
+    assert merged_counts.sum() == counts.sum()
+    assert len(merged_sums) == len(merged_counts)
+    assert len(merged_sums) >= min(10, len(sums))
+
+
+def test_an_odd_batch_joins_the_last_pair():
+    counts = np.ones(21)
+    sums, merged = merge_correlated(np.arange(21), counts)
+    assert merged.tolist() == [2] * 9 + [3]
+    assert sums[-1] == 18 + 19 + 20
+
+
+@given(
+    st.lists(st.integers(0, 300), min_size=1, max_size=400),
+    st.lists(st.sampled_from([1, 25, 50, 75, 90, 99, 100]), min_size=1, max_size=4),
+)
+def test_percentiles_are_numpys(values, percents):
+    found = percentiles(np.bincount(values), percents)
+    exact = [sorted(values)[-(-p * len(values) // 100) - 1] for p in percents]
+    assert found.tolist() == exact
+
+
+@pytest.mark.parametrize("count", [1, 2, 99, 100, 101, 1000, 12345])
+def test_median_and_99th_are_numpys_inverted_cdf(count):
+    values = np.random.default_rng(count).geometric(0.02, count)
+    expected = np.percentile(values, [50, 99], method="inverted_cdf")
+    assert percentiles(np.bincount(values), [50, 99]).tolist() == expected.tolist()
