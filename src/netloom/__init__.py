@@ -10,33 +10,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.errors import InputError, NoRouteError, NotAMappingError
+from netloom.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
     from netloom import topology as topology
     from netloom.machines import machine as machine
     from netloom.verbs import analyze as analyze
+    from netloom.verbs import find_saturation as find_saturation
+    from netloom.verbs import simulate as simulate
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
 
 _FACE = {
     "analyze": "netloom.verbs",
+    "find_saturation": "netloom.verbs",
     "machine": "netloom.machines",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
+    "simulate": "netloom.verbs",
     "write": "netloom.workload",
 }
 
 __all__ = [
+    "DeadlockError",
     "InputError",
     "NoRouteError",
     "NotAMappingError",
     "__version__",
     "analyze",
+    "find_saturation",
     "machine",
     "process_graph",
     "read",
+    "simulate",
     "topology",
     "write",
 ]

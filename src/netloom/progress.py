@@ -9,7 +9,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.progress import Progress, TaskID
 
@@ -40,6 +40,44 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
             yield item
     finally:
         if bar is not None:
+            bar.stop()
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Give a function to be told how many of ``total`` things are done; show a bar as ``track``.
+
+    For work that goes on in other threads, in any order.
+
+    Examples
+    --------
+    >>> with counting(3, "squares") as tell:
+    ...     tell(1)
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    bars: list[tuple[Progress, TaskID]] = []
+    done = 0
+
+    def tell(count: int) -> None:
+        nonlocal done
+        done = count
+        for bar, task in bars:
+            bar.update(task, completed=count)
+
+    def show() -> None:
+        bars.append(_open_bar(what, total))
+        tell(done)
+
+    timer = Timer(PATIENCE_SECONDS, show)
+    timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()
+        timer.join()
+        for bar, _ in bars:
             bar.stop()
 
 

@@ -79,7 +79,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, wrong, tmp_path):
 @pytest.mark.parametrize(("reason", "code"), [("", 1), ("a misprint", 0)])
 def test_validate_fails_on_what_falls_outside_unless_it_is_known(monkeypatch, capsys, reason, code):
     rows = (Row("p", "table 1", "x", printed=10, computed=12, tolerance=0.1, reason=reason),)
-    monkeypatch.setattr("netloom.studies.validate", lambda paper: Validation(rows))
+    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
     monkeypatch.setattr(sys, "argv", ["netloom", "validate", "--json"])
     with pytest.raises(SystemExit) as ended:
         main()

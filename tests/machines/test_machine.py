@@ -45,6 +45,18 @@ def test_every_machine_names_its_sources_and_builds_its_kind_of_network(name):
     assert small.wraps == found.wraps
 
 
+def test_routers_of_machines_keep_to_what_is_published():
+    symult, bluegene = machine("symult2010"), machine("bluegene-p")
+    assert symult.router.vcs == 1
+    hop_cycles = symult.router.router_cycles + symult.router.channel_cycles
+    assert hop_cycles * symult.cycle_us == pytest.approx(symult.hop_us)
+    times = symult.router.timing()
+    assert symult.router.buffer_flits == times.flit + times.credit, "a channel is kept busy"
+    assert bluegene.router.buffer_flits * bluegene.flit_bytes == 1024
+    assert bluegene.router.whole_packets
+    assert machine("tofu-d").router is None
+
+
 def test_default_sizes():
     assert machine("symult2010").network().num_nodes == 144
     assert machine("bluegene-p").network().num_nodes == 512

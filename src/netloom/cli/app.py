@@ -1,9 +1,6 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +8,8 @@ import typer
 
 from netloom._version import __version__
 from netloom.cli import options
+from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.simulate import EPILOG, simulate
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -87,7 +86,7 @@ def analyze(
         from netloom.report.save import check_picture
 
         check_picture(plot)
-    with _compilation_announced():
+    with compilation_announced():
         from netloom.verbs import analyze as ask
 
         result = ask(
@@ -112,7 +111,7 @@ def analyze(
 
         written.append(f"Picture: {save_chart(contention_chart(result), plot)}")
     if as_json:
-        _print_json(result.to_dict())
+        print_json(result.to_dict())
         return
     from netloom.cli.show import show_analysis
 
@@ -140,9 +139,13 @@ def _apply_mapping(
     return lines
 
 
+app.command(epilog=EPILOG)(simulate)
+
+
 @app.command()
 def validate(
     paper: options.Paper = "",
+    reference: options.Reference = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Recompute every published number that netloom can, and show the two side by side.
@@ -150,12 +153,12 @@ def validate(
     Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
     and says why.
     """
-    with _compilation_announced():
+    with compilation_announced():
         from netloom.studies import validate as recompute
 
-        result = recompute(paper)
+        result = recompute(paper, reference=None if reference is None else str(reference))
     if as_json:
-        _print_json(result.to_dict())
+        print_json(result.to_dict())
     else:
         from netloom.cli.show import show_validation
 
@@ -173,46 +176,8 @@ def machines(as_json: options.AsJson = False) -> None:
     if as_json:
         from dataclasses import asdict
 
-        _print_json([asdict(each) for each in known])
+        print_json([asdict(each) for each in known])
         return
     from netloom.cli.show import show_machines
 
     show_machines(known)
-
-
-def _print_json(data: Any) -> None:
-    """Print JSON that any reader takes: no NaN, no infinity."""
-    typer.echo(json.dumps(_finite(data), indent=2, allow_nan=False))
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and data - data != 0:
-        return None
-    return data
-
-
-@contextmanager
-def _compilation_announced() -> Iterator[None]:
-    """Say once that kernels are being compiled, when they are and a person is watching."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from numba.core import event
-
-    class Announce(event.Listener):
-        told = False
-
-        def on_start(self, event: object) -> None:  # noqa: ARG002
-            if not Announce.told:
-                sys.stderr.write("Compiling kernels: a few seconds, once; kept for later runs.\n")
-                Announce.told = True
-
-        def on_end(self, event: object) -> None:
-            del event
-
-    with event.install_listener("numba:compile", Announce()):
-        yield

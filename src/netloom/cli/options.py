@@ -79,4 +79,8 @@ Hosts: TypeAlias = Annotated[
 Paper: TypeAlias = Annotated[
     str, typer.Argument(help="One paper, such as chittor; all by default.")
 ]
+Reference: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="With router: a table of another simulator's results to compare with."),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -27,25 +27,25 @@ LEVEL_STYLES = {
 def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     """Print the figures beside those of random mappings, remarks, the verdict, what was written."""
     data = result.to_dict()
-    console = _console()
-    console.print(
+    screen = console()
+    screen.print(
         f"[bold]{result.graph.name}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
         f"[bold]{result.topology.name}[/] ({data['nodes']} nodes, {data['channels']} channels), "
         f"mapping {result.mapping_name}, {result.routing}"
     )
-    console.print(_figures_table(data))
+    screen.print(_figures_table(data))
     note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
     if result.random:
         note += f"; better than: of {len(result.random)} random mappings, by the maximum"
-    console.print(f"[dim]{note}[/]")
+    screen.print(f"[dim]{note}[/]")
     for line in _remarks(result, data):
-        console.print(f"• {line}")
-    console.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
+        screen.print(f"• {line}")
+    screen.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
     for line in written:
-        console.print(line, soft_wrap=True)
+        screen.print(line, soft_wrap=True)
 
 
-def _console() -> Console:
+def console() -> Console:
     """Return the terminal; where there is none, lines long enough for every table."""
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=110)
 
@@ -66,10 +66,10 @@ def _figures_table(data: dict[str, Any]) -> Table:
         "path contention ν": "path_contention",
     }
     for label, key in rows.items():
-        cells = [label, _number(data[key]["mean"]), _number(data[key]["max"])]
+        cells = [label, number(data[key]["mean"]), number(data[key]["max"])]
         if random["mappings"]:
             mean, top = random[f"{key}_mean"], random[f"{key}_max"]
-            cells += [_number(mean["mean"]), _number(top["mean"])]
+            cells += [number(mean["mean"]), number(top["mean"])]
             cells.append(f"{top['beaten']} of {random['mappings']}")
         table.add_row(*cells)
     for label, key in (
@@ -77,10 +77,10 @@ def _figures_table(data: dict[str, Any]) -> Table:
         ("saturation, worst node *", "worst_node"),
         ("saturation, upper bound", "upper_bound"),
     ):
-        cells = [label, _percent(data["saturation"][key]), ""]
+        cells = [label, percent(data["saturation"][key]), ""]
         if random["mappings"]:
             figure = random[f"saturation_{key}"]
-            cells += [_percent(figure["mean"]), ""]
+            cells += [percent(figure["mean"]), ""]
             cells.append(f"{figure['beaten']} of {random['mappings']}")
         table.add_row(*cells)
     return table
@@ -91,7 +91,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     unit = result.weight if result.weight != "uniform" else "paths"
     lines = [
         f"Busiest channel: {neck['channel']}, {neck['channel_load']} paths, "
-        f"{_number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
+        f"{number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
         f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
     ]
     affected = data["verdict"]["affected"]
@@ -107,10 +107,10 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         )
     message = data["mean_message"]
     if message and result.graph.messages.max() > 1:  # else nobody counted messages
-        took = f", {_number(message['us'])} µs" if "us" in message else ""
+        took = f", {number(message['us'])} µs" if "us" in message else ""
         lines.append(
-            f"Mean message: {_number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
-            f"{_number(message['cycles'])} cycles{took} without contention."
+            f"Mean message: {number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
+            f"{number(message['cycles'])} cycles{took} without contention."
         )
     if data["local_edges"]:
         lines.append(f"{data['local_edges']} edges stay inside a node and use no channel.")
@@ -125,8 +125,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
 def _busy(neck: dict[str, Any], what: str) -> str:
     if f"{what}_busy_cycles" not in neck:
         return ""
-    took = f", {_number(neck[f'{what}_busy_us'])} µs" if f"{what}_busy_us" in neck else ""
-    return f" ({_number(neck[f'{what}_busy_cycles'])} cycles{took})"
+    took = f", {number(neck[f'{what}_busy_us'])} µs" if f"{what}_busy_us" in neck else ""
+    return f" ({number(neck[f'{what}_busy_cycles'])} cycles{took})"
 
 
 def show_machines(machines: Sequence[Machine]) -> None:
@@ -135,11 +135,11 @@ def show_machines(machines: Sequence[Machine]) -> None:
     for column in ("name", "machine", "network", "channel MB/s", "start-up µs"):
         table.add_column(column, justify="right" if column.endswith("s") else "left")
     for each in machines:
-        startup = _number(each.message_costs[0].startup_us) if each.message_costs else ""
+        startup = number(each.message_costs[0].startup_us) if each.message_costs else ""
         table.add_row(
-            each.name, each.full_name, each.topology, _number(each.bandwidth_bytes_per_us), startup
+            each.name, each.full_name, each.topology, number(each.bandwidth_bytes_per_us), startup
         )
-    _console().print(table)
+    console().print(table)
 
 
 def show_validation(result: Any) -> None:
@@ -153,17 +153,18 @@ def show_validation(result: Any) -> None:
             "[green]ok[/]" if row.within else ("[yellow]known[/]" if row.reason else "[red]NO[/]")
         )
         table.add_row(
-            row.paper, row.item, row.quantity, _number(row.printed), _number(row.computed),
-            _percent(row.deviation), _percent(row.tolerance), mark,
+            row.paper, row.item, row.quantity, number(row.printed), number(row.computed),
+            percent(row.deviation), percent(row.tolerance), mark,
         )  # fmt: skip
-    console = _console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        console.print(f"[yellow]known[/]: {reason}")
-    console.print(result.sentence)
+        screen.print(f"[yellow]known[/]: {reason}")
+    screen.print(result.sentence)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return four digits of a number, all of a whole one; ``-`` where there is none."""
     if value is None:
         return "-"
     if float(value).is_integer() and abs(value) < 1e6:
@@ -171,5 +172,6 @@ def _number(value: float | None) -> str:
     return f"{value:.4g}"
 
 
-def _percent(value: float | None) -> str:
+def percent(value: float | None) -> str:
+    """Return a fraction as a percentage; ``-`` where there is none."""
     return "-" if value is None or value - value != 0 else f"{100 * value:.3g} %"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.simulation.network.router import Router
 from netloom.spec import parse_sides, split_spec
 from netloom.topology import topology
 
@@ -65,6 +66,9 @@ class Machine:
         Most bytes of a packet; None where it is not public.
     message_costs
         Time of a message by its size, smallest first; empty where it is not public.
+    router
+        The simulator's router that comes closest to the machine's, where enough of that is public;
+        ``notes`` says what is approximated.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Machine:
     hop_us: float = 0
     packet_bytes: float | None = None
     message_costs: tuple[MessageCost, ...] = ()
+    router: Router | None = None
 
     @property
     def cycle_us(self) -> float:
@@ -199,4 +204,6 @@ def _read(name: str) -> Machine:
     text = files("netloom.machines").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
     fields = tomllib.loads(text)
     costs = tuple(MessageCost(**cost) for cost in fields.pop("message_costs", []))
-    return Machine(name=name, **fields, message_costs=costs)
+    stages = fields.pop("router", None)
+    router = None if stages is None else Router(**stages)
+    return Machine(name=name, **fields, message_costs=costs, router=router)

@@ -46,6 +46,11 @@ def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> 
     return _drawing(topology, load, title) if drawable else _profile(load, title)
 
 
+def _format(load: NDArray[np.float64]) -> str:
+    """How numbers up to the largest load are written: with k and M, but not with m."""
+    return "~s" if load.max(initial=0) >= 10 else "~g"
+
+
 def _visible(topology: Topology) -> list[int]:
     assert isinstance(topology, Cube)
     return [axis for axis, side in enumerate(topology.sides) if side > 1]
@@ -69,7 +74,7 @@ def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.C
         "load:Q",
         title=title,
         scale=alt.Scale(range=LOAD_COLOURS, interpolate="rgb"),
-        legend=alt.Legend(orient="bottom", gradientLength=240, format="~s"),
+        legend=alt.Legend(orient="bottom", gradientLength=240, format=_format(load)),
     )
     drawing: alt.Chart = (
         alt.Chart(table)
@@ -135,7 +140,7 @@ def _profile(load: NDArray[np.float64], title: str) -> alt.Chart:
         .mark_area(line={"color": LOAD_COLOURS[-1]}, color=LOAD_COLOURS[1], opacity=0.6)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
-            y=alt.Y("load:Q", title=title, axis=alt.Axis(format="~s")),
+            y=alt.Y("load:Q", title=title, axis=alt.Axis(format=_format(load))),
         )
         .properties(width=420, height=300, title=f"All {len(load)} channels by load")
     )

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
@@ -13,8 +14,12 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PAPERS = {"chittor": "netloom.studies.chittor"}
-"""The module that recomputes each paper, by the name that the command line takes."""
+PAPERS = {"chittor": "netloom.studies.chittor", "router": "netloom.studies.router"}
+"""The module that recomputes each paper (or other reference), by the name that the command line
+takes."""
+
+TABLES = ("router",)
+"""Those that can be compared with a table of the user's as well."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Row:
     paper, item, quantity
         Where it is printed (table, figure, equation or theorem), and what it is.
     printed, computed
-        The published number and netloom's.
+        The published number and netloom's; NaN where netloom refuses to compute it.
     tolerance
         Largest relative deviation that counts as reproduced.
     reason
@@ -60,8 +65,8 @@ class Row:
             "item": self.item,
             "quantity": self.quantity,
             "printed": self.printed,
-            "computed": self.computed,
-            "deviation": self.deviation,
+            "computed": None if isnan(self.computed) else self.computed,
+            "deviation": None if isnan(self.deviation) else self.deviation,
             "tolerance": self.tolerance,
             "within": self.within,
             "reason": self.reason,
@@ -94,20 +99,31 @@ class Validation:
         return {"rows": [row.to_dict() for row in self.rows], "verdict": self.sentence}
 
 
-def validate(paper: str = "") -> Validation:
+def validate(paper: str = "", *, reference: str | None = None) -> Validation:
     """Recompute every published number of ``paper``, or of all papers.
+
+    Parameters
+    ----------
+    paper
+        A name of ``PAPERS``; all of them if empty.
+    reference
+        A file whose numbers are recomputed in place of the recorded ones; see
+        ``studies.router.rows``.
 
     Raises
     ------
     InputError
-        If the paper is not known.
+        If the paper is not known, has no use for a table, or the table cannot be read.
     """
     if paper and paper not in PAPERS:
         raise InputError("paper", f"'{paper}'", f"one of {', '.join(PAPERS)}")
+    if reference is not None and paper not in TABLES:
+        found = f"a reference for '{paper}'" if paper else "a reference for all papers"
+        raise InputError("reference", found, f"one for {', '.join(TABLES)}")
     rows: list[Row] = []
     for name in [paper] if paper else PAPERS:
-        recompute: Callable[[], Iterator[Row]] = import_module(PAPERS[name]).rows
-        rows.extend(recompute())
+        recompute: Callable[..., Iterator[Row]] = import_module(PAPERS[name]).rows
+        rows.extend(recompute() if reference is None else recompute(reference))
     return Validation(tuple(rows))
 
 

@@ -2,5 +2,16 @@
 
 from netloom.verbs.analysis import Analysis
 from netloom.verbs.analyze import AnalyzeQuestion, analyze
+from netloom.verbs.simulate import SimulateQuestion, find_saturation, simulate
+from netloom.verbs.simulation import NetworkSaturation, Simulation
 
-__all__ = ["Analysis", "AnalyzeQuestion", "analyze"]
+__all__ = [
+    "Analysis",
+    "AnalyzeQuestion",
+    "NetworkSaturation",
+    "SimulateQuestion",
+    "Simulation",
+    "analyze",
+    "find_saturation",
+    "simulate",
+]

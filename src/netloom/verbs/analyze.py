@@ -17,8 +17,7 @@ from netloom.contention import (
     verdict,
 )
 from netloom.errors import InputError
-from netloom.machines import Machine, machine, machine_names
-from netloom.mapping import place
+from netloom.machines import Machine, machine_names
 from netloom.progress import patience, track
 from netloom.provenance import DEFAULT_SEED, Provenance
 from netloom.routing import (
@@ -29,11 +28,11 @@ from netloom.routing import (
     find_deadlock,
     parse_routing,
 )
-from netloom.spec import split_spec
-from netloom.topology import Cube, Topology, topology
+from netloom.topology import Cube, Topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
+from netloom.verbs.programs import find_network, place_program, read_program
 from netloom.verbs.question import Question, ask
-from netloom.workload import ProcessGraph, read
+from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,10 +126,13 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     21
     """
     question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
-    graph = _graph(question)
-    network, on_machine = _network(question.on)
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    network, on_machine = find_network(question.on)
     routing = _routing(question.routing, network)
-    node_of = _place(question, question.mapping, graph, network, question.seed)
+    per_node = question.tasks_per_node
+    node_of = place_program(
+        question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node
+    )
     with patience(f"Counting the contention of {graph.num_edges:,} paths"):
         mapped = _map(question, graph, network, routing, node_of)
     offered = _offered(question, graph, mapped, on_machine)
@@ -156,40 +158,8 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     )
 
 
-def _graph(question: AnalyzeQuestion) -> ProcessGraph:
-    if isinstance(question.app, str):
-        return read(question.app, messages=question.messages, parts=question.parts)
-    if question.messages is not None or question.parts != "network":
-        raise InputError("app", "a process graph that is read already", "a file for these options")
-    return question.app
-
-
-def _network(on: str | Topology | Machine) -> tuple[Topology, Machine | None]:
-    if isinstance(on, str) and split_spec(on)[0] in machine_names():
-        on = machine(on)
-    if isinstance(on, Machine):
-        return on.network(), on
-    if isinstance(on, str) and ":" not in on:
-        machines = ", ".join(machine_names())
-        raise InputError("on", f"'{on}'", f"a network such as mesh:8x8, or a machine: {machines}")
-    return (topology(on) if isinstance(on, str) else on), None
-
-
 def _routing(routing: str | Routing, network: Topology) -> Routing:
     return parse_routing(routing, network) if isinstance(routing, str) else routing
-
-
-def _place(
-    question: AnalyzeQuestion, mapping: Any, graph: ProcessGraph, network: Topology, seed: int
-) -> NDArray[np.int32]:
-    return place(
-        mapping,
-        graph.num_tasks,
-        network.num_nodes,
-        seed=seed,
-        tasks_per_node=question.tasks_per_node,
-        topology_name=network.name,
-    )
 
 
 def _map(
@@ -224,7 +194,13 @@ def _random_mappings(
     counts = np.zeros(1, np.int64)
     mappings = 0 if isinstance(routing, SourceRoutes) else question.random_mappings
     for seed in track(range(1, mappings + 1), "random mappings"):
-        node_of = _place(question, "random", graph, network, question.seed + seed)
+        node_of = place_program(
+            "random",
+            graph,
+            network,
+            seed=question.seed + seed,
+            tasks_per_node=question.tasks_per_node,
+        )
         if np.array_equal(node_of[graph.source], node_of[graph.target]):
             continue  # several tasks a node: nothing is left that crosses the network
         mapped = _map(question, graph, network, routing, node_of)

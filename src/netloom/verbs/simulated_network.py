@@ -1,0 +1,304 @@
+"""A network made ready to be simulated: what the fields of a question add up to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.machines import machine, machine_names
+from netloom.routing import RouteTable, virtual_channel_routing
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.reserve import reserve
+from netloom.simulation.network.router import (
+    PRESETS,
+    SWITCHINGS,
+    Router,
+    Switching,
+    end_channels,
+    router,
+)
+from netloom.simulation.network.run import Run
+from netloom.verbs.programs import find_network, place_program, read_program
+from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+from netloom.workload.traffic import from_process_graph
+
+if TYPE_CHECKING:
+    from netloom.machines import Machine
+    from netloom.provenance import Provenance
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.reserve import Reservation
+    from netloom.topology import Topology
+    from netloom.verbs.simulate import SimulateQuestion
+    from netloom.workload import Arrivals, Lengths, Traffic
+
+MOST_NODES = 2**20
+"""Most nodes that are simulated flit by flit: their state alone is over a gigabyte."""
+
+MOST_RAISED = 254
+"""Flits up to which buffers are raised to make techniques comparable."""
+
+ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
+"""Fields of ``Router`` that a question may change one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One switching technique on the network: all that a run needs but its load.
+
+    Attributes
+    ----------
+    router, routing
+        The router, and the routing made for its VCs.
+    reservation
+        The connections, with reserved VCs.
+    bound
+        What limits the traffic, whatever the router.
+    """
+
+    router: Router
+    routing: VirtualChannelRouting
+    reservation: Reservation | None
+    bound: Bound
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedNetwork:
+    """The network of a question, and the packets that come to it.
+
+    Attributes
+    ----------
+    topology, machine
+        The network; ``machine`` is None where only a topology was named.
+    router_name
+        The preset, ``as given`` for a router of one's own.
+    traffic, lengths, arrivals
+        Who sends to whom, how long packets are, when they come.
+    seed
+        Of everything random.
+    settings
+        One for each switching technique that is possible.
+    refused
+        The techniques that are not, and why.
+    remarks
+        What was changed to make techniques comparable.
+    """
+
+    topology: Topology
+    machine: Machine | None
+    router_name: str
+    traffic: Traffic
+    lengths: Lengths
+    arrivals: Arrivals
+    seed: int
+    settings: tuple[Setting, ...]
+    refused: dict[str, str]
+    remarks: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: ``uniform on mesh:8x8``."""
+        return f"{self.traffic.name} on {self.topology.name}"
+
+    @property
+    def compares(self) -> bool:
+        """Whether techniques are compared, possible or not."""
+        return len(self.settings) + len(self.refused) > 1
+
+    def make_run(self, setting: Setting, load: float) -> Run:
+        """Return a run that has not begun."""
+        return Run(
+            self.topology,
+            setting.routing,
+            setting.router,
+            self.traffic,
+            load,
+            lengths=self.lengths,
+            arrivals=self.arrivals,
+            seed=self.seed,
+            reservation=setting.reservation,
+        )
+
+    def most_load(self, setting: Setting) -> float:
+        """Return the load above which this network is saturated for sure, or no load can be."""
+        busiest = float(self.traffic.rate.max()) / self.lengths.mean
+        return min(setting.bound.load, self.arrivals.most / busiest, 1.0)
+
+    def describe(self, provenance: Provenance) -> dict[str, Any]:
+        """Return as plain data what all runs have in common."""
+        first = self.settings[0]
+        fields = asdict(first.router)
+        return {
+            "topology": self.topology.name,
+            "nodes": self.topology.num_nodes,
+            "channels": self.topology.num_channels,
+            "traffic": self.traffic.name,
+            "arrivals": self.arrivals.name,
+            "packet_flits": {"law": self.lengths.name, "mean": self.lengths.mean},
+            "routing": first.routing.name,
+            "router": {"name": self.router_name} | {name: fields[name] for name in ROUTER_FIELDS},
+            "cycle_us": self.machine.cycle_us if self.machine else None,
+            "seed": self.seed,
+            "remarks": list(self.remarks),
+            "refused": dict(self.refused),
+            "provenance": provenance.to_dict(),
+        }
+
+
+def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
+    """Return the network that a question is about, checked by running one cycle of it.
+
+    That cycle also loads the kernels, so that no run's processor time holds their compilation.
+
+    Parameters
+    ----------
+    question
+        The question.
+    load
+        The highest load that is asked for; None where the network's own highest will be.
+
+    Raises
+    ------
+    InputError
+        If a field cannot be used, or no technique can.
+    DeadlockError
+        If the routing can deadlock on so many VCs.
+    """
+    topology, on_machine = find_network(question.on)
+    if topology.num_nodes > MOST_NODES:
+        found = f"{topology.num_nodes} nodes"
+        raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
+    name, base = _router(question, on_machine)
+    lengths, arrivals = question.packet_flits, question.arrivals
+    network = SimulatedNetwork(
+        topology=topology,
+        machine=on_machine,
+        router_name=name,
+        traffic=_traffic(question, topology),
+        lengths=parse_lengths(lengths) if isinstance(lengths, str | int) else lengths,
+        arrivals=parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals,
+        seed=question.seed,
+        settings=(),
+        refused={},
+        remarks=(),
+    )
+    techniques = _techniques(question.switching, base)
+    base, remarks = _comparable(base, techniques, network.lengths)
+    settings: list[Setting] = []
+    refused: dict[str, str] = {}
+    for technique in techniques:
+        try:
+            setting = _setting(question, network, replace(base, switching=technique))
+            network.make_run(setting, load or network.most_load(setting)).advance(1)
+            settings.append(setting)
+        except InputError as error:
+            if len(techniques) == 1:
+                raise
+            refused[technique] = str(error)
+    if not settings:
+        found = "; ".join(f"{technique}: {why}" for technique, why in refused.items())
+        raise InputError("switching", f"no technique that is possible here: {found}")
+    return replace(network, settings=tuple(settings), refused=refused, remarks=remarks)
+
+
+def _traffic(question: SimulateQuestion, topology: Topology) -> Traffic:
+    if question.app is None:
+        if question.messages is not None or not _is(question.mapping, "identity"):
+            raise InputError("mapping", "no program", "app, for messages and mapping to go with")
+        traffic = question.traffic or "uniform"
+        pattern = parse_traffic(traffic, topology) if isinstance(traffic, str) else traffic
+        if pattern.num_nodes != topology.num_nodes:
+            wanted = f"traffic of the {topology.num_nodes} nodes of {topology.name}"
+            raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
+        return pattern
+    if question.traffic is not None:
+        raise InputError("traffic", "traffic as well as app", "one of them")
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    node_of = place_program(
+        question.mapping,
+        graph,
+        topology,
+        seed=question.seed,
+        tasks_per_node=question.tasks_per_node,
+    )
+    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+
+
+def _is(value: Any, name: str) -> bool:
+    return isinstance(value, str) and value == name
+
+
+def _router(question: SimulateQuestion, on: Machine | None) -> tuple[str, Router]:
+    """Return the router asked for, and its name; a machine's own where none is named."""
+    changes = {
+        field: value
+        for field in ROUTER_FIELDS
+        if (value := getattr(question, field)) is not None
+    }  # fmt: skip
+    asked = question.router
+    if isinstance(asked, Router):
+        return "as given", replace(asked, **changes)
+    if asked == "default" and on is not None and on.router is not None:
+        return on.name, replace(on.router, **changes)
+    if asked == "default":
+        asked = next(iter(PRESETS))
+    if asked in PRESETS:
+        return asked, router(asked, **changes)
+    own = {name: known for name in machine_names() if (known := machine(name).router)}
+    if asked not in own:
+        raise InputError("router", f"'{asked}'", f"one of {', '.join([*PRESETS, *own])}")
+    return asked, replace(own[asked], **changes)
+
+
+def _techniques(asked: str | None, base: Router) -> list[Switching]:
+    """Return the switching techniques asked for, none twice."""
+    if asked is None:
+        return [base.switching]
+    named = [word.strip() for word in asked.split(",")]
+    for name in named:
+        if name not in (*SWITCHINGS, "all"):
+            wanted = f"{', '.join(SWITCHINGS)}, several with commas, or all"
+            raise InputError("switching", f"'{name}'", wanted)
+    return [each for each in SWITCHINGS if each in named or "all" in named]
+
+
+def _comparable(
+    base: Router, techniques: list[Switching], lengths: Lengths
+) -> tuple[Router, tuple[str, ...]]:
+    """Give the routers that are compared buffers that hold a packet, if one of them needs it."""
+    whole = [each for each in ("virtual-cut-through", "store-and-forward") if each in techniques]
+    longest = lengths.longest
+    if len(techniques) == 1 or not whole or not base.buffer_flits < longest <= MOST_RAISED:
+        return base, ()
+    remark = (
+        f"buffers of {longest} flits a VC instead of {base.buffer_flits}, for all: "
+        f"{' and '.join(whole)} must hold a whole packet"
+    )
+    return replace(base, buffer_flits=longest), (remark,)
+
+
+def _setting(question: SimulateQuestion, network: SimulatedNetwork, router: Router) -> Setting:
+    topology, lengths = network.topology, network.lengths
+    if router.whole_packets and lengths.longest > router.buffer_flits:
+        found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"
+        wanted = f"buffers that hold a packet: buffer_flits for {router.switching}"
+        raise InputError("packet_flits", found, wanted)
+    reservation = None
+    if router.switching == "reserved":
+        if isinstance(question.routing, RouteTable):
+            wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
+            raise InputError("routing", f"the table {question.routing.name}", wanted)
+        reservation = reserve(topology, question.routing, network.traffic, router)
+        routing = reservation.routing
+    else:
+        injection, ejection = end_channels(topology, router)
+        routing = virtual_channel_routing(
+            topology,
+            question.routing,
+            num_vcs=router.vcs,
+            injection_channels=injection,
+            ejection_channels=ejection,
+        )
+    bound = throughput_bound(topology, routing, network.traffic, router)
+    return Setting(router, routing, reservation, bound)

@@ -1,0 +1,146 @@
+import json
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from netloom.cli import main
+
+QUICK = ["--cycles", "1500"]
+
+
+@pytest.fixture
+def simulate(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["netloom", "simulate", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+def test_one_load_as_json(simulate):
+    code, out, err = simulate(
+        "--on", "mesh:8x8", "--traffic", "uniform", "--load", "0.2", "--packet-flits", "5",
+        "--vcs", "4", "--buffer-flits", "8", "--json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    promised = {
+        "offered", "accepted", "accepted_worst_node", "packet_latency", "network_latency", "hops",
+        "stable", "cycles", "flit_hops", "cpu_seconds", "seed",
+    }  # fmt: skip
+    assert promised <= data.keys()
+    assert {"mean", "ci95", "p50", "p99", "max"} <= data["packet_latency"].keys()
+    assert None not in data["packet_latency"].values()
+
+
+def test_a_range_of_loads_as_a_table_and_a_curve(simulate, tmp_path):
+    curve = tmp_path / "curve.svg"
+    code, out, _ = simulate(
+        "--on", "torus:4x4", "--traffic", "tornado", "--routing", "adaptive",
+        "--load", "0.1:0.3:0.1", "--plot", str(curve), *QUICK,
+    )  # fmt: skip
+    assert code == 0
+    assert "latency" in out
+    assert "0.3" in out
+    assert f"Picture: {curve}" in out
+    assert curve.read_text().startswith("<svg")
+
+
+def test_a_program_under_a_mapping(simulate):
+    code, out, _ = simulate(
+        "--on", "mesh:8x8", "--app", "examples/lammps-64.mtx", "--mapping", "random",
+        "--seed", "1", "--load", "0.1", "--json", *QUICK,
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["stable"]
+
+
+def test_saturation_as_json_and_as_a_table(simulate):
+    arguments = ["saturation", "--on", "mesh:4x4", "--vcs", "2", "--most-cycles", "3000"]
+    code, out, _ = simulate(*arguments, "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert 0.4 < data["saturation_throughput"] < data["throughput_bound"]["load"]
+    code, out, _ = simulate(*arguments)
+    assert "saturates at" in out
+    assert "the 4 channels from row 1 to row 2" in out
+
+
+def test_one_load_is_told_to_a_person(simulate):
+    code, out, _ = simulate("--on", "symult2010", "--load", "0.05", *QUICK)
+    assert code == 0
+    assert "symult2010 router, wormhole, 1 VC of 4 flits" in out
+    assert "a cycle is 0.05 µs" in out
+    assert "Keeps up" in out
+
+
+def test_techniques_side_by_side(simulate):
+    code, out, _ = simulate(
+        "--on", "mesh:4x4", "--load", "0.1", "--switching", "all", "--packet-flits", "9", *QUICK
+    )
+    assert code == 0
+    for technique in ("wormhole", "virtual-cut-through", "store-and-forward", "circuit"):
+        assert f"\n{technique}  " in out
+    assert "buffers of 9 flits a VC instead of 8" in out
+    assert "reserved is not possible: reserved VCs: found" in out
+
+
+def test_advice_is_one_line_before_the_run(simulate):
+    code, out, err = simulate("--on", "mesh:4x4", "--load", "1", "--json", *QUICK)
+    assert code == 0
+    assert err.count("\n") == 1
+    assert err.startswith("netloom: load 1 is above 0.9375")
+    data = json.loads(out)
+    assert data["packet_latency"]["mean"] is None
+    assert "past saturation" in data["note"]
+    code, out, _ = simulate("--on", "mesh:4x4", "--load", "1", *QUICK)
+    assert "past saturation" in out
+    assert "packet latency" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["--load", "1.5"], "load: found 1.5"),
+        (["--load", "nan"], "load: found 'nan'"),
+        ([], "load: found none"),
+        (["--load", "0.1", "--vcs", "0"], "vcs: found 0"),
+        (["--load", "0.1", "--packet-flits", "9", "--switching", "virtual-cut-through"],
+         "packets of up to 9 flits for buffers of 8"),
+        (["--load", "0.1", "--traffic", "bit-reverse"], "a power of two"),
+        (["--load", "0.1", "--plot", "curve.gif"], "curve.gif: found suffix"),
+        (["saturation", "--load", "0.1"], "load: found '0.1'"),
+        (["saturated"], "simulate: found 'saturated'"),
+        (["--load", "0.1", "--tarffic", "uniform"], "No such option"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line_and_exit_code_2(simulate, arguments, wrong):
+    code, out, err = simulate("--on", "mesh:6x6", *arguments)
+    assert code == 2
+    assert wrong in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+@pytest.mark.parametrize("what", [["--load", "0.1"], ["--load", "0.1,0.2"], ["saturation"]])
+def test_ctrl_c_prints_what_is_known_within_a_second(simulate, what):
+    endless = ["--on", "mesh:8x8", "--precision", "1e-6", "--most-cycles", "5000000", "--json"]
+    simulate("--on", "mesh:8x8", "--load", "0.1", *QUICK)  # so that nothing is left to be compiled
+    asked = []
+
+    def interrupt():
+        asked.append(time.monotonic())
+        signal.pthread_kill(here, signal.SIGINT)
+
+    here = threading.main_thread().ident
+    threading.Timer(0.4, interrupt).start()
+    code, out, _ = simulate(*what, *endless)
+    assert time.monotonic() - asked[0] < 3, "a second, and slack for a busy machine"
+    assert code == 130
+    assert json.loads(out)["interrupted"]

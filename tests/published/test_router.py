@@ -1,0 +1,175 @@
+"""The virtual-channel router against BookSim 2's runs: a few rows, and how they are compared."""
+
+import json
+from math import isnan
+from threading import Event
+
+import pytest
+
+from netloom.errors import InputError
+from netloom.studies import router, validate
+from netloom.studies.router_theory import theory_rows
+from netloom.studies.validation import published
+
+KNOWN = published("router")
+HEADER = ",".join(KNOWN["columns"])
+TRANSPOSE, TWO_VCS, SPECULATIVE = KNOWN["rows"][5], KNOWN["rows"][8], KNOWN["rows"][10]
+
+
+def table(tmp_path, *rows, header=HEADER):
+    file = tmp_path / "reference.csv"
+    file.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return str(file)
+
+
+def changed(row, **values):
+    return [values.get(name, value) for name, value in zip(KNOWN["columns"], row, strict=True)]
+
+
+def as_measured(monkeypatch, times=1.0):
+    """Let netloom find what the reference found, times a factor."""
+    monkeypatch.setattr(
+        router,
+        "_measure",
+        lambda case, stop: {item: times * value for item, value in case.measured.items()},
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    rows = [TRANSPOSE, TWO_VCS, SPECULATIVE]
+    return validate("router", reference=table(tmp_path_factory.mktemp("router"), *rows))
+
+
+def test_rows_of_the_reference_reproduce(compared):
+    assert len(compared.rows) == 15
+    assert compared.failures == ()
+
+
+def test_what_is_recorded_as_outside_is_outside(compared):
+    """Transpose: the idle run's sample, and accepted traffic past saturation."""
+    assert [(row.item, row.quantity.split(" on ")[0]) for row in compared.rows if row.reason] == [
+        ("zero-load latency", "dor transpose"),
+        ("highest accepted traffic", "dor transpose"),
+    ]
+    assert not any(row.within for row in compared.rows if row.reason)
+    outside = [name for about in KNOWN["items"].values() for name in about.get("outside", ())]
+    assert outside == [compared.rows[0].quantity]
+
+
+def test_theory_is_met():
+    rows = list(theory_rows())
+    assert {row.item for row in rows} == {"zero-load formula", "Geo/D/1"}
+    assert all(row.within and not row.reason for row in rows)
+
+
+def test_recorded_numbers_that_drift_fail(monkeypatch):
+    as_measured(monkeypatch, 1.06)
+    monkeypatch.setattr(router, "theory_rows", lambda: iter(()))
+    found = validate("router")
+    assert len(found.rows) == 5 * len(KNOWN["rows"])
+    assert len(found.failures) == len(found.rows) - 2
+
+
+def test_a_reason_goes_with_the_recorded_number_only(monkeypatch, tmp_path):
+    as_measured(monkeypatch, 1.04)
+    row = changed(TRANSPOSE, zero_load_packet_latency=30.5, peak_accepted="")
+    rows = validate("router", reference=table(tmp_path, row)).rows
+    assert [(row.within, row.reason) for row in rows] == [(False, "")] + [(True, "")] * 3
+
+
+def test_blank_numbers_are_not_compared(monkeypatch, tmp_path):
+    as_measured(monkeypatch)
+    row = changed(SPECULATIVE, saturation_offered="")
+    rows = validate("router", reference=table(tmp_path, row)).rows
+    assert [row.item for row in rows] == ["zero-load latency", "highest accepted traffic"]
+
+
+def test_columns_may_be_more_and_stand_in_any_order(monkeypatch, tmp_path):
+    as_measured(monkeypatch)
+    header = f"note,{HEADER},vc_buf_size"
+    row = ["new", *changed(TWO_VCS, link_cycles=2, routing="dim_order_torus"), 16]
+    (found, *_) = validate("router", reference=table(tmp_path, row, header=header)).rows
+    assert found.quantity == (
+        "dim_order uniform on torus:8x8, fast, 2 VCs of 16, 5 flits, links of 2 cycles"
+    )
+
+
+def test_what_netloom_refuses_says_so(tmp_path):
+    row = changed(TWO_VCS, num_vcs=3)
+    found = validate("router", reference=table(tmp_path, row))
+    assert found.failures == ()
+    assert all(isnan(row.computed) and not row.within for row in found.rows)
+    assert all("wait for each other in a circle" in row.reason for row in found.rows)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rows"][0]["computed"] is None
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"family": "slow"}, "2, family: found 'slow'; expected one of default, fast, spec"),
+        ({"topology": "tree"}, "2, topology: found 'tree'"),
+        ({"routing": "xy_yx"}, "2, routing: found 'xy_yx'; expected one of dim_order, min_adapt"),
+        ({"traffic": "hot"}, "2, traffic: found 'hot'"),
+        ({"traffic": "transpose", "n": 3, "k": 2}, "2, traffic: found 'transpose' (8 nodes)"),
+        ({"num_vcs": "four"}, "2, num_vcs: found 'four'"),
+        ({"router_cycles": 5}, "2, router_cycles: found '5'; expected 3 of this family"),
+        ({"saturation_offered": -1}, "2, saturation_offered: found '-1'"),
+        ({"peak_accepted": "nan"}, "2, peak_accepted: found 'nan'"),
+        ({"family": "fast,fast"}, "2: found 16 values; expected 15"),
+    ],
+)
+def test_mistakes_in_a_table_name_line_and_field(tmp_path, values, message):
+    file = table(tmp_path, changed(TWO_VCS, **values))
+    with pytest.raises(InputError) as raised:
+        validate("router", reference=file)
+    assert str(raised.value).startswith(f"{file}:{message}")
+
+
+def test_a_table_without_a_column_is_refused(tmp_path):
+    file = table(tmp_path, header=HEADER.replace("routing,", ""))
+    with pytest.raises(InputError, match="found no column 'routing'"):
+        validate("router", reference=file)
+
+
+@pytest.mark.parametrize("paper", ["", "chittor"])
+def test_a_table_is_for_the_router_only(tmp_path, paper):
+    with pytest.raises(InputError, match=r"reference: found a reference for .*; expected one for"):
+        validate(paper, reference=str(tmp_path))
+
+
+def one_case(tmp_path, **values):
+    return router._read(
+        table(tmp_path, changed(SPECULATIVE, **values)),
+        {item: about["column"] for item, about in KNOWN["items"].items()},
+    )[0]
+
+
+def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
+    """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
+    case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
+    latency, accepted = router._short_run(
+        case.run(0.0005, 1), router.Window(4_000, 60_000), Event()
+    )
+    assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
+    assert accepted == pytest.approx(0.0005, rel=0.15)
+
+
+def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
+    """Latency 20 / (1 - load / 0.5) is three times 20 at a load of 1 / 3."""
+    case = one_case(tmp_path)
+
+    class Asked:
+        def __init__(self, load):
+            self.load = load
+
+    monkeypatch.setattr(router.Case, "run", lambda self, load, seed: Asked(load))
+    monkeypatch.setattr(
+        router,
+        "_short_run",
+        lambda run, window, stop: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
+    )
+    monkeypatch.setattr(router, "_through_window", lambda run, window: ([], min(run.load, 0.4)))
+    load, peak = router._saturate(case, 60.0, 1, Event())
+    assert load == pytest.approx(1 / 3)
+    assert peak == 0.4
