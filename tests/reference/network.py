@@ -320,14 +320,26 @@ class Router:
 
     def wanted_outputs(self, vc):
         """Return the output slots that a waiting head asks for in this cycle."""
-        must_move = self.options.speculative or self.options.whole_packets
-        need = self.network.needs(vc.packet) if must_move else 0  # it can wait for credit later
+        preferred = self.options.preferred or set()
         wanted = {
             out
             for out in vc.allowed
-            if self.outputs[out].owner is None and self.outputs[out].credits.left >= need
+            if self.outputs[out].owner is None
+            and self.outputs[out].credits.left >= self.room(vc.packet, adaptive=out in preferred)
         }
-        return wanted & (self.options.preferred or set()) or wanted
+        return wanted & preferred or wanted
+
+    def room(self, packet, *, adaptive):
+        """Free places that there must be in a buffer for a head to ask for it.
+
+        In an adaptive VC all of the packet must fit, or nothing be before it: behind another packet
+        it would hold escape VCs while that one, on a way of its own, waits.
+        """
+        if adaptive:
+            return min(packet.length, self.options.buffer_flits)
+        if self.options.speculative or self.options.whole_packets:
+            return self.network.needs(packet)
+        return 0  # it can wait for credit later
 
     def age(self, in_slot):
         """Sort key of oldest-first allocation; the lower slot if one packet is in two of them."""

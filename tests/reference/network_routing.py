@@ -29,7 +29,8 @@ class Options:
     allowed(node, in_slot, packet)
         The output slots that the packet may take at this node; at its target, ejection slots.
     preferred
-        Output slots that a head asks for alone, while its route allows one that it could have.
+        Adaptive output slots: a head asks for these alone, while its route allows one that it
+        could have, and only for those with room for all of the packet, or with nothing in them.
     arrived(node, packet)
         Called before ``allowed``, once a node; may change ``packet.aux``.
     choose_order

@@ -73,6 +73,8 @@ def virtual_channel_routing(
           ``dimension-order-static-dateline`` gives the first the upper class, and the second the
           lower one, for all of the ring.
         - ``adaptive``: any minimal direction; VC 0 (0 and 1 where there are rings) is the escape.
+          (Routers must let a head ask for an adaptive VC only where its whole packet fits, or
+          which is empty: Duato's proof has no packet wait behind another in an adaptive VC.)
           ``adaptive-sticky-escape`` never leaves the escape VCs again, and has no adaptive
           VC but VC 3 where there are rings.
         - ``west-first``, ``negative-first`` (Glass & Ni 1992), ``odd-even`` (Chiu 2000): partly

@@ -202,7 +202,11 @@ def _setup(
     adaptive = routing.tables.adaptive_vcs
     preferred = sum(adaptive << port * router.vcs for port in range(network_ports))
     circuit = router.switching == "circuit"
-    exact_credits = router.whole_packets or routing.uses_credits
+    every = (1 << network_ports * router.vcs) - 1
+    # A head behind another packet in an adaptive VC holds the escape VCs behind it for as long as
+    # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
+    roomy = every if router.whole_packets else preferred
+    exact_credits = roomy != 0 or routing.uses_credits
     return Setup(
         num_nodes=topology.num_nodes,
         num_ports=num_ports,
@@ -225,6 +229,8 @@ def _setup(
         lazy=2**15 if exact_credits else 2 * max(times.credit, times.injection_credit),
         patience=PATIENCE + 2 * topology.num_nodes * times.credit * circuit,
         preferred=preferred,
+        roomy=roomy,
+        buffer_flits=router.buffer_flits,
         all_vcs=(1 << router.vcs) - 1,
         whole_packets=router.whole_packets,
         whole_first=router.switching == "store-and-forward",

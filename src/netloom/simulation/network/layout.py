@@ -130,6 +130,8 @@ class Setup(NamedTuple):
     source_slots: int
     all_vcs: int
     preferred: int
+    roomy: int
+    buffer_flits: int
     ring: int
     entry_channels: int
     head_wait: int

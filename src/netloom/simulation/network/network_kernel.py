@@ -39,7 +39,7 @@ def deliver_credits(setup, state, cycle):
         place = state.credits[unsigned(due)]
         output = record(state.outputs, place)
         output.credits += 1
-        if place < setup.source_slots and (output.credits == 1 or setup.whole_packets):
+        if place < setup.source_slots and (output.credits == 1 or setup.roomy):
             node = place // setup.num_slots
             masks, bit = record(state.masks, node), ONE << (place - node * setup.num_slots)
             masks.open |= bit

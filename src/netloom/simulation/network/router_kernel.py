@@ -110,16 +110,20 @@ def oldest(setup, state, node, slots):
 
 @inlined
 def choices(setup, state, node, slot, free):
-    """Return the output slots of ``free`` that a waiting head asks for."""
+    """Return the output slots of ``free`` that a waiting head asks for.
+
+    Those in ``roomy`` are asked for only where all of the packet fits, or nothing is in the way.
+    """
     place = node * setup.num_slots + slot
     asked = state.allowed[unsigned(place)] & free
-    if setup.whole_packets and asked:
-        network = asked & ((ONE << (setup.network_ports * setup.num_vcs)) - 1)
-        flits = record(state.packets, front_packet(setup, state, place)).flits
-        while network:
-            out = lowest(network)
-            network &= network - 1
-            if record(state.outputs, node * setup.num_slots + out).credits < flits:
+    tight = asked & setup.roomy
+    if tight:
+        flits = record(state.packets, front_packet(setup, state, place)).flits + setup.circuit
+        need = min(flits, setup.buffer_flits)
+        while tight:
+            out = lowest(tight)
+            tight &= tight - 1
+            if record(state.outputs, node * setup.num_slots + out).credits < need:
                 asked &= ~(ONE << out)
     return asked & setup.preferred if asked & setup.preferred else asked
 

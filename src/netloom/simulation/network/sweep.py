@@ -67,15 +67,17 @@ def run_loads(
     runs: list[NetworkRun] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting = [pool.submit(one, index) for index in range(len(rising))]
-        for future in waiting:
-            found = _result(future, stop)
-            if found is None:
-                break
-            runs.append(found)
-            tell(len(runs))
-            if not found.stable or found.interrupted:
-                break
-        saturated = -1
+        try:
+            for future in waiting:
+                found = _result(future, stop)
+                if found is None:
+                    break
+                runs.append(found)
+                tell(len(runs))
+                if not found.stable or found.interrupted:
+                    break
+        finally:
+            saturated = -1  # the runs still under way are for nothing
     return runs
 
 
@@ -175,6 +177,8 @@ def find_saturation(
         while too_much(high) and high.load - low.load > width * high.load and not stop.is_set():
             third = (high.load - low.load) / 3
             for found in both((low.load + third, high.load - third), beyond):
+                if found.interrupted:
+                    break
                 if too_much(found):
                     high = found
                     break
