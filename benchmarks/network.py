@@ -59,8 +59,7 @@ def timed(run, cycles: int) -> tuple[float, int]:
 def measure(spec: str, load: float, seconds: float) -> dict[str, float]:
     """Best of as many steps as ``seconds`` allow, in a network that is warm."""
     run = prepared(spec, load)
-    diameter = 3 * sum(run.engine.topology.sides)
-    timed(run, 20 * diameter)
+    timed(run, 10 * sum(run.engine.topology.sides))
     spent, hops = timed(run, 100)
     step = max(100, int(100 * 0.3 / max(spent, 1e-6)))  # about 0.3 s
     rates, spent = [], 0.0

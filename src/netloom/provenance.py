@@ -18,6 +18,15 @@ DEFAULT_SEED = 1
 class Provenance:
     """The question that a result answers.
 
+    Attributes
+    ----------
+    configuration, seed
+        The fields of the question as plain data, and where all chance came from.
+    version, verb
+        The netloom that answered, and which of its verbs.
+    not_repeatable
+        Fields that were objects which no plain data stands for: only their name is recorded.
+
     Examples
     --------
     >>> Provenance({"on": "mesh:4x4"}, seed=7).to_dict()["seed"]
@@ -27,11 +36,15 @@ class Provenance:
     configuration: Mapping[str, Any]
     seed: int = DEFAULT_SEED
     version: str = __version__
+    verb: str = ""
+    not_repeatable: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain dict that goes into a result's JSON."""
         return {
             "netloom": self.version,
             "seed": self.seed,
+            "verb": self.verb,
             "configuration": dict(self.configuration),
+            "not_repeatable": list(self.not_repeatable),
         }

@@ -2,7 +2,9 @@ import json
 
 import pytest
 
+from netloom.errors import InputError
 from netloom.report import save_chart, simulation_chart
+from netloom.report.save import check_picture
 from netloom.verbs import find_saturation, simulate
 
 QUICK = {"cycles": 1000}
@@ -35,7 +37,7 @@ def test_a_curve_has_the_loads_that_kept_up_and_marks_the_first_that_did_not():
     assert [row["offered"] for row in latency] == [0.2, 0.6]
     assert all(row["low"] <= row["packet_latency_mean"] <= row["high"] for row in latency)
     assert any(len(rows) == 3 for rows in lines), "accepted traffic is known past saturation"
-    assert sorted(words(chart)) == ["falls behind", "limit of any router"]
+    assert sorted(words(chart)) == ["falls behind", "limit"]
 
 
 def test_techniques_that_fall_behind_together_share_their_mark():
@@ -62,6 +64,18 @@ def test_past_saturation_shows_what_nodes_get_through():
     (_, _), (spec, bins) = layers(simulation_chart(found))
     assert spec["title"].startswith("Past saturation")
     assert sum(row["height"] for row in bins) == 16
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_any_work(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder.svg").mkdir()
+    assert check_picture(tmp_path / "new" / "deep" / "x.svg").name == "x.svg"
+    for path in ("file/x.svg", "file/deep/x.svg", "folder.svg"):
+        with pytest.raises(InputError, match="a place that cannot be written"):
+            check_picture(tmp_path / path)
+    monkeypatch.setattr("netloom.report.save.access", lambda *_: False)
+    with pytest.raises(InputError, match="Permission denied"):
+        check_picture(tmp_path / "x.svg")
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])

@@ -27,9 +27,9 @@ def test_equal_counts_give_the_textbook_interval():
 
 def test_a_batch_weighs_what_it_holds():
     mean, half_width = batch_interval([10, 60, 0], [1, 2, 0])
-    # r = 70/3; residuals 10 - 70/3 = -40/3, 60 - 140/3 = 40/3, 0; t(0.975, 2) = 4.30265
+    # r = 70/3; residuals 10 - 70/3 = -40/3, 60 - 140/3 = 40/3; t(0.975, 1) = 12.7062
     assert mean == pytest.approx(70 / 3)
-    assert half_width == pytest.approx(4.30265 * (1.5 * 2 * (40 / 3) ** 2) ** 0.5 / 3, rel=1e-5)
+    assert half_width == pytest.approx(12.7062 * (2 * 2 * (40 / 3) ** 2) ** 0.5 / 3, rel=1e-5)
 
 
 def test_too_little_for_an_interval():

@@ -2,20 +2,25 @@ import json
 import math
 import signal
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing import table
+from netloom.machines import machine
+from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.router import Router
 from netloom.topology import mesh
 from netloom.verbs import find_saturation, simulate
 from netloom.verbs.simulate import parse_loads
-from netloom.workload.traffic import permutation
+from netloom.workload import parse_lengths, parse_traffic, read
+from netloom.workload.traffic import pairs, permutation, uniform, with_rates
 
 SHORT = {"cycles": 1500}
-PAST = pytest.warns(UserWarning, match="above 0.4922, the most that any router can carry here")
+PAST = pytest.warns(
+    UserWarning, match="above 0.4922, the most that can be carried with this routing"
+)
 
 
 def without_time(data):
@@ -165,6 +170,88 @@ def test_a_routing_of_ones_own_is_simulated():
         simulate(net, load=0.1, routing=ahead, switching="reserved")
 
 
+def asked_again(found):
+    """The answer to the question that a result's JSON records."""
+    recorded = json.loads(json.dumps(found.to_dict()["provenance"]))
+    assert recorded["not_repeatable"] == []
+    return recorded, simulate(**recorded["configuration"])
+
+
+@pytest.mark.parametrize(
+    ("on", "options"),
+    [
+        ("mesh:4x4", {"router": Router(vcs=2, oldest_first=True), "buffer_flits": 5}),
+        (mesh(4, 4), {"traffic": pairs(16, [0, 0, 3], [15, 1, 2], weights=[1, 2, 4])}),
+        ("mesh:4x4", {"traffic": permutation(np.arange(16)[::-1])}),
+        ("mesh:4x4", {"traffic": with_rates(uniform(16), [4, *[1] * 15])}),
+        (machine("symult2010:4x4"), {}),
+        ("mesh:8x8", {"app": read("examples/lammps-64.mtx"), "mapping": np.arange(64)[::-1]}),
+        ("mesh:4x4", {"routing": DimensionOrder((1, 0))}),
+        ("mesh:4x4", {"packet_flits": parse_lengths("uniform:1-9")}),
+    ],
+)  # fmt: skip
+def test_provenance_suffices_to_ask_again(on, options):
+    found = simulate(on, load=0.1, **options, **SHORT)
+    recorded, again = asked_again(found)
+    assert recorded["verb"] == "simulate"
+    assert without_time(again.to_dict()) == without_time(found.to_dict())
+
+
+def test_names_that_make_the_same_traffic_are_recorded_as_they_are():
+    net = mesh(4, 4)
+    found = simulate(net, load=0.1, traffic=parse_traffic("hot-spot:0.1:3", net), **SHORT)
+    recorded, _ = asked_again(found)
+    assert recorded["configuration"]["traffic"] == "hot-spot:0.1:3"
+    assert recorded["configuration"]["on"] == "mesh:4x4"
+
+
+def test_a_name_that_makes_another_traffic_is_not_taken_for_it():
+    mirrored = permutation(np.arange(16)[::-1], name="transpose")
+    found = simulate("mesh:4x4", load=0.1, traffic=mirrored, **SHORT)
+    recorded, again = asked_again(found)
+    assert recorded["configuration"]["traffic"]["targets"] == list(range(16))[::-1]
+    assert again.to_dict()["hops"] == found.to_dict()["hops"]
+
+
+def test_what_cannot_be_asked_again_is_listed():
+    net = mesh(4)
+    ahead = table(net, lambda node, target: channel_to(net, node, target))
+    found = simulate(net, load=0.1, traffic="pairs:0-3", routing=ahead, **SHORT)
+    assert found.to_dict()["provenance"]["not_repeatable"] == ["routing"]
+
+
+def channel_to(net, node, target):
+    step = node + (1 if target > node else -1)
+    return int(np.flatnonzero((net.channel_source == node) & (net.channel_target == step))[0])
+
+
+def test_a_table_without_any_latency_has_the_same_schema():
+    with pytest.warns(UserWarning, match="above 0.9375"):
+        behind = simulate("mesh:4x4", load=1, **SHORT)
+    assert behind.table()["packet_latency_mean"].to_list() == [None]
+    assert behind.table().schema == simulate("mesh:4x4", load=0.1, **SHORT).table().schema
+
+
+def test_doubts_about_a_run_that_kept_up_are_noted():
+    found = simulate("mesh:4x4", load=0.1, cycles=None, precision=1e-4, most_cycles=3000)
+    point = found.point
+    assert point.run.stable
+    assert f"precision not reached: {point.run.measured.packets} packets" in point.note
+    cold = replace(point, run=replace(point.run, warmed_up=False, precise=True))
+    assert cold.note == "the start-up was not seen to end"
+    assert simulate("mesh:4x4", load=0.1).point.note is None
+
+
+def test_a_search_without_figures_has_none_in_its_data():
+    found = find_saturation("mesh:4x4", most_cycles=3000)
+    search = found.searches[0]
+    lost = replace(search, found=replace(search.found, zero_load_latency=float("nan"),
+                                         accepted=float("nan")))  # fmt: skip
+    assert lost.to_dict()["zero_load_latency"] is None
+    assert lost.to_dict()["saturation_throughput"] is None
+    assert found.to_dict()["provenance"]["verb"] == "find_saturation"
+
+
 def test_presets_and_changes_of_the_router():
     def idle(**options):
         return simulate("mesh:4x4", load=0.005, cycles=10_000, **options).to_dict()
@@ -260,6 +347,18 @@ def test_loads_are_numbers_lists_and_ranges(given, loads):
         ({"load": "0.1:0.2:0"}, "a step above 0"),
         ({"load": "1e-9:1:1e-9"}, "1001 loads"),
         ({"load": []}, "0 loads"),
+        ({"load": [[0.1, 0.2]]}, r"load: found \[\[0.1, 0.2\]\]"),
+        ({"load": True}, "load: found True"),
+        ({"load": "0.1:0.5:1e-320"}, "1001 loads"),
+        ({"load": 0.1, "messages": "counts.mtx"}, "messages: found no program"),
+        ({"load": 0.1, "parts": "all"}, "parts: found no program"),
+        ({"load": 0.1, "weight": "uniform"}, "weight: found no program"),
+        ({"load": 0.1, "tasks_per_node": 2}, "tasks_per_node: found no program"),
+        ({"load": 0.1, "mapping": np.arange(64)}, "mapping: found no program"),
+        ({"load": 0.1, "arrivals": "on-off:10,0.01", "switching": "all"}, "^load: found 0.1, with"),
+        ({"load": 0.1, "router": {"speed": 3}}, "router: found field 'speed'"),
+        ({"load": 0.1, "traffic": {"to": 3}}, "traffic: found a dict of to"),
+        ({"load": 0.1, "traffic": {"pairs": [[0, 1]]}}, "source, target, weight"),
         ({"load": "few"}, "load: found 'few'"),
         ({"load": object()}, "load: found <object"),
         ({"load": 0.1, "vcs": 0}, "vcs: found 0; expected a whole number from 1"),

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -29,9 +30,9 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     data = result.to_dict()
     screen = console()
     screen.print(
-        f"[bold]{result.graph.name}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
-        f"[bold]{result.topology.name}[/] ({data['nodes']} nodes, {data['channels']} channels), "
-        f"mapping {result.mapping_name}, {result.routing}"
+        f"[bold]{escape(result.graph.name)}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
+        f"[bold]{escape(result.topology.name)}[/] ({data['nodes']} nodes, {data['channels']} "
+        f"channels), mapping {escape(result.mapping_name)}, {escape(result.routing)}"
     )
     screen.print(_figures_table(data))
     note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
@@ -39,10 +40,10 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
         note += f"; better than: of {len(result.random)} random mappings, by the maximum"
     screen.print(f"[dim]{note}[/]")
     for line in _remarks(result, data):
-        screen.print(f"• {line}")
+        screen.print(f"• {line}", markup=False)
     screen.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
     for line in written:
-        screen.print(line, soft_wrap=True)
+        screen.print(line, soft_wrap=True, markup=False)
 
 
 def console() -> Console:
@@ -137,7 +138,9 @@ def show_machines(machines: Sequence[Machine]) -> None:
     for each in machines:
         startup = number(each.message_costs[0].startup_us) if each.message_costs else ""
         table.add_row(
-            each.name, each.full_name, each.topology, number(each.bandwidth_bytes_per_us), startup
+            *map(escape, (each.name, each.full_name, each.topology)),
+            number(each.bandwidth_bytes_per_us),
+            startup,
         )
     console().print(table)
 
@@ -153,23 +156,29 @@ def show_validation(result: Any) -> None:
             "[green]ok[/]" if row.within else ("[yellow]known[/]" if row.reason else "[red]NO[/]")
         )
         table.add_row(
-            row.paper, row.item, row.quantity, number(row.printed), number(row.computed),
+            *map(escape, (row.paper, row.item, row.quantity)),
+            number(row.printed), number(row.computed),
             percent(row.deviation), percent(row.tolerance), mark,
         )  # fmt: skip
     screen = console()
     screen.print(table)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
-        screen.print(f"[yellow]known[/]: {reason}")
-    screen.print(result.sentence)
+        screen.print(f"[yellow]known[/]: {escape(reason)}")
+    screen.print(result.sentence, markup=False)
 
 
 def number(value: float | None) -> str:
-    """Return four digits of a number, all of a whole one; ``-`` where there is none."""
-    if value is None:
+    """Return four digits of a number, all of a whole one; ``-`` where there is none, or NaN."""
+    if value is None or value != value:
         return "-"
     if float(value).is_integer() and abs(value) < 1e6:
         return str(int(value))
     return f"{value:.4g}"
+
+
+def counted(many: int, what: str) -> str:
+    """Return ``1 node``, ``2 nodes``."""
+    return f"{many} {what}{'s' * (many != 1)}"
 
 
 def percent(value: float | None) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, number, percent
+from netloom.cli.show import console, counted, number, percent
 from netloom.verbs import NetworkSaturation, Simulation
+from netloom.verbs.simulated_network import largest_bound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 LATENCIES = ("packet latency", "  its spread", "  in the source queue", "  in the network")
 """Rows that are left out where there are no latencies."""
 
-KEPT_UP, FELL_BEHIND = "bold green", "bold red"
+KEPT_UP, DOUBTFUL, FELL_BEHIND = "bold green", "bold yellow", "bold red"
 
 
-def show(result: Simulation | NetworkSaturation, written: Sequence[str]) -> None:
-    """Print what was simulated, the figures, remarks, and what was written."""
+def show(result: Simulation | NetworkSaturation) -> None:
+    """Print what was simulated, the figures and remarks."""
     screen = console()
     for line in _head(result.network):
         screen.print(line)
@@ -37,11 +39,20 @@ def show(result: Simulation | NetworkSaturation, written: Sequence[str]) -> None
         screen.print(_curve(result))
     else:
         screen.print(_figures(result))
-        good = result.stable and not result.interrupted
-        verdict = result.point.note or f"Keeps up: {result.point.run.reason}."
-        screen.print(Text(verdict, style=KEPT_UP if good else FELL_BEHIND))
-    for line in (*_remarks(result), *written):
-        screen.print(line, soft_wrap=True)
+        screen.print(_verdict(result))
+    for line in _remarks(result):
+        screen.print(line, soft_wrap=True, markup=False)
+
+
+def _verdict(result: Simulation) -> Text:
+    """Return whether the network keeps up, in green only where nothing is to be said against it."""
+    point = result.point
+    if not result.stable or result.interrupted or not point.run.measured.packets:
+        return Text(point.note or "", style=FELL_BEHIND)
+    keeps_up = f"Keeps up: {point.run.reason}"
+    if point.note:
+        return Text(f"{keeps_up}; but {point.note}.", style=DOUBTFUL)
+    return Text(f"{keeps_up}.", style=KEPT_UP)
 
 
 def _head(network: SimulatedNetwork) -> list[str]:
@@ -51,10 +62,13 @@ def _head(network: SimulatedNetwork) -> list[str]:
     vcs = f"{router.vcs} VC{'s' * (router.vcs > 1)} of {router.buffer_flits} flits"
     technique = "" if network.compares else f" {router.switching},"
     return [
-        f"[bold]{network.traffic.name}[/] on [bold]{topology.name}[/] "
-        f"({topology.num_nodes} nodes, {topology.num_channels} channels), {setting.routing.name}",
-        f"{network.router_name} router,{technique} {vcs}; packets of {network.lengths.name} flits, "
-        f"{network.arrivals.name}{cycle}",
+        f"[bold]{escape(network.traffic.name)}[/] on [bold]{escape(topology.name)}[/] "
+        f"({counted(topology.num_nodes, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"{escape(setting.routing.name)}",
+        escape(
+            f"{network.router_name} router,{technique} {vcs}; packets of {network.lengths.name} "
+            f"flits, {network.arrivals.name}{cycle}"
+        ),
     ]
 
 
@@ -80,8 +94,9 @@ def _figures(result: Simulation) -> Table:
          f"{number(data['cpu_seconds'])} CPU s; seed {data['seed']}"),
     ]  # fmt: skip
     for row in rows:
-        if latency["mean"] is not None or row[0] not in LATENCIES:
-            table.add_row(*row)
+        known = latency["mean"] is not None or row[0] not in LATENCIES
+        if known and (used["mean"] is not None or row[0] != "channels busy"):
+            table.add_row(*map(escape, row))
     return table
 
 
@@ -105,7 +120,7 @@ def _curve(result: Simulation) -> Table:
 
 def _searches(result: NetworkSaturation) -> Table:
     table = _table(("switching", "saturates at", "±", "accepted", "worst node", "most accepted",
-                    "zero-load latency", "limit of any router"))  # fmt: skip
+                    "zero-load latency", "limit"))  # fmt: skip
     for search in result.searches:
         data = search.to_dict()
         table.add_row(
@@ -138,10 +153,11 @@ def _remarks(result: Simulation | NetworkSaturation) -> list[str]:
             "Saturated: the network falls behind, or its latency is 3 times the zero-load."
         )
     if isinstance(result, NetworkSaturation) or result.several:
-        bound = network.settings[0].bound
+        bound = largest_bound(network.settings)
         lines.append(
-            f"Traffic in flits/node/cycle, latency in cycles; seed {network.seed}. No router can "
-            f"carry more than {number(bound.load)}: {bound.what}."
+            f"Traffic in flits/node/cycle, latency in cycles; seed {network.seed}. With this "
+            f"routing and these ends, no more than {number(bound.load)} can be carried: "
+            f"{bound.what}."
         )
     return lines
 

@@ -64,13 +64,16 @@ def simulate(
 
         check_picture(plot)
     result = _answer(what, asked)
-    written = _draw(result, plot)
     if as_json:
         print_json(result.to_dict())
     else:
         from netloom.cli.show_simulation import show
 
-        show(result, written)
+        show(result)
+    written = _draw(result, plot)  # after the figures, which stay whatever becomes of it
+    if not as_json:
+        for line in written:
+            typer.echo(line)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.report.network import LOAD_COLOURS, network_chart
 from netloom.verbs import Simulation
+from netloom.verbs.simulated_network import largest_bound
 
 if TYPE_CHECKING:
     import altair as alt
@@ -61,8 +62,10 @@ def simulation_chart(result: Simulation | NetworkSaturation) -> alt.HConcatChart
 
 
 def _worth(result: Simulation | NetworkSaturation) -> str:
-    bound = result.network.settings[0].bound
-    return f"No router can carry more than {bound.load:.4g}: {bound.what}"
+    bound = largest_bound(result.network.settings)
+    return (
+        f"With this routing and these ends, at most {bound.load:.4g} can be carried: {bound.what}"
+    )
 
 
 def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
@@ -89,7 +92,12 @@ def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
             x=load,
             y=alt.Y("packet_latency_mean:Q", title=title),
             color=_technique(result),
-            tooltip=["switching", "offered", "packet_latency_mean", "packet_latency_p99"],
+            tooltip=[
+                "switching:N",
+                "offered:Q",
+                "packet_latency_mean:Q",
+                "packet_latency_p99:Q",
+            ],
         )
     )
     idle = table.filter(pl.col("offered") == pl.col("offered").min())
@@ -138,15 +146,15 @@ def _accepted(result: Simulation | NetworkSaturation) -> alt.LayerChart:
 
 
 def _limits(result: Simulation | NetworkSaturation, *, named: bool) -> list[alt.Chart]:
-    """Vertical lines where techniques saturate and where no router could go on."""
+    """Vertical lines where techniques saturate and where none could go on."""
     import altair as alt
     import polars as pl
 
     reached = max((point.run.load for point in result.points), default=1.0)
     marks = _saturations(result)
-    bound = min(setting.bound.load for setting in result.network.settings)
+    bound = largest_bound(result.network.settings).load
     if bound <= 1.3 * reached:
-        marks[bound] = "limit of any router"
+        marks[bound] = "limit"
     if not marks:
         return []
     table = pl.DataFrame({"offered": list(marks), "what": list(marks.values())})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from errno import EACCES, EISDIR, ENOTDIR
+from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,13 @@ FORMATS = (".png", ".svg", ".html")
 def check_picture(path: str | Path) -> Path:
     """Return the path of a picture to write, or refuse it before any work is done.
 
+    Folders that are not there yet will be made: the nearest that is must be writable.
+
+    Raises
+    ------
+    InputError
+        If the suffix is not one of ``FORMATS``, or nothing can be written there.
+
     Examples
     --------
     >>> check_picture("hot.png").suffix
@@ -25,6 +34,13 @@ def check_picture(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(FORMATS)}")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir():
+        raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
+    if path.is_dir():
+        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
+    if not access(path if path.exists() else parent, W_OK):
+        raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
     return path
 
 

@@ -31,7 +31,8 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     The mean is the ratio r = Σ sᵢ / Σ cᵢ, so that a batch weighs as much as it holds. Its variance
     is k / (k − 1) · Σ (sᵢ − r cᵢ)² / (Σ cᵢ)² over k batches (the ratio estimator of W. G. Cochran,
     "Sampling Techniques", chapter 6, for a large population), its quantile Student's t with k − 1
-    degrees of freedom. For equal counts this is the common interval of batch means.
+    degrees of freedom; k counts the batches that hold something. For equal counts this is the
+    common interval of batch means.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     Returns
     -------
     mean, half_width
-        NaN and NaN if there is no observation; half-width NaN if there are fewer than two batches.
+        NaN and NaN if there is no observation; half-width NaN if fewer than two batches hold any.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     (12.0, 4.968)
     """
     sums, counts = np.asarray(batch_sums, np.float64), np.asarray(batch_counts, np.float64)
-    batches, total = len(sums), counts.sum()
+    batches, total = int(np.count_nonzero(counts)), counts.sum()
     if total == 0:
         return np.nan, np.nan
     mean = float(sums.sum() / total)

@@ -19,7 +19,7 @@ from netloom.contention import (
 from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.progress import patience, track
-from netloom.provenance import DEFAULT_SEED, Provenance
+from netloom.provenance import DEFAULT_SEED
 from netloom.routing import (
     DimensionOrder,
     Routing,
@@ -32,6 +32,7 @@ from netloom.topology import Cube, Topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
 from netloom.verbs.programs import find_network, place_program, read_program
 from netloom.verbs.question import Question, ask
+from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
         estimate=_estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
-        provenance=Provenance(question.configuration(), question.seed),
+        provenance=provenance_of(question, "analyze", network),
     )
 
 

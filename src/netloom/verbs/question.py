@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -48,6 +49,12 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, list | tuple | np.ndarray):
-        return np.asarray(value).tolist()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, PathLike):
+        return str(value)
     return getattr(value, "name", None) or str(value)

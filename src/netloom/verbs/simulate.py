@@ -15,14 +15,15 @@ from pydantic import Field, InstanceOf
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting, patience
-from netloom.provenance import DEFAULT_SEED, Provenance
+from netloom.provenance import DEFAULT_SEED
 from netloom.routing import DimensionOrder, RouteTable, ShortestPath, SourceRoutes
 from netloom.simulation.network import sweep
 from netloom.simulation.network.router import Router
 from netloom.simulation.network.run import Limits
 from netloom.topology import Topology
 from netloom.verbs.question import Question, ask
-from netloom.verbs.simulated_network import prepare
+from netloom.verbs.record import provenance_of
+from netloom.verbs.simulated_network import largest_bound, prepare
 from netloom.verbs.simulation import NetworkSaturation, Search, SimulatedLoad, Simulation
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.lengths import real_number
@@ -47,8 +48,8 @@ class SimulateQuestion(Question):
         number, a list, or a range ``START:STOP:STEP`` that includes both ends. Not for
         ``find_saturation``.
     traffic
-        Who sends to whom: a ``Traffic``, or a pattern (see ``workload.parse_traffic``); uniform
-        by default.
+        Who sends to whom: a ``Traffic``, a pattern (see ``workload.parse_traffic``), or a dict as
+        provenance records it (see ``verbs.record.traffic_of``); uniform by default.
     app, messages, parts, mapping, weight, tasks_per_node
         Instead of ``traffic``: the program whose messages are the traffic, how to read it, where
         its tasks run, and what an edge's share of the traffic is taken from (see ``analyze``).
@@ -60,8 +61,8 @@ class SimulateQuestion(Question):
         See ``routing.virtual_channel_routing``; also what ``routing.table`` made.
     router
         A preset (``three-stage``, ``canonical-4-stage``, ``speculative-2-stage``,
-        ``single-cycle``), a machine that has one, or a ``Router``. By default the machine's own,
-        and ``three-stage`` elsewhere.
+        ``single-cycle``), a machine that has one, or a ``Router``, also as a dict. By
+        default the machine's own, and ``three-stage`` elsewhere.
     switching
         A technique of ``Router``, several with commas between them, or ``all``, to be compared;
         the router's by default.
@@ -82,7 +83,7 @@ ejection_channels, oldest_first
 
     on: str | InstanceOf[Topology] | InstanceOf[Machine]
     load: Any = None
-    traffic: str | InstanceOf[Traffic] | None = None
+    traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
     app: str | InstanceOf[ProcessGraph] | None = None
     messages: str | None = None
     parts: str = "network"
@@ -98,7 +99,7 @@ ejection_channels, oldest_first
         | InstanceOf[SourceRoutes]
         | InstanceOf[RouteTable]
     ) = "default"
-    router: str | InstanceOf[Router] = "default"
+    router: str | dict[str, Any] | InstanceOf[Router] = "default"
     switching: str | None = None
     vcs: int | None = None
     buffer_flits: int | None = None
@@ -167,7 +168,7 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
         points=tuple(points),
         asked=loads,
         advice=advice,
-        provenance=Provenance(question.configuration(), question.seed),
+        provenance=provenance_of(question, "simulate", network.topology),
     )
 
 
@@ -219,7 +220,7 @@ def find_saturation(on: str | Topology | Machine, **options: Any) -> NetworkSatu
         network=network,
         searches=tuple(searches),
         advice=advice,
-        provenance=Provenance(question.configuration(), question.seed),
+        provenance=provenance_of(question, "find_saturation", network.topology),
     )
 
 
@@ -249,16 +250,24 @@ def parse_loads(load: Any) -> tuple[float, ...]:
     if isinstance(load, str):
         values = _range(load) if ":" in load else [_number(word) for word in load.split(",")]
     else:
-        try:
-            values = np.atleast_1d(np.asarray(load, np.float64)).tolist()
-        except (TypeError, ValueError):
-            raise InputError("load", repr(load), wanted) from None
+        values = _values(load, wanted)
     for value in values:
         if not 0 < value <= 1:  # NaN is neither
             raise InputError("load", f"{value:g}", wanted)
     if not 0 < len(values) <= MOST_LOADS:
         raise InputError("load", f"{len(values)} loads", f"1 to {MOST_LOADS}")
     return tuple(sorted(set(values)))
+
+
+def _values(load: Any, wanted: str) -> list[float]:
+    """Return a number, or a flat list of numbers, as a list."""
+    try:
+        given = np.atleast_1d(np.asarray(load, np.float64))
+        if given.ndim == 1 and np.asarray(load).dtype != np.bool_:
+            return [float(value) for value in given]
+    except (TypeError, ValueError):
+        pass
+    raise InputError("load", repr(load), wanted)
 
 
 def _range(text: str) -> list[float]:
@@ -268,7 +277,7 @@ def _range(text: str) -> list[float]:
     start, stop, step = (_number(word) for word in words)
     if not step > 0 or stop < start:
         raise InputError("load", f"'{text}'", "a step above 0, and a stop that is not below start")
-    count = min(floor((stop - start) / step + 1e-9), MOST_LOADS) + 1
+    count = floor(min((stop - start) / step + 1e-9, MOST_LOADS)) + 1
     return [round(start + step * index, 12) for index in range(count)]
 
 
@@ -292,12 +301,13 @@ def _run(
 def _advice(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
     """Return what is better known before the runs: what cannot work well, why, what to change."""
     lines = []
-    bound = min((setting.bound for setting in settings), key=lambda bound: bound.load)
+    bound = largest_bound(settings)
     if loads and loads[0] > bound.load:
         lines.append(
-            f"load {loads[0]:g} is above {bound.load:.4g}, the most that any router can carry here "
-            f"(limited by {bound.what}): packets will queue without end and latencies not be "
-            "given; offer less, or change traffic, mapping or routing so that less goes there"
+            f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with this "
+            f"routing and these ends (limited by {bound.what}): packets will queue without end and "
+            "latencies not be given; offer less, or change traffic, mapping or routing so that "
+            "less goes there"
         )
     router = settings[0].router
     times, flits = router.timing(), router.vcs * router.buffer_flits

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netloom.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.routing import RouteTable, virtual_channel_routing
@@ -20,7 +22,8 @@ from netloom.simulation.network.router import (
 )
 from netloom.simulation.network.run import Run
 from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+from netloom.verbs.record import traffic_of
+from netloom.workload import PacketStream, parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
@@ -43,6 +46,10 @@ ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 """Fields of ``Router`` that a question may change one by one."""
 
 
+OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node")
+"""Fields that say something of ``app`` only."""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """One switching technique on the network: all that a run needs but its load.
@@ -54,7 +61,7 @@ class Setting:
     reservation
         The connections, with reserved VCs.
     bound
-        What limits the traffic, whatever the router.
+        What limits the traffic with this routing and these injection and ejection channels.
     """
 
     router: Router
@@ -146,6 +153,11 @@ class SimulatedNetwork:
         }
 
 
+def largest_bound(settings: tuple[Setting, ...]) -> Bound:
+    """Return the bound of the technique that could carry most."""
+    return max((setting.bound for setting in settings), key=lambda bound: bound.load)
+
+
 def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
     """Return the network that a question is about, checked by running one cycle of it.
 
@@ -183,6 +195,11 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
         refused={},
         remarks=(),
     )
+    if load is not None:  # a load that these packets cannot make is no technique's fault
+        PacketStream(
+            network.traffic, load, lengths=network.lengths, arrivals=network.arrivals,
+            seed=question.seed,
+        )  # fmt: skip
     techniques = _techniques(question.switching, base)
     base, remarks = _comparable(base, techniques, network.lengths)
     settings: list[Setting] = []
@@ -204,10 +221,15 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
 
 def _traffic(question: SimulateQuestion, topology: Topology) -> Traffic:
     if question.app is None:
-        if question.messages is not None or not _is(question.mapping, "identity"):
-            raise InputError("mapping", "no program", "app, for messages and mapping to go with")
-        traffic = question.traffic or "uniform"
-        pattern = parse_traffic(traffic, topology) if isinstance(traffic, str) else traffic
+        for field in OF_A_PROGRAM:
+            default = type(question).model_fields[field].default
+            if not np.array_equal(getattr(question, field), default):
+                raise InputError(field, "no program", f"app, for {field} to go with")
+        traffic = "uniform" if question.traffic is None else question.traffic
+        if isinstance(traffic, dict):
+            pattern = traffic_of(traffic, topology)
+        else:
+            pattern = parse_traffic(traffic, topology) if isinstance(traffic, str) else traffic
         if pattern.num_nodes != topology.num_nodes:
             wanted = f"traffic of the {topology.num_nodes} nodes of {topology.name}"
             raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
@@ -225,10 +247,6 @@ def _traffic(question: SimulateQuestion, topology: Topology) -> Traffic:
     return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
 
 
-def _is(value: Any, name: str) -> bool:
-    return isinstance(value, str) and value == name
-
-
 def _router(question: SimulateQuestion, on: Machine | None) -> tuple[str, Router]:
     """Return the router asked for, and its name; a machine's own where none is named."""
     changes = {
@@ -237,6 +255,8 @@ def _router(question: SimulateQuestion, on: Machine | None) -> tuple[str, Router
         if (value := getattr(question, field)) is not None
     }  # fmt: skip
     asked = question.router
+    if isinstance(asked, dict):
+        asked = router(**asked)
     if isinstance(asked, Router):
         return "as given", replace(asked, **changes)
     if asked == "default" and on is not None and on.router is not None:

@@ -54,7 +54,11 @@ class SimulatedLoad:
                 f"past saturation: {self.run.reason}; latencies would grow for as long as one "
                 "waited, so none is given"
             )
-        return "interrupted: what was known by then" if self.run.interrupted else None
+        doubts = ["interrupted: what was known by then"] * self.run.interrupted
+        doubts += ["the start-up was not seen to end"] * (not self.run.warmed_up)
+        if not (self.run.precise or self.run.interrupted):
+            doubts.append(f"precision not reached: {self.run.measured.packets} packets")
+        return "; ".join(doubts) or None
 
     @property
     def zero_load_latency(self) -> float | None:
@@ -275,14 +279,14 @@ class Search:
         found, bound = self.found, self.setting.bound
         return {
             "switching": self.setting.router.switching,
-            "saturation_offered": found.load,
-            "saturation_offered_width": found.load_width,
-            "saturation_throughput": found.accepted,
-            "accepted_worst_node": found.accepted_worst_node,
-            "peak_accepted": found.peak_accepted,
+            "saturation_offered": _known(found.load),
+            "saturation_offered_width": _known(found.load_width),
+            "saturation_throughput": _known(found.accepted),
+            "accepted_worst_node": _known(found.accepted_worst_node),
+            "peak_accepted": _known(found.peak_accepted),
             "saturates": self.saturates,
             "interrupted": self.interrupted,
-            "zero_load_latency": found.zero_load_latency,
+            "zero_load_latency": _known(found.zero_load_latency),
             "latency_factor": found.latency_factor,
             "throughput_bound": {"load": bound.load, "limited_by": bound.what},
             "cpu_seconds": sum(run.cpu_seconds for run in found.runs),
@@ -347,7 +351,9 @@ class NetworkSaturation:
 def _table(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
     import polars as pl
 
-    return pl.DataFrame([point.row() for point in points], infer_schema_length=None)
+    table = pl.DataFrame([point.row() for point in points], infer_schema_length=None)
+    unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
+    return table.cast(dict.fromkeys(unknown, pl.Float64))
 
 
 def _long(

@@ -140,3 +140,36 @@ def test_an_error_in_one_load_ends_all():
 
     with pytest.raises(ValueError, match="no such run"):
         run_loads(make, [0.1, 0.2, 0.3], Limits(cycles=500))
+
+
+def test_a_window_too_short_to_tell_is_not_called_saturated():
+    runs = run_loads(
+        lambda load: prepared("mesh:4x4", load), [0.02, 0.05, 0.1, 0.2], Limits(cycles=200)
+    )
+    assert [run.stable for run in runs] == [True] * 4
+    assert "too few" in runs[0].reason
+
+
+def test_a_limit_on_the_cycles_is_kept_and_told():
+    found = run_network(prepared("mesh:4x4", 0.1), Limits(most_cycles=100))
+    assert found.measured.cycles == 100
+    assert not found.precise
+    assert not run_network(prepared("mesh:4x4", 0.01), Limits(most_cycles=100)).warmed_up
+
+
+def test_a_run_stopped_while_it_warms_up_tells_what_it_knows():
+    answers = iter([False, True])
+    found = run_network(prepared("mesh:4x4", 0.1), Limits(), stopped=lambda: next(answers, True))
+    assert found.interrupted
+    assert found.measured.packets == 0
+
+
+def test_occupancy_is_that_of_buffers_that_exist():
+    found = run_network(prepared("mesh:2x2", 0.2, vcs=1), Limits(cycles=20_000))
+    per_channel = found.channel_utilisation.mean()
+    assert 0.9 * per_channel < found.vc_occupancy[0] < 3 * per_channel
+
+
+def test_the_latency_of_the_idle_network_is_known_however_short_the_runs():
+    found = find_saturation(lambda load: prepared("mesh:4x4", load), Limits(cycles=300))
+    assert 18 < found.zero_load_latency < 25

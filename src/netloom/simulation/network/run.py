@@ -42,6 +42,8 @@ STEP_HOPS = 500_000
 """Flit-hops of a step, about: the run can be interrupted between steps."""
 
 LEAST_WARM_PACKETS = 500
+LEAST_PACKETS = 200
+"""Packets of a window by which it can be told whether a network keeps up."""
 LEAST_STEP, MOST_STEP = 50, 1024
 """Cycles of a step."""
 
@@ -87,6 +89,11 @@ class NetworkRun:
         Whether the network kept up, and why it is thought so.
     interrupted
         Whether the run was stopped from outside.
+    warmed_up
+        Whether the end of the start-up was seen before the limit.
+    precise
+        Whether the precision asked for was reached, or a number of cycles was asked for and enough
+        packets came in it to tell anything.
     warmup_cycles
         Cycles left out at the start.
     accepted_worst_node, worst_node
@@ -111,6 +118,8 @@ class NetworkRun:
     stable: bool
     reason: str
     interrupted: bool
+    warmed_up: bool
+    precise: bool
     warmup_cycles: int
     accepted_worst_node: float
     worst_node: int
@@ -232,34 +241,39 @@ def run_network(
         If packets block each other for good.
     """
     start = time.thread_time()
-    step = _step(run)
-    _warm_up(run, step, limits, stopped)
+    most = limits.most_cycles if limits.cycles is None else limits.cycles
+    step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
+    warmed_up = _warm_up(run, step, limits, stopped)
     engine, begin = run.engine, run.engine.cycle
     tally = Tally(len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1))
     channels, hops = engine.channel_flits(), engine.count("link_hops")
-    born = run.born_flits.copy()
+    born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
     samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
     samples.add(begin, run.backlog_flits, run.born_packets - run.delivered_packets)
     while not (ended := _ended(run, tally, samples, limits)) and not stopped():
-        cycles = step if limits.cycles is None else min(step, limits.cycles - tally.cycles)
-        delivered = run.advance(cycles)
-        tally.add(delivered, engine.cycle)
-        samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
-        occupancy += engine.buffered()[:, : engine.setup.network_ports].mean(axis=(0, 1))
+        cycles = min(step, most - tally.cycles)
+        tally.add(run.advance(cycles), engine.cycle)
+        if cycles == step:  # samples lie at equal distances
+            samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
+        occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
         steps += 1
     engine.flits()  # they balance
     cycles = max(tally.cycles, 1)
     rate = run.load * run.traffic.rate
     senders = int(np.count_nonzero(rate))
     worst = worst_node(tally.delivered_flits, rate, cycles)
-    verdict = _stability(run, samples, tally.measured(senders))
+    measured = tally.measured(senders)
+    verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
     return NetworkRun(
         load=run.load,
         offered=float((run.born_flits - born).sum() / cycles / senders),
-        measured=tally.measured(senders),
+        measured=measured,
         stable=verdict[0],
         reason=verdict[1],
         interrupted=not ended,
+        warmed_up=warmed_up,
+        precise=measured.packets >= LEAST_PACKETS
+        and (limits.cycles is not None or measured.precision <= limits.precision),
         warmup_cycles=begin,
         accepted_worst_node=worst.accepted,
         worst_node=worst.node,
@@ -267,7 +281,7 @@ def run_network(
         cpu_seconds=time.thread_time() - start,
         channel_utilisation=(engine.channel_flits() - channels) / cycles,
         accepted_by_node=tally.delivered_flits / cycles,
-        vc_occupancy=occupancy / max(steps, 1),
+        vc_occupancy=occupancy / max(steps * len(channels), 1),
         latency_counts=tally.latency_counts,
     )
 
@@ -282,8 +296,8 @@ def _step(run: Run) -> int:
     return int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
 
 
-def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> None:
-    """Run until MSER-5 finds the end of the start-up, or the limit."""
+def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> bool:
+    """Run until MSER-5 finds the end of the start-up, or a limit; return whether it was found."""
     packets_a_cycle = float(run.stream.rates.sum())
     diameter_cycles = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
     wanted = max(10 * diameter_cycles, LEAST_WARM_PACKETS / packets_a_cycle)
@@ -293,11 +307,14 @@ def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -
         while run.engine.cycle < cycles and not stopped():
             delivered = run.advance(min(step, cycles - run.engine.cycle))
             latencies.append(delivered.arrival - delivered.birth)
-        if cycles >= limits.most_cycles or warmup_packets(np.concatenate(latencies)) is not None:
-            return
-        if _hopeless(run):
-            return
+        if stopped():
+            break
+        if warmup_packets(np.concatenate(latencies)) is not None:
+            return True
+        if cycles >= limits.most_cycles or _hopeless(run):
+            break
         cycles = min(2 * cycles, limits.most_cycles)
+    return False
 
 
 def _hopeless(run: Run) -> bool:
@@ -308,10 +325,10 @@ def _hopeless(run: Run) -> bool:
 def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
     if limits.cycles is not None:
         return tally.cycles >= limits.cycles
-    if samples.seen <= LEAST_SAMPLES:
-        return False
     if tally.cycles >= limits.most_cycles:
         return True
+    if samples.seen <= LEAST_SAMPLES:
+        return False
     if samples.seen & (samples.seen - 1) and samples.seen % 32:
         return False  # looked at 32, 64, 96 ... and powers of two only
     measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
@@ -319,13 +336,13 @@ def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
         return True
     if measured.precision <= limits.precision:
         return True
-    return not _stability(run, samples, measured)[0]
+    return not _stability(run, samples, tally.packets)[0]
 
 
-def _stability(run: Run, samples: _Samples, measured: Measured) -> tuple[bool, str]:
-    if len(samples.cycles) < LEAST_SAMPLES:
-        behind = 1 - measured.accepted / run.load
-        return not behind > 0.1, "too few samples to tell"
+def _stability(run: Run, samples: _Samples, packets: int) -> tuple[bool, str]:
+    """Return whether the network keeps up, and why, of a window in which so many packets came."""
+    if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
+        return True, f"{packets} packets are too few to tell whether the network keeps up"
     middle = len(samples.cycles) // 2
     inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
     rate = run.load * run.traffic.rate

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+IDLE_CYCLES = 100_000
+"""Cycles that the latency of an idle network may take to be measured."""
+
 HEARING = 0.1
 """Seconds after which Ctrl-C is heard at the latest."""
 
@@ -65,7 +68,7 @@ def run_loads(
         return found
 
     runs: list[NetworkRun] = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_processors()) as pool:
         waiting = [pool.submit(one, index) for index in range(len(rising))]
         try:
             for future in waiting:
@@ -79,6 +82,11 @@ def run_loads(
         finally:
             saturated = -1  # the runs still under way are for nothing
     return runs
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _result(future: Future[Answer], stop: Event) -> Answer:
@@ -156,16 +164,23 @@ def find_saturation(
         Width of the bracket, as a fraction of the load, at which to stop.
     """
     runs: list[NetworkRun] = []
-    stop = Event()
+    stop, low_load = Event(), 2 * min(ZERO_LOAD, below / 10)
 
     def measure(load: float, beyond: float) -> NetworkRun:
-        return run_network(make_run(load), replace(limits, latency=beyond), stopped=stop.is_set)
+        until = replace(limits, latency=beyond)
+        if load < low_load:  # there are few packets: their latency must be known all the same
+            until = replace(until, cycles=None, most_cycles=max(until.most_cycles, IDLE_CYCLES))
+        return run_network(make_run(load), until, stopped=stop.is_set)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_processors()) as pool:
 
         def both(loads: Sequence[float], beyond: float) -> list[NetworkRun]:
             waiting = [pool.submit(measure, load, beyond) for load in loads]
-            found = [_result(future, stop) for future in waiting]
+            try:
+                found = [_result(future, stop) for future in waiting]
+            except BaseException:
+                stop.set()
+                raise
             runs.extend(found)
             tell(len(runs))
             return found
