@@ -236,7 +236,7 @@ def test_overload_makes_the_table_and_the_log_grow():
     whole = rows(network.advance(born, 1500))
     inside = network.count("created") - network.count("delivered")
     assert len(born) == network.count("created") > 10 * first_packets
-    assert len(whole) == network.count("delivered") > 5 * log
+    assert len(whole) == network.count("delivered") > 2 * log
     assert len({row[0] for row in whole}) == len(whole)
     assert inside > 2 * first_packets
     assert len(network.state.packets) - network.count("free_packets") == inside

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
 
+FIRST_LOG = 8192
+"""Delivered packets that are noted before the kernel comes back, beyond what one cycle can make."""
+
 FIRST_PACKETS = 1024
 """Packets on their way that there is room for at first; more is made when needed."""
 
@@ -260,7 +263,7 @@ def _state(
         ports=np.zeros(nodes * ports_of, layout.PORT),
         entries=np.zeros(entries, layout.ENTRY),
         packets=np.zeros(FIRST_PACKETS, layout.PACKET),
-        log=np.zeros(1024 + 2 * nodes * ports_of, layout.LOG),
+        log=np.zeros(FIRST_LOG + 2 * nodes * ports_of, layout.LOG),
         allowed=np.zeros(nodes * slots, np.int64),
         rings=np.zeros(nodes * slots * setup.ring, np.int32),
         queue_front=np.full(queues, -1, np.int32),

@@ -49,11 +49,7 @@ def begin(setup, tables, state, node, slot, cycle):
         follow(setup, state, node, here.out, index)
         return
     packet.aux = arrived(tables, node, packet.aux)
-    if setup.choose_order and hops == 0:
-        packet.coin = less_used_way(setup, tables, state, node, slot, packet)
-    state.allowed[unsigned(place)] = allowed(
-        tables, node, slot, packet.source, packet.target, packet.aux, packet.coin, hops
-    )
+    state.allowed[unsigned(place)] = route(setup, tables, state, node, slot, packet, hops)
     if setup.head_wait == 0:
         masks.waiting |= ONE << slot
     else:
@@ -62,24 +58,28 @@ def begin(setup, tables, state, node, slot, cycle):
 
 
 @inlined
-def less_used_way(setup, tables, state, node, slot, packet):
-    """Return the packet's coin, its lowest bit set to the way whose first channel is less used.
+def route(setup, tables, state, node, slot, packet, hops):
+    """Return the output slots that a packet may take.
 
-    That is the one with more credits left; where both have as many, the bit stays as it fell.
+    Where its source chooses between two ways, it takes the one on whose first channel more credits
+    are left, and as its coin fell where both have as many; the coin then says which it was.
     """
-    coin = packet.coin
-    for way in range(2):
+    coin = np.int64(packet.coin)
+    choosing = setup.choose_order and hops == 0
+    best, most, kept = EMPTY, -1, coin
+    for way in range(2 if choosing else 1):
         slots = allowed(
-            tables, node, slot, packet.source, packet.target, packet.aux, (coin & ~1) | way, 0
+            tables, node, slot, packet.source, packet.target, packet.aux, coin ^ way, hops
         )
-        port = state.port_of[lowest(slots)]
-        state.wanted[way] = 0
-        for vc in range(setup.num_vcs):
-            place = node * setup.num_slots + port * setup.num_vcs + vc
-            state.wanted[way] += record(state.outputs, place).credits
-    if state.wanted[0] == state.wanted[1]:
-        return coin
-    return (coin & ~1) | (state.wanted[1] > state.wanted[0])
+        left = 0
+        if choosing:
+            first = node * setup.num_slots + state.port_of[lowest(slots)] * setup.num_vcs
+            for place in range(first, first + setup.num_vcs):
+                left += record(state.outputs, place).credits
+        if left > most:
+            best, most, kept = slots, left, coin ^ way
+    packet.coin = kept
+    return best
 
 
 @inlined
