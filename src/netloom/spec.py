@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, isfinite, prod
 
 from netloom.errors import InputError
 
@@ -36,6 +36,23 @@ def whole_number(text: str, *, where: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) < least:
         raise InputError(where, f"'{text}'", f"a whole number of at least {least}")
     return int(text)
+
+
+def real_number(text: str, *, where: str) -> float:
+    """Read a finite number, or raise ``InputError`` naming ``where``.
+
+    Examples
+    --------
+    >>> real_number("0.25", where="load")
+    0.25
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = inf
+    if not isfinite(number):
+        raise InputError(where, f"'{text}'", "a number")
+    return number
 
 
 def parse_sides(argument: str, *, where: str) -> tuple[int, ...]:

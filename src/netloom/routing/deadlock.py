@@ -60,7 +60,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     ends = (topology.channel_source, topology.channel_target)
     held, slot = np.nonzero(table_waits(ends, *topology.incoming(), *outgoing))
     asked = outgoing[1][outgoing[0][topology.channel_target[held]] + slot]
-    return _cycle(held, asked, topology.num_channels)
+    return cycle_of_waits(held, asked, topology.num_channels)
 
 
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
@@ -82,10 +82,10 @@ def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
     inside = np.ones(len(routed.channels), bool)
     inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False
     at = np.flatnonzero(inside)
-    return _cycle(routed.channels[at], routed.channels[at + 1], num_channels)
+    return cycle_of_waits(routed.channels[at], routed.channels[at + 1], num_channels)
 
 
-def _cycle(
+def cycle_of_waits(
     held: NDArray[np.integer[Any]], asked: NDArray[np.integer[Any]], num_channels: int
 ) -> tuple[int, ...]:
     """Return a cycle among these dependencies, or ()."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing.deadlock import _cycle
+from netloom.routing.deadlock import cycle_of_waits
 from netloom.routing.ports import ports
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
     waits = table_waits(routing.next_ports, channel_at, topology.channel_target)
     held, port = np.nonzero(waits[:, None] >> np.arange(channel_at.shape[1]) & 1)
     asked = channel_at[topology.channel_target[held], port]
-    return _cycle(held, asked, topology.num_channels)
+    return cycle_of_waits(held, asked, topology.num_channels)
 
 
 def channels_by_port(topology: Topology) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing.deadlock import _cycle
+from netloom.routing.deadlock import cycle_of_waits
 from netloom.routing.ports import ports
 from netloom.routing.table import channels_by_port
 from netloom.routing.virtual_channel_tables import (
@@ -69,7 +69,7 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
     """
     waits = escape_waits(routing)
     held, asked = np.nonzero(waits)
-    circle = _cycle(held, asked, len(waits))
+    circle = cycle_of_waits(held, asked, len(waits))
     return tuple(divmod(place, routing.tables.num_vcs) for place in circle)
 
 

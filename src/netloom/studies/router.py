@@ -33,13 +33,12 @@ from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.router import Router, router
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sweep import ZERO_LOAD
-from netloom.spec import whole_number
+from netloom.spec import real_number, whole_number
 from netloom.studies.router_theory import theory_rows
 from netloom.studies.validation import Row, published
 from netloom.textfiles import read_text
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
-from netloom.workload.lengths import real_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -20,13 +20,13 @@ from netloom.routing import DimensionOrder, RouteTable, ShortestPath, SourceRout
 from netloom.simulation.network import sweep
 from netloom.simulation.network.router import Router
 from netloom.simulation.network.run import Limits
+from netloom.spec import real_number
 from netloom.topology import Topology
 from netloom.verbs.question import Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulated_network import largest_bound, prepare
 from netloom.verbs.simulation import NetworkSaturation, Search, SimulatedLoad, Simulation
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
-from netloom.workload.lengths import real_number
 
 if TYPE_CHECKING:
     from netloom.simulation.network.run import NetworkRun

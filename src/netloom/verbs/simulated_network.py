@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.reserve import reserve
 from netloom.simulation.network.router import (
     PRESETS,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.verbs.simulate import SimulateQuestion
     from netloom.workload import Arrivals, Lengths, Traffic
-
-MOST_NODES = 2**20
-"""Most nodes that are simulated flit by flit: their state alone is over a gigabyte."""
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""

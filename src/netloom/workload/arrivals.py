@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.spec import split_spec
-from netloom.workload.lengths import geometric_scale, real_number
+from netloom.spec import real_number, split_spec
+from netloom.workload.lengths import geometric_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

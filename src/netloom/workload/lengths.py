@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import expm1, inf, isfinite, log1p
+from math import expm1, log1p
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.spec import split_spec, whole_number
+from netloom.spec import real_number, split_spec, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,23 +135,6 @@ def geometric_scale(probability: float) -> float:
     1.4427
     """
     return -1 / log1p(-probability) if probability < 1 else 0.0
-
-
-def real_number(text: str, *, where: str) -> float:
-    """Read a finite number, or raise ``InputError`` naming ``where``.
-
-    Examples
-    --------
-    >>> real_number("0.25", where="load")
-    0.25
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = inf
-    if not isfinite(number):
-        raise InputError(where, f"'{text}'", "a number")
-    return number
 
 
 def _flits(text: str, where: str) -> int:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.spec import split_spec, whole_number
+from netloom.spec import real_number, split_spec, whole_number
 from netloom.topology import Cube
 from netloom.workload import permutations
-from netloom.workload.lengths import real_number
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform
 
 if TYPE_CHECKING:

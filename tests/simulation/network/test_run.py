@@ -173,3 +173,9 @@ def test_occupancy_is_that_of_buffers_that_exist():
 def test_the_latency_of_the_idle_network_is_known_however_short_the_runs():
     found = find_saturation(lambda load: prepared("mesh:4x4", load), Limits(cycles=300))
     assert 18 < found.zero_load_latency < 25
+
+
+def test_a_large_network_is_not_measured_before_far_packets_arrive():
+    found = run_network(prepared("mesh:64x64", 0.02), Limits())
+    assert found.warmup_cycles > 4 * 130  # more than the mean latency of near packets would give
+    assert found.measured.hops == pytest.approx(2 * 64 / 3, rel=0.01)

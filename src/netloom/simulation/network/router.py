@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from netloom.errors import InputError
 from netloom.routing import ports
+from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.topology import Topology
@@ -23,7 +24,7 @@ SWITCHINGS: tuple[Switching, ...] = (
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
 )  # fmt: skip
 
-MOST_FLITS = 32_767
+MOST_FLITS = LONGEST
 """Most flits of a buffer or a packet: counters are int16."""
 
 MOST_CYCLES = 64

@@ -42,6 +42,9 @@ STEP_HOPS = 500_000
 """Flit-hops of a step, about: the run can be interrupted between steps."""
 
 LEAST_WARM_PACKETS = 500
+LEAST_LATENCIES = 4
+"""Mean packet latencies that a start-up lasts at least."""
+
 LEAST_PACKETS = 200
 """Packets of a window by which it can be told whether a network keeps up."""
 LEAST_STEP, MOST_STEP = 50, 1024
@@ -299,8 +302,8 @@ def _step(run: Run) -> int:
 def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> bool:
     """Run until MSER-5 finds the end of the start-up, or a limit; return whether it was found."""
     packets_a_cycle = float(run.stream.rates.sum())
-    diameter_cycles = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
-    wanted = max(10 * diameter_cycles, LEAST_WARM_PACKETS / packets_a_cycle)
+    few_hops = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
+    wanted = max(10 * few_hops, LEAST_WARM_PACKETS / packets_a_cycle)
     cycles = min(ceil(wanted), limits.most_cycles)
     latencies: list[NDArray[np.int32]] = []
     while not stopped():
@@ -309,7 +312,10 @@ def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -
             latencies.append(delivered.arrival - delivered.birth)
         if stopped():
             break
-        if warmup_packets(np.concatenate(latencies)) is not None:
+        seen = np.concatenate(latencies)
+        # Before far packets can have arrived, the near ones alone may well look settled.
+        long_enough = len(seen) > 0 and cycles >= LEAST_LATENCIES * seen.mean()
+        if long_enough and warmup_packets(seen) is not None:
             return True
         if cycles >= limits.most_cycles or _hopeless(run):
             break
