@@ -25,6 +25,7 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
 	$(BIN)/python benchmarks/network.py
+	$(BIN)/python benchmarks/programs.py
 
 clean:
 	rm -rf $(VENV) out

@@ -90,7 +90,7 @@ def routers(switchings, *, vcs):
         switch_allocation_cycles=cycles,
         traversal_cycles=st.integers(0, 2),
         speculative=st.booleans(),
-        channel_cycles=cycles,
+        channel_cycles=st.integers(0, 3),
         credit_cycles=st.integers(0, 3),
         injection_channels=st.integers(0, 3),
         ejection_channels=st.integers(0, 3),

@@ -1,18 +1,9 @@
-"""Sets as the bits of an int64, and places in arrays that are never negative."""
+"""Sets as the bits of an int64, and wheels of what is due."""
 
-import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 
 from netloom.compilation import inlined
-
-unsigned = np.uint64
-"""An index as it is: signed ones are checked for counting from the end, at a fifth of the speed."""
-
-
-@inlined
-def record(records, place):
-    """Return the record at a place that is not negative."""
-    return records[np.uint64(place)]
+from netloom.simulation.records_kernel import unsigned
 
 
 @inlined

@@ -101,13 +101,11 @@ class Engine:
         """
         from netloom.simulation.network.network_kernel import run, run_plain
 
-        sizes, specials = self.setup[: -len(layout.PLAIN)], self.setup[-len(layout.PLAIN) :]
-        plain = specials == layout.PLAIN
-        kernel, given = (run_plain, sizes) if plain else (run, tuple(self.setup))
+        kernel, given = (run_plain, self.plain) if self.plain else (run, tuple(self.setup))
         clock = self.state.clock
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
-        self._check_lengths(packets[:, layout.BORN.index("flits")])
+        self.check_lengths(packets[:, layout.BORN.index("flits")])
         clock["taken"] = 0
         born = np.ascontiguousarray(packets, np.int32)
         logs = []
@@ -115,7 +113,7 @@ class Engine:
         while came_back != layout.DONE:
             came_back = kernel(given, self.routing.tables, self.state, born, until)
             if came_back == layout.PACKETS_FULL:
-                self._make_room(len(packets))
+                self.make_room(len(packets))
             elif came_back == layout.STUCK:
                 from netloom.simulation.network.blocked import deadlock
 
@@ -126,7 +124,14 @@ class Engine:
         log = np.concatenate(logs)
         return Delivered(*(log[name] for name in layout.DELIVERED))
 
-    def _check_lengths(self, flits: NDArray[np.int32]) -> None:
+    @property
+    def plain(self) -> tuple[int, ...] | None:
+        """What a plain router's kernel is given of ``setup``; None for routers of other kinds."""
+        sizes, specials = self.setup[: -len(layout.PLAIN)], self.setup[-len(layout.PLAIN) :]
+        return sizes if specials == layout.PLAIN else None
+
+    def check_lengths(self, flits: NDArray[np.integer]) -> None:
+        """Raise InputError where a packet is too long."""
         router, most = self.router, int(flits.max(initial=0))
         if router.whole_packets and most > router.buffer_flits:
             wanted = f"at most buffer_flits = {router.buffer_flits} with {router.switching}"
@@ -135,7 +140,7 @@ class Engine:
             raise InputError("packet length", f"{most} flits", f"less than {MOST_FLITS}")
         assert flits.min(initial=MOST_FLITS) >= self.shortest_packet
 
-    def _make_room(self, least: int) -> None:
+    def make_room(self, least: int) -> None:
         """Make the table of packets larger: at least twice as large."""
         old, clock = self.state.packets, self.state.clock
         more = max(len(old), least)

@@ -106,13 +106,13 @@ PACKET = np.dtype(
         ("entry", "i4"),  # cycle in which its head left the source
         ("number", "i4"),  # how many packets were created before it
         ("channel", "i4"),  # injection channel it left by
-        ("unused", "i4"),
+        ("row", "i4"),  # of the program that it is a packet of
     ]
 )
 """One record a packet that is queued or in the network."""
 
 DELIVERED = ("number", "birth", "entry", "arrival", "source", "target", "hops", "flits")
-LOG = np.dtype([(name, "i4") for name in DELIVERED])
+LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 """One record a delivered packet."""
 
 # Why the kernel came back.

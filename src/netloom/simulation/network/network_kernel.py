@@ -7,9 +7,10 @@ are due, and only routers and sources that may have something to do are visited.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.network.bits_kernel import lowest, next_from, post, record, unsigned
+from netloom.simulation.network.bits_kernel import lowest, next_from, post
 from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, Setup
 from netloom.simulation.network.router_kernel import allocate_switch, allocate_vcs, begin, move
+from netloom.simulation.records_kernel import record, unsigned
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)
@@ -95,31 +96,40 @@ def begin_packets(setup, tables, state, cycle):
 
 @inlined
 def create(setup, state, born, cycle):
-    """Append the packets created in this cycle to the queues of their sources (or connections)."""
+    """Take the packets created in this cycle from the table of those to come."""
     clock = record(state.clock, 0)
     while clock.taken < len(born) and born[clock.taken, 0] == cycle:
-        index = clock.free_packet
-        packet, given = record(state.packets, index), clock.taken
-        clock.free_packet = packet.next
-        clock.free_packets -= 1
-        packet.birth = born[given, 0]
-        packet.source = born[given, 1]
+        given = clock.taken
+        packet = queue_packet(setup, state, born[given, 1], born[given, 5], cycle)
         packet.target = born[given, 2]
         packet.flits = born[given, 3]
         packet.coin = born[given, 4]
-        packet.aux = born[given, 5]
-        packet.next = -1
-        packet.routers = 0
-        packet.number = clock.created
-        queue = packet.aux if setup.reserved else packet.source
-        if state.queue_front[unsigned(queue)] < 0:
-            state.queue_front[unsigned(queue)] = index
-        else:
-            record(state.packets, state.queue_back[unsigned(queue)]).next = index
-        state.queue_back[unsigned(queue)] = index
-        wake(state.sources, packet.source)
-        clock.created += 1
         clock.taken += 1
+
+
+@inlined
+def queue_packet(setup, state, source, aux, cycle):
+    """Append a new packet to the queue of its source (or connection); return its record."""
+    clock = record(state.clock, 0)
+    index = clock.free_packet
+    packet = record(state.packets, index)
+    clock.free_packet = packet.next
+    clock.free_packets -= 1
+    packet.birth = cycle
+    packet.source = source
+    packet.aux = aux
+    packet.next = -1
+    packet.routers = 0
+    packet.number = clock.created
+    queue = aux if setup.reserved else source
+    if state.queue_front[unsigned(queue)] < 0:
+        state.queue_front[unsigned(queue)] = index
+    else:
+        record(state.packets, state.queue_back[unsigned(queue)]).next = index
+    state.queue_back[unsigned(queue)] = index
+    wake(state.sources, source)
+    clock.created += 1
+    return packet
 
 
 @inlined
@@ -281,6 +291,23 @@ def move_winners(setup, state, cycle):
         clock.last_move = cycle
 
 
+@inlined
+def deliver(setup, tables, state, cycle):
+    """Bring everything that is due in this cycle where it belongs."""
+    deliver_credits(setup, state, cycle)
+    deliver_heads(setup, state, cycle)
+    deliver_flits(setup, state, cycle)
+    begin_packets(setup, tables, state, cycle)
+
+
+@inlined
+def go_on(setup, state, cycle):
+    """Let sources send, routers allocate and flits move."""
+    run_sources(setup, state, cycle)
+    run_routers(setup, state)
+    move_winners(setup, state, cycle)
+
+
 def compiled(plain):
     """Return the kernel that runs a network; a ``plain`` one does what plain routers need only.
 
@@ -302,14 +329,9 @@ def compiled(plain):
                 return LOG_FULL
             if cycle - clock.last_move > setup.patience and clock.free_packets < len(state.packets):
                 return STUCK
-            deliver_credits(setup, state, cycle)
-            deliver_heads(setup, state, cycle)
-            deliver_flits(setup, state, cycle)
-            begin_packets(setup, tables, state, cycle)
+            deliver(setup, tables, state, cycle)
             create(setup, state, born, cycle)
-            run_sources(setup, state, cycle)
-            run_routers(setup, state)
-            move_winners(setup, state, cycle)
+            go_on(setup, state, cycle)
             clock.cycle = cycle + 1
         return DONE
 

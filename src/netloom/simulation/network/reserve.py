@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing import Paths, SourceRoutes, parse_routing, paths, ports
+from netloom.routing import Paths, SourceRoutes, UpDown, parse_routing, paths, ports
 from netloom.routing.parse import ROUTINGS
 from netloom.routing.virtual_channel_tables import RULES, path_routing
 from netloom.routing.virtual_channels import check_slots
@@ -137,7 +137,7 @@ def reserve(
     tables = any_vc.tables._replace(path_slots=np.int64(1) << slots)
     connections = np.full((topology.num_nodes, injection, router.vcs), -1, np.int32)
     connections[source, entry % injection, entry // injection] = np.arange(len(source))
-    minimal = not isinstance(named, SourceRoutes)
+    minimal = not isinstance(named, SourceRoutes | UpDown)
     own_vcs = replace(any_vc, tables=tables, minimal=minimal)
     return Reservation(own_vcs, connections, source, target)
 

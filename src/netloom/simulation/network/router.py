@@ -71,7 +71,8 @@ class Router:
     speculative
         VC allocation is part of switch allocation, and takes no stage of its own.
     channel_cycles, credit_cycles
-        Delay of a channel between routers; delay of a credit beyond that of the channel back.
+        Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
+        credit beyond that of the channel back.
     injection_channels, ejection_channels
         Channels of one flit a cycle between a node and its router; 0: unlimited, as many as the
         node has network channels.
@@ -84,6 +85,8 @@ class Router:
     3
     >>> router("single-cycle").zero_load_cycles(hops=4, flits=5)
     16
+    >>> router("single-cycle", channel_cycles=0).zero_load_cycles(hops=4, flits=5)  # a cycle a hop
+    12
     """
 
     vcs: int = 4
@@ -102,7 +105,7 @@ class Router:
 
     def __post_init__(self) -> None:
         least = {"route_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
-        least |= {"injection_channels": 0, "ejection_channels": 0}
+        least |= {"injection_channels": 0, "ejection_channels": 0, "channel_cycles": 0}
         most = {"vcs": 62, "buffer_flits": MOST_FLITS}
         most |= {"injection_channels": 62, "ejection_channels": 62}
         for name, value in vars(self).items():

@@ -9,14 +9,8 @@ import numpy as np
 
 from netloom.compilation import inlined
 from netloom.routing.virtual_channels_kernel import allowed, arrived
-from netloom.simulation.network.bits_kernel import (
-    lowest,
-    next_from,
-    post,
-    record,
-    single,
-    unsigned,
-)
+from netloom.simulation.network.bits_kernel import lowest, next_from, post, single
+from netloom.simulation.records_kernel import record, unsigned
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
@@ -410,6 +404,7 @@ def leave(setup, state, index, left, cycle):
     entry.target = packet.target
     entry.hops = hops
     entry.flits = packet.flits
+    entry.row = packet.row
     clock.logged += 1
     clock.delivered += 1
     packet.next = clock.free_packet

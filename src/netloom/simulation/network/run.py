@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
-    from netloom.simulation.tally import Delivered, Measured
+    from netloom.simulation.tally import Delivered, GroupMeasured, Groups, Measured
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic
 
@@ -113,6 +113,8 @@ class NetworkRun:
         float[vcs], mean flits in the network buffers of each VC.
     latency_counts
         int64[longest + 1]: how many packets had each latency.
+    groups
+        What was measured of each group of packets, where they were told apart.
     """
 
     load: float
@@ -132,6 +134,7 @@ class NetworkRun:
     accepted_by_node: NDArray[np.float64]
     vc_occupancy: NDArray[np.float64]
     latency_counts: NDArray[np.int64]
+    groups: tuple[GroupMeasured, ...]
 
 
 @dataclass
@@ -169,6 +172,8 @@ class Run:
         Of everything random. Packets and the coins of their routing have streams of their own.
     reservation
         The connections, with reserved VCs.
+    groups
+        Groups of packets to measure apart.
     """
 
     def __init__(
@@ -183,11 +188,12 @@ class Run:
         arrivals: Arrivals,
         seed: int,
         reservation: Reservation | None = None,
+        groups: Groups | None = None,
     ) -> None:
         from netloom.workload import PacketStream
 
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
-        self.lengths, self.reservation = lengths, reservation
+        self.lengths, self.reservation, self.groups = lengths, reservation, groups
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
             topology, routing, router, shortest_packet=lengths.shortest, connections=connections
@@ -248,7 +254,9 @@ def run_network(
     step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
     warmed_up = _warm_up(run, step, limits, stopped)
     engine, begin = run.engine, run.engine.cycle
-    tally = Tally(len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1))
+    tally = Tally(
+        len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1), groups=run.groups
+    )
     channels, hops = engine.channel_flits(), engine.count("link_hops")
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
     samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
@@ -286,6 +294,7 @@ def run_network(
         accepted_by_node=tally.delivered_flits / cycles,
         vc_occupancy=occupancy / max(steps * len(channels), 1),
         latency_counts=tally.latency_counts,
+        groups=tally.measured_by_group(),
     )
 
 

@@ -6,25 +6,20 @@ threads run); answers do not depend on how many there are.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
+from netloom.simulation.side_by_side import processors, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-Answer = TypeVar("Answer")
-
 IDLE_CYCLES = 100_000
 """Cycles that the latency of an idle network may take to be measured."""
-
-HEARING = 0.1
-"""Seconds after which Ctrl-C is heard at the latest."""
 
 ZERO_LOAD = 0.005
 """Offered load at which latency is taken for that of an idle network."""
@@ -68,11 +63,11 @@ def run_loads(
         return found
 
     runs: list[NetworkRun] = []
-    with ThreadPoolExecutor(_processors()) as pool:
+    with ThreadPoolExecutor(processors()) as pool:
         waiting = [pool.submit(one, index) for index in range(len(rising))]
         try:
             for future in waiting:
-                found = _result(future, stop)
+                found = result(future, stop)
                 if found is None:
                     break
                 runs.append(found)
@@ -82,26 +77,6 @@ def run_loads(
         finally:
             saturated = -1  # the runs still under way are for nothing
     return runs
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _result(future: Future[Answer], stop: Event) -> Answer:
-    """Return what a thread found; on Ctrl-C, have all of them stop and return what it has.
-
-    It looks up now and then, since libraries that handle signals themselves can keep a waiting
-    thread from hearing of one.
-    """
-    while True:
-        try:
-            return future.result(timeout=HEARING)
-        except TimeoutError:
-            continue
-        except KeyboardInterrupt:
-            stop.set()
 
 
 @dataclass(frozen=True)
@@ -172,12 +147,12 @@ def find_saturation(
             until = replace(until, cycles=None, most_cycles=max(until.most_cycles, IDLE_CYCLES))
         return run_network(make_run(load), until, stopped=stop.is_set)
 
-    with ThreadPoolExecutor(_processors()) as pool:
+    with ThreadPoolExecutor(processors()) as pool:
 
         def both(loads: Sequence[float], beyond: float) -> list[NetworkRun]:
             waiting = [pool.submit(measure, load, beyond) for load in loads]
             try:
-                found = [_result(future, stop) for future in waiting]
+                found = [result(future, stop) for future in waiting]
             except BaseException:
                 stop.set()
                 raise

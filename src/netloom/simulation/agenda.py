@@ -1,0 +1,155 @@
+"""The rows of a program in a simulation, and what each of them waits for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.workload.messages import COLUMNS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.workload.messages import Messages
+
+    Records: TypeAlias = NDArray[Any]
+
+CLOCK = np.dtype(
+    [
+        ("cycle", "i8"),  # the next to run
+        ("completed", "i8"),  # rows complete
+        ("events", "i8"),  # keys in the heap
+        ("sent", "i8"),  # rows in ``sent`` that are to enter the network in this cycle
+        ("entered", "i8"),  # those of them that have
+        ("switch_cycles", "i8"),  # of a processor that goes from one context to another
+    ]
+)
+"""One record."""
+
+TIMES = ("ready", "sent", "arrived", "complete")
+"""The cycles in which a row was ready, sent, arrived and complete; -1 where it is not yet."""
+
+ROW = np.dtype(
+    [
+        ("start", "i8"),
+        *((name, "i8") for name in TIMES),
+        ("last", "i8"),  # the row that released it by being complete; -1: none
+        *((name, "i4") for name in COLUMNS if name != "start"),
+        ("pending", "i4"),  # rows it waits for that are not complete
+        ("waiters", "i4"),  # first edge to a row that waits for it; -1: none
+        ("route", "i4"),  # number of its path, or the aux that its routing drew
+        ("coin", "i4"),  # the coin that its routing drew
+        ("packets", "i4"),  # its packets in the network, where it is cut into packets
+        ("hops", "i4"),  # network channels its message crosses
+    ]
+)
+"""One record a row."""
+
+NODE = np.dtype([("free", "i8"), ("context", "i8")])
+"""One record a processor: the cycle from which it is free, and its last context (-1: none)."""
+
+MOST_ROWS = 2**30
+"""Most rows: a row and a cycle share an int64 in the agenda."""
+
+FIRST = 1024
+"""Room for rows at first; more is made when needed."""
+
+
+class Agenda(NamedTuple):
+    """The arrays of a program's state; see ``agenda_kernel``.
+
+    ``sent`` takes the rows that are sent in one cycle; edges are chained, one chain for each row
+    that others wait for.
+    """
+
+    clock: Records
+    rows: Records
+    nodes: Records
+    edge_row: NDArray[np.int32]
+    edge_next: NDArray[np.int32]
+    heap: NDArray[np.int64]
+    sent: NDArray[np.int32]
+
+
+class Program:
+    """A program that a simulation runs: its rows, one table after the other.
+
+    Parameters
+    ----------
+    num_nodes
+        Nodes of the network.
+    switch_cycles
+        Cycles that a processor takes to go from one hardware context to another.
+    """
+
+    def __init__(self, num_nodes: int, *, switch_cycles: int = 0) -> None:
+        self.num_rows, self._num_edges = 0, 0
+        nodes = np.zeros(num_nodes, NODE)
+        nodes["context"] = -1
+        clock = np.zeros(1, CLOCK)
+        clock["switch_cycles"] = switch_cycles
+        self.agenda = Agenda(
+            clock=clock,
+            rows=np.zeros(FIRST, ROW),
+            nodes=nodes,
+            edge_row=np.zeros(FIRST, np.int32),
+            edge_next=np.zeros(FIRST, np.int32),
+            heap=np.zeros(FIRST, np.int64),
+            sent=np.zeros(FIRST, np.int32),
+        )
+
+    @property
+    def rows(self) -> Records:
+        """The records of all rows so far."""
+        return self.agenda.rows[: self.num_rows]
+
+    @property
+    def cycle(self) -> int:
+        """The next cycle to be run."""
+        return int(self.agenda.clock["cycle"][0])
+
+    @property
+    def completed(self) -> int:
+        """How many rows are complete."""
+        return int(self.agenda.clock["completed"][0])
+
+    def append(self, messages: Messages, route: NDArray[np.int32], hops: NDArray[np.int32]) -> None:
+        """Append rows, each with the number of its route and its length in channels.
+
+        Raises
+        ------
+        InputError
+            If there are too many.
+        """
+        from netloom.simulation.agenda_kernel import link
+
+        first, count = self.num_rows, len(messages)
+        assert messages.first == first
+        assert messages.num_nodes == len(self.agenda.nodes)
+        if first + count >= MOST_ROWS:
+            raise InputError("program", f"{first + count} messages", f"less than {MOST_ROWS}")
+        self._make_room(first + count, self._num_edges + len(messages.after))
+        rows = self.agenda.rows[first : first + count]
+        for name in COLUMNS:
+            rows[name] = getattr(messages, name)
+        for name in (*TIMES, "last", "waiters"):
+            rows[name] = -1
+        rows["route"], rows["hops"] = route, hops
+        self.num_rows += count
+        self._num_edges = link(
+            self.agenda, first, messages.after_offsets, messages.after, self._num_edges
+        )
+
+    def _make_room(self, num_rows: int, num_edges: int) -> None:
+        """Make arrays larger where that is needed: at least twice as large."""
+        needed = {"rows": num_rows, "heap": num_rows, "sent": num_rows}
+        needed |= {"edge_row": num_edges, "edge_next": num_edges}
+        grown = {}
+        for name, least in needed.items():
+            old = getattr(self.agenda, name)
+            if least > len(old):
+                grown[name] = np.zeros(max(least, 2 * len(old)), old.dtype)
+                grown[name][: len(old)] = old
+        self.agenda = self.agenda._replace(**grown)

@@ -1,0 +1,119 @@
+"""A network of routers that runs a program: messages that wait for each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing import draw_aux
+from netloom.simulation.agenda import Program
+from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.network import layout
+from netloom.simulation.network.engine import Engine
+from netloom.simulation.program_engine import ProgramEngine
+from netloom.workload.lengths import LONGEST
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.router import Router
+    from netloom.topology import Topology
+    from netloom.workload.messages import Messages
+
+
+class NetworkProgram(ProgramEngine):
+    """The routers of one network, a program, and the cycle it is at.
+
+    Parameters
+    ----------
+    topology, routing, router
+        The network, ``routing.virtual_channel_routing``'s answer for it, and its routers.
+    packet_flits
+        Most flits of a packet: longer messages are cut, and all their packets are queued at their
+        source at once.
+    switch_cycles
+        Cycles that a processor takes to go from one hardware context to another.
+    seed
+        Of what routing leaves to chance.
+
+    Raises
+    ------
+    InputError
+        If packets can be longer than a buffer that must hold all of one, or VCs are reserved.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.router import router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload.messages import messages
+    >>> net, single = mesh(4, 4), router("single-cycle")
+    >>> routing = virtual_channel_routing(net, "default", num_vcs=single.vcs)
+    >>> engine = NetworkProgram(net, routing, single, packet_flits=5)
+    >>> engine.append(messages(16, source=[0, 3], target=[3, 0], flits=5, after=[[], [0]]))
+    >>> engine.advance(1000)
+    >>> engine.rows["complete"].tolist(), single.zero_load_cycles(hops=3, flits=5)
+    ([14, 28], 14)
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        routing: VirtualChannelRouting,
+        router: Router,
+        *,
+        packet_flits: int,
+        switch_cycles: int = 0,
+        seed: int = 0,
+    ) -> None:
+        if router.switching == "reserved":
+            raise InputError("switching", "'reserved'", "one without connections, for a program")
+        if not 1 <= packet_flits <= LONGEST:
+            raise InputError("packet_flits", f"{packet_flits}", f"1 to {LONGEST} flits")
+        self.topology, self.packet_flits = topology, packet_flits
+        self.network = Engine(topology, routing, router)
+        self.network.check_lengths(np.array([packet_flits]))
+        self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
+        self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits that have crossed a network channel."""
+        return self.network.count("link_hops")
+
+    def channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each network channel (int64[num_channels])."""
+        return self.network.channel_flits()
+
+    def append(self, messages: Messages) -> None:
+        """Append rows to the program; see ``ProgramEngine``."""
+        coin, aux = draw_aux(self.network.routing, self._coins, messages.source, messages.target)
+        self.program.append(
+            messages, np.asarray(aux, np.int32), np.full(len(messages), 0, np.int32)
+        )
+        self.program.rows["coin"][messages.first :] = coin
+
+    def advance(self, until: int) -> None:
+        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        from netloom.simulation.network.program_kernel import run, run_plain
+
+        assert until <= LAST_CYCLE, "a run is too long"
+        network, agenda = self.network, self.program.agenda
+        kernel, given = (run_plain, network.plain) if network.plain else (run, tuple(network.setup))
+        came_back = None
+        while came_back != layout.DONE:
+            came_back = kernel(
+                given, network.routing.tables, network.state, agenda, self.packet_flits,
+                self.num_rows, until,
+            )  # fmt: skip
+            if came_back == layout.PACKETS_FULL:
+                waiting = agenda.sent[: int(agenda.clock["sent"][0])]
+                flits = agenda.rows["flits"][waiting]
+                network.make_room(int(np.sum(-(-flits // self.packet_flits))))
+            elif came_back == layout.STUCK:
+                from netloom.simulation.network.blocked import deadlock
+
+                raise deadlock(network)

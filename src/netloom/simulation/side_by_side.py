@@ -1,0 +1,77 @@
+"""Independent runs on all processors: threads, since kernels let other threads run."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Answer = TypeVar("Answer")
+
+HEARING = 0.1
+"""Seconds after which Ctrl-C is heard at the latest."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def result(future: Future[Answer], stop: Event) -> Answer:
+    """Return what a thread found; on Ctrl-C, have all of them stop and return what it has.
+
+    It looks up now and then, since libraries that handle signals themselves can keep a waiting
+    thread from hearing of one.
+    """
+    while True:
+        try:
+            return future.result(timeout=HEARING)
+        except TimeoutError:
+            continue
+        except KeyboardInterrupt:
+            stop.set()
+
+
+def run_all(
+    runs: Sequence[Callable[[Callable[[], bool]], Answer]],
+    *,
+    tell: Callable[[int], None] = lambda _: None,
+) -> list[Answer]:
+    """Return what each of several runs finds, in their order.
+
+    Parameters
+    ----------
+    runs
+        Each is called with a function that says whether to stop at once: after Ctrl-C. Those that
+        have not begun by then are left out.
+    tell
+        Called with the number of runs that have ended, whenever one has.
+
+    Examples
+    --------
+    >>> run_all([lambda stopped: 1, lambda stopped: 2])
+    [1, 2]
+    """
+    stop = Event()
+    found: list[Answer] = []
+    with ThreadPoolExecutor(processors()) as pool:
+
+        def one(run: Callable[[Callable[[], bool]], Answer]) -> Answer | None:
+            return None if stop.is_set() else run(stop.is_set)
+
+        waiting = [pool.submit(one, run) for run in runs]
+        try:
+            for future in waiting:
+                answer = result(future, stop)
+                if answer is None:
+                    break
+                found.append(answer)
+                tell(len(found))
+        except BaseException:
+            stop.set()
+            raise
+    return found

@@ -1,0 +1,5 @@
+"""Lockstep worms: single-flit buffers, a blocked head stops its whole message (Chittor 1991)."""
+
+from netloom.simulation.worm.engine import Worm, WormEngine
+
+__all__ = ["Worm", "WormEngine"]

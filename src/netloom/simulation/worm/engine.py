@@ -1,0 +1,251 @@
+"""A network of lockstep worms: what it is made of, and how it is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing import paths
+from netloom.simulation.agenda import Program
+from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.program_engine import ProgramEngine
+from netloom.simulation.worm import layout
+from netloom.simulation.worm.layout import Setup, State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+    from netloom.workload.messages import Messages
+
+FIRST = 1024
+"""Room for worms in the network at first; more is made when needed."""
+
+
+@dataclass(frozen=True)
+class Worm:
+    """How a network of lockstep worms switches and arbitrates (Chittor 1991, chapter 5).
+
+    A message is a worm: a head that is refused its next channel stops all of it. A node takes
+    whatever arrives. With ``release_cycles`` 1 this is a network of channels with a buffer of one
+    flit each and without virtual channels, flit for flit.
+
+    Attributes
+    ----------
+    switching
+        ``wormhole``: data follow the head. ``circuit``: they wait until the head has reserved the
+        whole path, and its acknowledgement has come back.
+    arbitration
+        Who gets a free channel that several heads ask for. ``timestamp``: the message that is
+        longest in the network. ``fifo``: the head that is longest at this channel, ties by a fixed
+        order of input channels; ``fifo-lru``: ties by which of them has not asked for longest.
+        ``biased``: heads from the node begin with priority 9, others with 4, each lost
+        arbitration lowers it by one, the lowest wins. ``source``: the next source in round-robin
+        order.
+    release_cycles
+        Cycles from a tail's crossing until its channel is free: 1 as in the printed program, which
+        holds a channel for L + 1 cycles; 0 for a tail that frees it as it passes.
+    end_channels
+        0: nodes send and receive any number of messages at once, as in the thesis. 1: each has
+        one channel into the network and one out of it, which messages contend for.
+
+    Raises
+    ------
+    InputError
+        If a field is none of these.
+
+    Examples
+    --------
+    >>> Worm(arbitration="fifo").unhindered_cycles(hops=8, flits=50)
+    59
+    """
+
+    switching: Literal["wormhole", "circuit"] = "wormhole"
+    arbitration: Literal["timestamp", "fifo", "fifo-lru", "biased", "source"] = "timestamp"
+    release_cycles: int = 1
+    end_channels: int = 0
+
+    def __post_init__(self) -> None:
+        for field, allowed in (
+            ("switching", ("wormhole", "circuit")),
+            ("arbitration", layout.POLICIES),
+            ("release_cycles", (0, 1)),
+            ("end_channels", (0, 1)),
+        ):
+            if getattr(self, field) not in allowed:
+                wanted = f"one of {', '.join(map(str, allowed))}"
+                raise InputError(field, f"'{getattr(self, field)}'", wanted)
+
+    def unhindered_cycles(self, hops: float, flits: float) -> float:
+        """Return a message's latency where nothing is in its way: D + L, and ``release_cycles``.
+
+        Channels at the ends count in D. A circuit's probe and acknowledgement take 2 D more.
+        """
+        length = hops + 2 * self.end_channels
+        setup = 2 * length if self.switching == "circuit" else 0
+        return setup + length + flits + self.release_cycles
+
+
+class WormEngine(ProgramEngine):
+    """The channels of one network of lockstep worms, a program, and the cycle it is at.
+
+    Parameters
+    ----------
+    topology, routing
+        The network, and what gives every message its path.
+    worm
+        How it switches and arbitrates.
+    switch_cycles
+        Cycles that a processor takes to go from one hardware context to another.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload.messages import messages
+    >>> engine = WormEngine(mesh(4, 4), DimensionOrder(), Worm())
+    >>> engine.append(messages(16, source=[0, 1], target=3, flits=10))
+    >>> engine.advance(1000)
+    >>> engine.rows["complete"].tolist(), engine.cycle
+    ([24, 13], 25)
+    """
+
+    def __init__(
+        self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
+    ) -> None:
+        self.topology, self.routing, self.worm = topology, routing, worm
+        self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
+        incoming = np.bincount(topology.channel_target, minlength=topology.num_nodes)
+        self.setup = Setup(
+            num_nodes=topology.num_nodes,
+            num_channels=topology.num_channels,
+            ports=int(incoming.max(initial=0)) + 2,
+            policy=layout.POLICIES.index(worm.arbitration),
+            heaps=layout.POLICIES.index(worm.arbitration) in layout.STEADY,
+            slack=worm.release_cycles,
+            circuit=worm.switching == "circuit",
+        )
+        self.state = _state(topology, self.setup)
+        self._route_of_pair = np.zeros((0, 2), np.int64)
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits times network channels, of the messages whose head has reached its target."""
+        return int(self.state.counts["flit_hops"][0])
+
+    def channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits of all messages that were granted each network channel, int64[]."""
+        flits: NDArray[np.int64] = self.state.channels["flits"][: self.topology.num_channels]
+        return flits.copy()
+
+    def channel_waits(self) -> NDArray[np.int64]:
+        """Return the cycles that heads have waited for each network channel, int64[]."""
+        waits: NDArray[np.int64] = self.state.channels["waited"][: self.topology.num_channels]
+        return waits.copy()
+
+    def append(self, messages: Messages) -> None:
+        """Append rows to the program; see ``ProgramEngine``."""
+        route = self._routes(messages)
+        lengths = np.diff(self.state.path_offsets)[route]
+        hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
+        self.program.append(messages, route, hops.astype(np.int32))
+
+    def advance(self, until: int) -> None:
+        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        from netloom.simulation.worm.worm_kernel import run
+
+        assert until <= LAST_CYCLE, "a run is too long"
+        came_back = None
+        while came_back != layout.DONE:
+            agenda = self.program.agenda
+            came_back = run(self.setup, agenda, self.state, self.num_rows, until)
+            if came_back == layout.FULL:
+                self._make_room(int(agenda.clock["sent"][0]))
+            elif came_back == layout.STUCK:
+                from netloom.simulation.worm.blocked import deadlock
+
+                raise deadlock(self)
+
+    def _routes(self, messages: Messages) -> NDArray[np.int32]:
+        """Return the number of each row's path; new paths are appended to the state's."""
+        nodes = self.topology.num_nodes
+        sent = (messages.flits > 0) & (messages.source != messages.target)
+        pair = np.where(sent, messages.source.astype(np.int64) * nodes + messages.target, -1)
+        asked, where = np.unique(pair, return_inverse=True)
+        known = self._route_of_pair
+        at = np.searchsorted(known[:, 0], asked)
+        found = np.zeros(len(asked), bool)
+        inside = at < len(known)
+        found[inside] = known[at[inside], 0] == asked[inside]
+        numbers = np.empty(len(asked), np.int64)
+        numbers[found] = known[at[found], 1]
+        first = len(self.state.path_offsets) - 1
+        numbers[~found] = first + np.arange(np.count_nonzero(~found))
+        if not found.all():
+            self._append_paths(asked[~found])
+            both = np.vstack([known, np.stack([asked, numbers], axis=1)[~found]])
+            self._route_of_pair = both[np.argsort(both[:, 0])]
+        return numbers[where].astype(np.int32)
+
+    def _append_paths(self, pairs: NDArray[np.int64]) -> None:
+        """Append the paths of pairs, source * nodes + target; an empty one for pair -1."""
+        topology, ends = self.topology, self.worm.end_channels
+        sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_nodes)
+        targets[pairs < 0] = sources[pairs < 0]
+        found = paths(topology, self.routing, sources, targets)
+        offsets, channels = found.offsets, found.channels
+        if ends:
+            entry = np.flatnonzero(pairs >= 0)
+            into = topology.num_channels + sources[entry]
+            out = topology.num_channels + topology.num_nodes + targets[entry]
+            places = np.concatenate([offsets[entry + 1], offsets[entry]])
+            channels = np.insert(channels, places, np.concatenate([out, into]))
+            offsets = offsets + 2 * np.concatenate([[0], np.cumsum(pairs >= 0)])
+        state = self.state
+        self.state = state._replace(
+            path_offsets=np.concatenate([state.path_offsets, state.path_offsets[-1] + offsets[1:]]),
+            path_channels=np.concatenate([state.path_channels, channels.astype(np.int32)]),
+        )
+
+    def _make_room(self, least: int) -> None:
+        """Make the pool of worms larger: at least twice as large."""
+        old, counts = self.state.worms, self.state.counts
+        worms = np.zeros(len(old) + max(least, len(old), FIRST), layout.WORM)
+        worms[: len(old)] = old
+        asking = np.zeros(len(worms), np.int32)
+        asking[: len(old)] = self.state.asking
+        worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
+        worms["next"][-1] = counts["free_worm"][0]
+        counts["free_worm"] = len(old)
+        counts["free_worms"] += len(worms) - len(old)
+        self.state = self.state._replace(worms=worms, asking=asking)
+
+
+def _state(topology: Topology, setup: Setup) -> State:
+    nodes, channels = topology.num_nodes, topology.num_channels
+    everything = channels + 2 * nodes
+    records = np.zeros(everything, layout.CHANNEL)
+    records["queue"] = records["last_source"] = records["contested"] = -1
+    counts = np.zeros(1, layout.WORMS)
+    counts["free_worm"] = -1
+    port_of = np.full(everything, setup.ports - 2, np.int32)  # of the channel into the network
+    offsets, entering = topology.incoming()
+    port_of[entering] = np.arange(channels) - np.repeat(offsets[:-1], np.diff(offsets))
+    asks = everything * setup.ports if setup.policy == layout.FIFO_LRU else 0
+    return State(
+        counts=counts,
+        worms=np.zeros(0, layout.WORM),
+        channels=records,
+        path_offsets=np.zeros(1, np.int64),
+        path_channels=np.zeros(0, np.int32),
+        port_of=port_of,
+        lasts=np.full(asks, -1, np.int64),
+        befores=np.full(asks, -1, np.int64),
+        wakes=np.zeros(everything, np.int64),
+        asking=np.zeros(0, np.int32),
+        contested=np.zeros(everything, np.int32),
+    )

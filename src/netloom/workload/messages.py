@@ -1,0 +1,200 @@
+"""Messages that wait for each other: the one form that every program takes for a simulator.
+
+Loops, transactions, broadcasts, traces: each is a table of messages, drawn beforehand, and of what
+each of them waits for. So a simulator needs no knowledge of programs, and holds no randomness.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+COLUMNS = {
+    "start": np.int64,
+    "delay": np.int32,
+    "run": np.int32,
+    "source": np.int32,
+    "target": np.int32,
+    "flits": np.int32,
+    "hold": np.int32,
+    "receive": np.int32,
+    "context": np.int32,
+}
+"""The columns of ``Messages``, one value a row, and their dtypes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """A table of messages, and what each waits for; a row is a message or a computation.
+
+    A row is released when all rows it waits for are complete. It is ready ``delay`` cycles later,
+    but ``delay`` cycles after ``start`` at the earliest. Then the processor of its source takes
+    it, first come first served, for ``run`` cycles, after which it is sent; the processor stays
+    busy for ``hold`` cycles more. Once it has arrived, the processor of its target takes it for
+    ``receive`` cycles, and it is complete. In the terms of LogGP, ``run`` and ``receive`` are the
+    overheads o, and ``hold`` is the gap g.
+
+    Attributes
+    ----------
+    num_nodes
+        Nodes of the network.
+    first
+        Number of the first row: tables may be appended to each other.
+    start
+        int64[n], the earliest cycle; 0 for what only waits for others.
+    delay, run, hold, receive
+        int32[n], cycles; see above.
+    source, target
+        int32[n], nodes; a message to its own source arrives at once.
+    flits
+        int32[n], length; 0 for a computation, which sends nothing.
+    context
+        int32[n], the hardware context that the row belongs to: a processor that goes on with
+        another context than its last has to switch first. -1 where contexts mean nothing.
+    after_offsets, after
+        int64[n + 1] and int64[after_offsets[-1]]: row i waits for the rows
+        after[after_offsets[i]:after_offsets[i + 1]], numbered through all tables. Always lower
+        numbers than the row's own, so that no rows can wait for each other in a circle.
+    """
+
+    num_nodes: int
+    first: int
+    start: NDArray[np.int64]
+    delay: NDArray[np.int32]
+    run: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    flits: NDArray[np.int32]
+    hold: NDArray[np.int32]
+    receive: NDArray[np.int32]
+    context: NDArray[np.int32]
+    after_offsets: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def waits(self) -> NDArray[np.int64]:
+        """Return int64[after_offsets[-1]], the row that does the waiting of each of ``after``."""
+        return self.first + np.repeat(np.arange(len(self)), np.diff(self.after_offsets))
+
+
+class Source(Protocol):
+    """What makes a program's messages, as a simulation goes on.
+
+    Tables of a program that never ends, such as a loop, are made in parts.
+    """
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes of the network."""
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+        """Return rows such that nothing is missing before the cycle ``until``.
+
+        Parameters
+        ----------
+        complete
+            int64[rows so far], the cycle in which each was complete; -1 where it is not yet.
+        until
+            The cycle that the simulation will run to, and not beyond.
+        """
+
+
+def messages(
+    num_nodes: int,
+    *,
+    source: ArrayLike,
+    target: ArrayLike,
+    flits: ArrayLike,
+    after: Sequence[Sequence[int]] | None = None,
+    first: int = 0,
+    **columns: Any,
+) -> Messages:
+    """Return a table of messages from lists, arrays or single values.
+
+    Parameters
+    ----------
+    num_nodes
+        Nodes of the network.
+    source, target, flits
+        One value a row, or one for all.
+    after
+        For each row, the rows that it waits for; none wait by default.
+    first
+        Number of the first row.
+    columns
+        Any other column of ``Messages``: 0 by default, -1 for ``context``.
+
+    Examples
+    --------
+    >>> there_and_back = messages(4, source=[0, 3], target=[3, 0], flits=8, after=[[], [0]])
+    >>> len(there_and_back), there_and_back.after.tolist()
+    (2, [0])
+    """
+    count = len(np.broadcast_arrays(np.atleast_1d(source), target, flits, *columns.values())[0])
+    given = {"source": source, "target": target, "flits": flits, **columns}
+    assert set(given) <= set(COLUMNS), f"no such column: {set(given) - set(COLUMNS)}"
+    table = {
+        name: np.array(np.broadcast_to(given.get(name, -(name == "context")), count), dtype)
+        for name, dtype in COLUMNS.items()
+    }
+    lists = after if after is not None else [()] * count
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum([len(each) for each in lists], out=offsets[1:])
+    waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
+    return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The source of a program that is one table, given as it is."""
+
+    table: Messages
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes of the network."""
+        return self.table.num_nodes
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:  # noqa: ARG002
+        """Return the table at first, and nothing from then on."""
+        if len(complete) == 0:
+            return self.table
+        return messages(self.num_nodes, source=[], target=[], flits=[], first=len(complete))
+
+
+def checked(table: Messages) -> Messages:
+    """Return the table, sure that it is one: a row waits for earlier ones, nodes are nodes."""
+    assert table.after_offsets[-1] == len(table.after)
+    assert np.all(table.waits() > table.after), "a row waits for itself or a later one"
+    for ends in (table.source, table.target):
+        assert not len(ends) or (ends.min() >= 0 and ends.max() < table.num_nodes)
+    assert all(np.all(getattr(table, name) >= -(name == "context")) for name in COLUMNS)
+    return table
+
+
+def concatenated(tables: Sequence[Messages]) -> Messages:
+    """Return tables as one, the rows of each numbered on from the one before.
+
+    ``first`` of the tables after the first must go on where the one before ends.
+    """
+    arrays = {
+        field.name: np.concatenate([getattr(table, field.name) for table in tables])
+        for field in fields(Messages)
+        if field.name in COLUMNS or field.name == "after"
+    }
+    counts = np.concatenate([np.diff(table.after_offsets) for table in tables])
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    begin = tables[0]
+    ends = [table.first + len(table) for table in tables]
+    assert [table.first for table in tables[1:]] == ends[:-1]
+    return Messages(begin.num_nodes, begin.first, **arrays, after_offsets=offsets)

@@ -1,0 +1,249 @@
+"""The fast lockstep worms and the readable ones must agree, event by event."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from netloom.errors import DeadlockError
+from netloom.routing import parse_routing, paths
+from netloom.simulation.worm import Worm, WormEngine
+from netloom.topology import Topology, cube
+from netloom.workload.messages import messages
+from tests.reference.agenda import FIELDS
+from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
+
+FOREVER = 10**6
+
+CYCLES = st.one_of(st.integers(0, 3), st.integers(0, 30))
+FLITS = st.one_of(st.integers(0, 3), st.integers(1, 12))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, its worms, and tables of messages, each appended in a given cycle or later."""
+
+    topology: Topology
+    routing: object
+    worm: Worm
+    switch_cycles: int
+    parts: list
+
+    def __repr__(self):
+        tables = [
+            (until, [describe(table, i) for i in range(len(table))]) for until, table in self.parts
+        ]
+        return f"{self.topology!r}, {self.worm}, switch {self.switch_cycles}: {tables}"
+
+    def path_of(self, source, target):
+        channels, nodes = self.topology.num_channels, self.topology.num_nodes
+        between = paths(self.topology, self.routing, [source], [target])[0].tolist()
+        if not self.worm.end_channels:
+            return between
+        return [channels + source, *between, channels + nodes + target]
+
+    def twin(self):
+        worm = self.worm
+        rules = Rules(worm.switching, worm.arbitration, worm.release_cycles, self.switch_cycles)
+        return Worms(self.topology.num_nodes, self.path_of, rules)
+
+    def engine(self):
+        return WormEngine(self.topology, self.routing, self.worm, switch_cycles=self.switch_cycles)
+
+
+def describe(table, i):
+    names = ("start", "delay", "run", "hold", "receive", "context")
+    columns = {name: int(getattr(table, name)[i]) for name in names}
+    after = table.after[table.after_offsets[i] : table.after_offsets[i + 1]].tolist()
+    way = f"{table.source[i]}->{table.target[i]} x{table.flits[i]}"
+    odd = {name: value for name, value in columns.items() if value != -(name == "context")}
+    return f"{table.first + i}: {way} after {after} {odd}"
+
+
+@st.composite
+def networks(draw, *, wraps=True):
+    """Lines, meshes, rings, tori and hypercubes of at most 16 nodes, and a routing of theirs."""
+    sides = draw(
+        st.sampled_from(
+            [(2,), (4,), (5,), (9,), (2, 2), (3, 3), (4, 4), (5, 3), (2, 2, 2), (3, 2, 2)]
+        )
+    )
+    closed = st.booleans() if wraps else st.just(False)
+    topology = cube(sides, draw(st.lists(closed, min_size=len(sides), max_size=len(sides))))
+    other_order = "dimension-order:" + ",".join(map(str, range(len(sides))))
+    name = draw(
+        st.sampled_from(["default", other_order, "shortest-path"] if wraps else ["default"])
+    )
+    return topology, parse_routing(name, topology)
+
+
+def worms(**fixed):
+    options = {
+        "switching": st.sampled_from(["wormhole", "circuit"]),
+        "arbitration": st.sampled_from(POLICIES),
+        "release_cycles": st.integers(0, 1),
+        "end_channels": st.integers(0, 1),
+    }
+    return st.builds(Worm, **options | {name: st.just(value) for name, value in fixed.items()})
+
+
+@st.composite
+def tables(draw, num_nodes, first, most):
+    """Return a table of messages of any kind; few nodes and plain rows make them meet."""
+    count = draw(st.integers(1, most))
+    hot = draw(st.lists(st.integers(0, num_nodes - 1), min_size=1, max_size=num_nodes))
+    node = draw(st.sampled_from([st.integers(0, num_nodes - 1), st.sampled_from(hot)]))
+
+    def column(values, plain=0):
+        kind = st.just(plain) if draw(st.booleans()) else values
+        return draw(st.lists(kind, min_size=count, max_size=count))
+
+    most_waits = draw(st.sampled_from([0, 1, 3]))
+
+    def waits(row):
+        earlier = st.integers(0, row - 1) if row else st.nothing()
+        return draw(st.lists(earlier, max_size=most_waits if row else 0))
+
+    return messages(
+        num_nodes,
+        first=first,
+        source=draw(st.lists(node, min_size=count, max_size=count)),
+        target=draw(st.lists(node, min_size=count, max_size=count)),
+        flits=column(FLITS, draw(FLITS)),
+        after=[waits(first + i) for i in range(count)],
+        start=column(CYCLES),
+        delay=column(CYCLES),
+        run=column(CYCLES),
+        hold=column(CYCLES),
+        receive=column(CYCLES),
+        context=column(st.integers(-1, 2), -1),
+    )
+
+
+@st.composite
+def cases(draw, *, wraps=True, **fixed):
+    topology, routing = draw(networks(wraps=wraps))
+    parts, rows = [], 0
+    for _ in range(draw(st.integers(1, 3))):
+        table = draw(tables(topology.num_nodes, rows, draw(st.sampled_from([4, 15, 30]))))
+        parts.append((draw(st.integers(0, 60)), table))
+        rows += len(table)
+    return Case(topology, routing, draw(worms(**fixed)), draw(st.integers(0, 5)), parts)
+
+
+def outcome(simulated, case, step=FOREVER):
+    """Append each part when its time has come, run to the end or deadlock; return all records."""
+    end = None
+    try:
+        for cycle, table in case.parts:
+            simulated.advance(cycle)
+            simulated.append(table)
+        while min(simulated.rows["complete"]) < 0:
+            simulated.advance(simulated.cycle + step)
+        end = simulated.cycle
+    except (DeadlockError, StuckError):
+        pass
+    return end, {name: list(simulated.rows[name]) for name in FIELDS}
+
+
+@given(cases(), st.sampled_from([1, 7, FOREVER]))
+@settings(max_examples=150)
+def test_the_engine_is_its_readable_twin(case, step):
+    expected = outcome(case.twin(), case)
+    assert outcome(case.engine(), case, step) == expected
+
+
+@st.composite
+def crowds(draw, arbitration):
+    """Messages that nothing holds back but each other, most to the same few nodes."""
+    topology, routing = draw(networks())
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    hot = chance.integers(topology.num_nodes, size=draw(st.integers(1, 4)))
+    count = draw(st.integers(2, 100))
+    table = messages(
+        topology.num_nodes,
+        source=chance.integers(topology.num_nodes, size=count),
+        target=hot[chance.integers(len(hot), size=count)],
+        flits=chance.integers(1, draw(st.sampled_from([2, 4, 9])), size=count),
+        start=chance.integers(draw(st.sampled_from([1, 10, 100])), size=count),
+    )
+    return Case(topology, routing, draw(worms(arbitration=arbitration)), 0, [(0, table)])
+
+
+@pytest.mark.parametrize("arbitration", POLICIES)
+@given(data=st.data())
+@settings(max_examples=100)
+def test_the_engine_is_its_twin_in_a_crowd(arbitration, data):
+    case = data.draw(crowds(arbitration))
+    assert outcome(case.engine(), case) == outcome(case.twin(), case)
+
+
+@given(cases(wraps=False, switching="wormhole"))
+@settings(max_examples=60)
+def test_everything_arrives_and_no_channel_is_held_twice(case):
+    """On meshes nothing waits in a circle."""
+    twin = case.twin()
+    assert outcome(twin, case)[0] is not None
+    held = defaultdict(list)
+    for channel, row, granted, idle in twin.held:
+        held[channel].append((granted, idle, twin.agenda.rows[row].flits))
+    for stays in held.values():
+        for granted, idle, flits in stays:
+            assert idle - granted >= flits + case.worm.release_cycles
+        ends = sorted(stays)
+        assert all(first[1] <= then[0] for first, then in pairwise(ends))
+    crossed = [
+        (channel, number)
+        for number, row in enumerate(twin.agenda.rows)
+        if row.flits and row.source != row.target
+        for channel in case.path_of(row.source, row.target)
+    ]
+    assert sorted(crossed) == sorted((channel, row) for channel, row, _, _ in twin.held)
+
+
+@given(networks(), worms(), st.data())
+@settings(max_examples=60)
+def test_one_message_at_a_time_is_never_hindered(network, worm, data):
+    topology, routing = network
+    node = st.integers(0, topology.num_nodes - 1)
+    pairs = st.tuples(node, node, st.integers(1, 40)).filter(lambda ends: ends[0] != ends[1])
+    drawn = data.draw(st.lists(pairs, min_size=1, max_size=20))
+    source, target, flits = np.array(drawn).T
+    chain = [[row - 1] if row else [] for row in range(len(drawn))]
+    engine = WormEngine(topology, routing, worm)
+    engine.append(
+        messages(
+            topology.num_nodes, source=source, target=target, flits=flits, after=chain, delay=2
+        )
+    )
+    engine.advance(FOREVER)
+    hops = paths(topology, routing, source, target).lengths + 2 * worm.end_channels
+    times = {"wormhole": 1, "circuit": 3}[worm.switching] * hops + flits + worm.release_cycles
+    assert engine.rows["complete"].tolist() == (2 + times).cumsum().tolist()
+
+
+@given(networks(), st.integers(0, 1), st.data())
+@settings(max_examples=100)
+def test_worms_are_their_flits(network, release_cycles, data):
+    topology, routing = network
+    node = st.integers(0, topology.num_nodes - 1)
+    pairs = st.tuples(node, node, st.integers(1, 8), CYCLES)
+    drawn = data.draw(
+        st.lists(pairs.filter(lambda ends: ends[0] != ends[1]), min_size=2, max_size=25)
+    )
+    source, target, flits, start = np.array(drawn).T
+    table = messages(topology.num_nodes, source=source, target=target, flits=flits, start=start)
+    worm = Worm(release_cycles=release_cycles)
+    case = Case(topology, routing, worm, 0, [(0, table)])
+    end, expected = outcome(case.twin(), case)
+    ways = [case.path_of(*ends) for ends in zip(source, target, strict=True)]
+    try:
+        arrivals = flit_by_flit(start, ways, flits, shared_buffers=release_cycles == 1)
+    except StuckError:
+        assert end is None
+    else:
+        assert expected["arrived"] == arrivals

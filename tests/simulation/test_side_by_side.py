@@ -1,0 +1,49 @@
+import signal
+import threading
+import time
+
+import pytest
+
+from netloom.simulation.side_by_side import run_all
+
+
+def test_answers_come_in_the_order_of_the_runs():
+    told = []
+
+    def slow(stopped):
+        time.sleep(0.05)
+        return 0
+
+    assert run_all([slow, *(lambda _, n=n: n for n in range(1, 5))], tell=told.append) == [
+        0, 1, 2, 3, 4,
+    ]  # fmt: skip
+    assert told == [1, 2, 3, 4, 5]
+
+
+def test_the_first_mistake_is_raised_and_the_others_end():
+    ended = []
+
+    def wrong(_):
+        raise ValueError("no such thing")
+
+    def patient(stopped):
+        while not stopped():
+            time.sleep(0.01)
+        ended.append(True)
+
+    with pytest.raises(ValueError, match="no such thing"):
+        run_all([wrong, patient])
+
+
+def test_ctrl_c_ends_what_runs_and_keeps_what_it_had():
+    def patient(stopped):
+        until = time.monotonic() + 20
+        while not stopped() and time.monotonic() < until:
+            time.sleep(0.01)
+        return "as far as it came"
+
+    timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    assert set(run_all([patient] * 50)) == {"as far as it came"}
+    assert time.monotonic() - start < 10
