@@ -1,0 +1,153 @@
+"""What a finish time is made of: the chain of rows of which each waited for the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.workload.messages import Messages
+
+    Unhindered: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+
+
+class Parts(NamedTuple):
+    """Cycles of rows, part by part, each int64[]: together the time from release to completion.
+
+    ``compute``: delay, and work of the source's processor. ``processor_wait``: until a processor
+    was free, or had gone to another context, at the source or at the target. ``message``: through
+    the network, were nothing else in it. ``contention``: what it took longer. ``receive``: work of
+    the target's processor.
+    """
+
+    compute: NDArray[np.int64]
+    processor_wait: NDArray[np.int64]
+    message: NDArray[np.int64]
+    contention: NDArray[np.int64]
+    receive: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CriticalPath:
+    """The chain of rows that determined when a program finished.
+
+    Attributes
+    ----------
+    rows
+        int64[], from the first, which waited for nothing but its start, to the one that was
+        complete last; each of the others was released by the one before.
+    parts
+        The cycles of each of these rows.
+    start_cycles
+        The cycle in which the first of them was released.
+    finish_cycles
+        The cycle in which the last was complete: the start and all parts.
+    ideal_finish_cycles
+        When the program would have finished in a network without contention, and had no row
+        waited for a processor: the longest path through all rows.
+    """
+
+    rows: NDArray[np.int64]
+    parts: Parts
+    start_cycles: int
+    finish_cycles: int
+    ideal_finish_cycles: int
+
+    @property
+    def waited(self) -> NDArray[np.int64]:
+        """The rows of the chain that had to wait for a processor."""
+        return self.rows[self.parts.processor_wait > 0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the finish time is made of, in cycles, and the rows of the chain."""
+        totals = {f"{name}_cycles": int(getattr(self.parts, name).sum()) for name in Parts._fields}
+        return {
+            "finish_cycles": self.finish_cycles,
+            "ideal_finish_cycles": self.ideal_finish_cycles,
+            "start_cycles": self.start_cycles,
+            **totals,
+            "rows": self.rows.tolist(),
+            "rows_that_waited_for_a_processor": self.waited.tolist(),
+        }
+
+    def __repr__(self) -> str:
+        total = {name: int(getattr(self.parts, name).sum()) for name in Parts._fields}
+        made_of = ", ".join(f"{name} {cycles}" for name, cycles in total.items() if cycles)
+        ideal = f"ideally {self.ideal_finish_cycles}"
+        return f"<{self.finish_cycles} cycles, {ideal}: {len(self.rows)} rows, {made_of}>"
+
+
+def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -> CriticalPath:
+    """Return the chain of rows that determined when a program finished.
+
+    From the row that was complete last (of several, the first), back from each to the row that
+    released it, until one that was released by its start only. Where a row waited for a
+    processor, the chain does not turn to those that it waited for: the wait is a part of its own.
+
+    Parameters
+    ----------
+    table
+        All rows of the program, numbered from 0, at least one.
+    rows
+        The same rows when all are complete: a structured array with the fields ``ready``,
+        ``sent``, ``arrived``, ``complete`` and ``last``.
+    unhindered
+        Given int64[] numbers of rows that send a message, returns int64[], the cycles that each
+        of these messages takes through the network when nothing else is in it.
+
+    Examples
+    --------
+    >>> from netloom.workload.messages import messages
+    >>> table = messages(4, source=[0, 3], target=[3, 0], flits=[8, 0], run=5, after=[[], [0]])
+    >>> fields = ("ready", "sent", "arrived", "complete", "last")
+    >>> rows = np.array([(0, 5, 25, 25, -1), (25, 32, 32, 32, 0)], [(f, "i8") for f in fields])
+    >>> critical_path(table, rows, lambda some: np.full(len(some), 12))
+    <32 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, message 12, contention 8>
+    """
+    from netloom.simulation.critical_path_kernel import earliest_ends
+
+    assert table.first == 0
+    assert len(table) == len(rows) > 0
+    complete = rows["complete"]
+    assert complete.min() >= 0, "a row is not complete"
+    sends = (table.flits > 0) & (table.source != table.target)
+    alone = np.zeros(len(table), np.int64)
+    alone[sends] = unhindered(np.flatnonzero(sends))
+    cycles = table.delay.astype(np.int64) + table.run + alone + table.receive
+    ends = earliest_ends(table.start, cycles, table.after_offsets, table.after)
+    chain = _chain(table, rows)
+    parts = Parts(
+        compute=table.delay[chain].astype(np.int64) + table.run[chain],
+        processor_wait=(
+            (rows["sent"] - rows["ready"])[chain]
+            - table.run[chain]
+            + (complete - rows["arrived"])[chain]
+            - table.receive[chain]
+        ),
+        message=alone[chain],
+        contention=(rows["arrived"] - rows["sent"])[chain] - alone[chain],
+        receive=table.receive[chain].astype(np.int64),
+    )
+    assert all(part.min() >= 0 for part in parts), "a row took less time than it can"
+    start = int(rows["ready"][chain[0]]) - int(table.delay[chain[0]])
+    finish = int(complete.max())
+    assert start + sum(int(part.sum()) for part in parts) == finish
+    return CriticalPath(chain, parts, start, finish, int(ends.max()))
+
+
+def _chain(table: Messages, rows: NDArray[Any]) -> NDArray[np.int64]:
+    released = rows["ready"] - table.delay
+    row = int(np.argmax(rows["complete"]))
+    chain = [row]
+    while True:
+        before = int(rows["last"][row])
+        if before < 0 or released[row] > rows["complete"][before]:  # its own start came later
+            return np.array(chain[::-1], np.int64)
+        chain.append(before)
+        row = before

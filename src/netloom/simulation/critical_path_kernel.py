@@ -1,0 +1,19 @@
+"""The longest path through rows that wait for each other."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def earliest_ends(start, cycles, after_offsets, after):
+    """When each row could end at best: all it waits for, but not before its start, and its cycles.
+
+    Rows wait for earlier ones only, so one pass in their order is enough.
+    """
+    ends = np.empty(len(start), np.int64)
+    for row in range(len(start)):
+        begin = start[row]
+        for slot in range(after_offsets[row], after_offsets[row + 1]):
+            begin = max(begin, ends[after[slot]])
+        ends[row] = begin + cycles[row]
+    return ends

@@ -1,0 +1,68 @@
+"""Mappings with a wished average distance: as near as asked, and mappings all the same."""
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.mapping import check_mapping
+from netloom.mapping.distance import mapping_with_distance
+from netloom.routing import DimensionOrder, paths
+from netloom.topology import mesh, topology, torus
+from netloom.workload import process_graph
+from netloom.workload import torus as torus_graph
+
+
+def average(graph, network, node_of):
+    found = paths(network, DimensionOrder(), node_of[graph.source], node_of[graph.target])
+    return np.diff(found.offsets).mean()
+
+
+@pytest.mark.parametrize("distance", [1, 1.25, 2, 3, 4.06, 5, 6, 6.1])
+def test_johnsons_mappings(distance):
+    """A torus program on the 8 x 8 torus, from one to just over six hops (section 3.2)."""
+    graph, network = torus_graph(8, 8), torus(8, 8)
+    node_of = check_mapping(mapping_with_distance(graph, network, distance), 64, 64)
+    assert average(graph, network, node_of) == pytest.approx(distance, abs=0.01)
+    again, other = (mapping_with_distance(graph, network, distance, seed) for seed in (1, 2))
+    assert node_of.tolist() == again.tolist()
+    assert (node_of.tolist() == other.tolist()) == (distance == 1)
+
+
+def test_fewer_tasks_than_nodes():
+    graph, network = torus_graph(3, 3), mesh(6, 6)
+    node_of = check_mapping(mapping_with_distance(graph, network, 22 / 9), 9, 36)
+    assert average(graph, network, node_of) == pytest.approx(22 / 9)
+
+
+def test_the_identity_can_be_too_far():
+    """Neighbours that are numbered far apart are brought together."""
+    graph, network = process_graph(8, [0, 1, 2, 3], [7, 6, 5, 4]), mesh(8)
+    assert average(graph, network, mapping_with_distance(graph, network, 1)) == 1
+
+
+def test_any_network():
+    graph, network = torus_graph(4, 4), topology("hypercube:4")
+    assert average(graph, network, mapping_with_distance(graph, network, 2.25)) == 2.25
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: mapping_with_distance(torus_graph(4, 4), torus(4, 4), 0.5),
+            "distance: found 0.5 hops, where swaps lead no nearer than to 1; expected",
+        ),
+        (lambda: mapping_with_distance(torus_graph(4, 4), torus(4, 4), 9), "distance: found 9 hop"),
+        (
+            lambda: mapping_with_distance(torus_graph(4, 4), torus(4, 4), float("nan")),
+            "distance: found nan",
+        ),
+        (lambda: mapping_with_distance(torus_graph(4, 4), torus(3, 3), 1), "9 nodes for 16 tasks"),
+        (lambda: mapping_with_distance(torus_graph(2, 2), torus(65, 64), 1), "at most 4096 for a"),
+        (lambda: mapping_with_distance(process_graph(4, [], []), mesh(4), 1), "found no edges"),
+        (lambda: mapping_with_distance(torus_graph(3, 3), torus(3, 3), 1, -1), "seed: found -1"),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,216 @@
+"""The two ends of a message: what it costs alone, and when it has to share a node's channel."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.workload.loops import loop_times
+from netloom.workload.messages import messages
+from netloom.workload.neighbour_patterns import PATTERNS, pattern
+from netloom.workload.node_costs import NodeCosts, packetised
+from tests.reference.free_network import FreeNetwork, played
+
+SYMULT = NodeCosts(alpha_us=210.2, packet_bytes=256, packet_us=39.3, byte_us=0.0577, cycle_us=0.05)
+
+
+def grid_hops(side):
+    """Cycles of a path on a mesh, beyond those of the flits."""
+    return lambda a, b: abs(a // side - b // side) + abs(a % side - b % side)
+
+
+def run(table, **network):
+    engine = FreeNetwork(table.num_nodes, **network)
+    engine.append(table)
+    engine.advance(10**9)
+    return engine.rows
+
+
+def test_what_a_message_costs():
+    """Section 4.3: 839 µs for 4096 bytes; 0.0577 µs a byte up to 256 (section 4.2.1)."""
+    sizes = [1, 256, 4096, 257, 515]
+    overhead = 39.3 - 256 * 0.0577
+    wanted = [
+        210.2 + 0.0577,
+        210.2 + 256 * 0.0577,
+        210.2 + 16 * 39.3,
+        210.2 + 39.3 + overhead + 0.0577,
+        210.2 + 2 * 39.3 + overhead + 3 * 0.0577,
+    ]
+    assert SYMULT.message_us(sizes) == pytest.approx(wanted)
+    assert SYMULT.packets(sizes).tolist() == [1, 1, 16, 2, 3]
+
+
+@given(st.integers(1, 3000), st.integers(0, 20))
+def test_a_message_alone_takes_what_it_costs_and_its_path(size, hops):
+    """α + β L and the cycles of the path, to half a cycle for each packet."""
+    table, ends = packetised(messages(2, source=0, target=1, flits=size), SYMULT)
+    rows = run(table, hops=lambda source, target: hops)
+    wanted = SYMULT.message_us(size) / SYMULT.cycle_us + hops
+    packets = int(SYMULT.packets(size))
+    assert abs(rows["complete"][ends[0]] - wanted) <= 0.5 * (packets + 1)
+    assert table.flits.sum() == size
+    assert len(table) == packets + (packets > 1)
+
+
+def test_packets_keep_the_pace_of_the_servers():
+    table, _ = packetised(messages(2, source=0, target=1, flits=1000), SYMULT)
+    rows = run(table, hops=lambda source, target: 1)
+    # 210.2 µs - 256 flits of 0.05 µs + 39.3 µs, then 39.3 µs a packet; 232 bytes in the last
+    assert rows["sent"][:4].tolist() == [0, 4734, 5520, 6306]
+    assert rows["arrived"][:4].tolist() == [257, 4991, 5777, 6539]
+    assert rows["complete"][:4].tolist() == [4991, 5777, 6563, 6563 + 758]
+    assert rows["complete"][4] == rows["complete"][3]  # all packets are there
+
+
+def test_messages_that_wait_for_others():
+    """A computation, a message of two packets that waits for it, and an answer to both."""
+    costs = NodeCosts(alpha_us=20, packet_bytes=100, packet_us=30, byte_us=0.1, cycle_us=1)
+    table = messages(
+        3,
+        source=[0, 0, 1, 2],
+        target=[0, 1, 0, 0],
+        flits=[0, 150, 50, 10],
+        delay=[7, 1, 2, 0],
+        run=[0, 3, 0, 0],
+        start=[0, 5, 0, 9],
+        after=[[], [0], [1, 0], []],
+    )
+    packets, ends = packetised(table, costs)
+    assert ends.tolist() == [0, 3, 4, 5]
+    assert packets.flits.tolist() == [0, 100, 50, 0, 50, 10]
+    assert packets.source.tolist() == [0, 0, 0, 1, 1, 2]
+    assert packets.delay.tolist() == [7, 1, 1, 0, 2, 0]
+    assert packets.run.tolist() == [0, 3, 0, 0, 0, 0]
+    assert packets.start.tolist() == [0, 5, 5, 0, 0, 9]
+    # 30 a full packet, 20 + 5 the half; α less than the flits costs nothing more
+    assert packets.hold.tolist() == packets.receive.tolist() == [0, 30, 25, 0, 5, 1 + 10]
+    lists = np.split(packets.after, packets.after_offsets[1:-1])
+    assert [each.tolist() for each in lists] == [[], [0], [0], [2, 1], [3, 0], []]
+
+
+def test_wider_flits():
+    costs = NodeCosts(10, 256, 20, 0.01, 0.5, flit_bytes=8)
+    table, _ = packetised(messages(2, source=0, target=1, flits=300), costs)
+    assert table.flits.tolist() == [32, 6, 0]  # 256 and 44 bytes
+    assert costs.applied(400, 75.0) == pytest.approx(25 / (75 + 2 * (10 + 2 * 17.44 + 4)))
+
+
+def test_applied_traffic_of_the_worked_example():
+    """Section 4.3: 4096 bytes, 1 ms: 7.64 % printed, which is 7.6455 % cut short."""
+    symult = NodeCosts(210.2, 256, 0.1536 * 256, 0.0577, 0.05)
+    assert 2 * symult.message_us(4096) + 1000 == pytest.approx(2678.69, abs=0.005)
+    assert symult.applied(4096, 1000) == pytest.approx(0.076455, abs=5e-7)
+
+
+def times_of(name, side, size, think_us=0.0, loops=4):
+    program = pattern(name, side, message_bytes=size, think_us=think_us, costs=SYMULT)
+    cycles = int((loops + 2) * 1.2 * (think_us + 9 * SYMULT.message_us(size)) / SYMULT.cycle_us)
+    rows = played(program, cycles, hops=grid_hops(side))
+    ends = program.loop_ends(rows["complete"])
+    times = loop_times(ends, message_flits=size, skip=1, loops=loops)
+    return times.cycles * SYMULT.cycle_us
+
+
+@pytest.mark.parametrize("size", [1, 515, 2051])
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("ab-1nn", 2), ("aa-1nn", 2), ("ab-4nn", 8), ("aa-4nn", 8)]
+)
+def test_the_channel_to_the_router_is_the_bottleneck(name, wanted, size):
+    """Table 4.1 in units of one message: 2.00, 1.87 to 1.98, 7.8 to 11.8, 7.7 to 11.
+
+    A node of the 4NN patterns sends and receives four messages one after the other. The start-up
+    that a server sees is less than α by a packet's flits, hence a little less than 8 and 2.
+    """
+    times = times_of(name, 4, size) / SYMULT.message_us(size)
+    inner = times.reshape(4, 4)[1:3, 1:3]
+    assert inner == pytest.approx(np.full((2, 2), wanted), rel=0.05)
+    if name == "ab-1nn":
+        assert times == pytest.approx(np.full(16, wanted), rel=0.002)
+
+
+def test_computation_is_added():
+    """Section 4.2.1: T = t + 2 (α + β L), of every node; the pair's computations are alike."""
+    times = times_of("ab-1nn", 4, 1024, think_us=500, loops=150)
+    wanted = 500 + 2 * SYMULT.message_us(1024)
+    assert abs(times.mean() - wanted) < 4.5 * 1000 / 12**0.5 / (8 * 150) ** 0.5
+    assert times[::2] == pytest.approx(times[1::2], abs=5)
+    assert times.std() > 5  # pairs go on independently of each other
+
+
+def test_the_path_is_all_that_distance_costs():
+    """Section 4.2.2: two cycles a loop for each hop, 0.1 µs."""
+    times = times_of("diagonal", 6, 4096)
+    wanted = 2 * (SYMULT.message_us(4096) + np.array([10, 6, 2, 2, 6, 10]) * 0.05)
+    assert times == pytest.approx(wanted, abs=1.5)
+
+
+def test_who_sends_to_whom():
+    def pairs(name, side):
+        program = pattern(name, side, message_bytes=8, think_us=1, costs=SYMULT)
+        one = program.rounds.one
+        sent = one.flits > 0
+        return program.nodes.tolist(), set(
+            zip(one.source[sent].tolist(), one.target[sent].tolist(), strict=True)
+        )
+
+    nodes, sent = pairs("transpose", 3)
+    assert nodes == [1, 2, 3, 5, 6, 7]
+    assert sent == {(1, 3), (3, 1), (2, 6), (6, 2), (5, 7), (7, 5)}
+    nodes, sent = pairs("diagonal", 3)
+    assert nodes == [0, 8]
+    assert sent == {(0, 8), (8, 0)}
+    for name in ("ab-1nn", "aa-1nn"):
+        assert pairs(name, 2) == ([0, 1, 2, 3], {(0, 1), (1, 0), (2, 3), (3, 2)})
+    for name in ("ab-4nn", "aa-4nn"):
+        assert pairs(name, 2)[1] == {(0, 1), (1, 0), (0, 2), (2, 0), *pairs(name, 2)[1]}
+        assert len(pairs(name, 3)[1]) == 24
+    assert pairs("ab-1nn", 3)[0] == [0, 1, 3, 4, 6, 7]  # the last of an odd row has no peer
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_class_a_sends_first(name):
+    """In the order of the base loops (figures 4.3 and 4.10): no node sends before it may."""
+    program = pattern(name, 4, message_bytes=8, think_us=100, costs=SYMULT, seed=5)
+    rows = played(program, 40_000, hops=grid_hops(4))
+    first = {}
+    one, size = program.rounds.one, len(program.rounds.one)
+    for row in np.flatnonzero(one.flits > 0):
+        node = int(one.source[row])
+        first[node] = min(first.get(node, 10**9), int(rows["sent"][row]))
+    for node in program.nodes.tolist():
+        i, j = divmod(node, 4)
+        classes = {"1nn": j % 2 == 0, "4nn": (i + j) % 2 == 0}
+        others = i > j if name == "transpose" else i < 2
+        is_a = name.startswith("aa") or classes.get(name[-3:], others)
+        assert (first[node] == 0) == is_a
+    loop_ends = dict(
+        zip(program.nodes.tolist(), program.loop_ends(rows["complete"])[0], strict=True)
+    )
+    sent = rows["sent"][size : 2 * size]
+    for row in np.flatnonzero((one.flits > 0) & (sent >= 0)):
+        assert sent[row] >= loop_ends[int(one.source[row])] > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: NodeCosts(1, 0, 1, 0, 1), "packet_bytes: found 0; expected above 0"),
+        (lambda: NodeCosts(-1, 8, 1, 0, 1), "alpha_us: found -1"),
+        (lambda: NodeCosts(1, 8, 1, float("nan"), 1), "byte_us: found nan"),
+        (lambda: NodeCosts(1, 8, 1, 0.2, 1), "packet_us: found 1; expected at least 1.6, for its"),
+        (lambda: NodeCosts(1, 8, 2, 0.2, 0), "cycle_us: found 0"),
+        (lambda: times_of("aa-2nn", 4, 8), "pattern: found 'aa-2nn'; expected ab-1nn"),
+        (lambda: times_of("aa-1nn", 1, 8), "side: found 1; expected at least 2"),
+        (lambda: times_of("aa-1nn", 2, 0), "message_bytes: found 0"),
+        (lambda: times_of("aa-1nn", 2, 8, -1.0), "think_us: found -1"),
+        (
+            lambda: pattern("aa-1nn", 2, message_bytes=8, think_us=0, costs=SYMULT, seed=-3),
+            "seed: found -3",
+        ),
+    ],
+)
+def test_mistakes_are_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
