@@ -1,16 +1,19 @@
-"""Which channels a packet may take: dimension order, shortest-path tables, routes of your own.
+"""Which channels a packet may take: dimension order, shortest paths, tables, routes of your own.
 
-On virtual channels also adaptive and oblivious routing; what can deadlock is refused.
+Broken channels are gone round. On virtual channels also adaptive and oblivious routing; what can
+deadlock is refused.
 """
 
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.parse import Routing, parse_routing, paths
+from netloom.routing.layered import Layered
+from netloom.routing.parse import Routing, all_routes, parse_routing, paths
 from netloom.routing.ports import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.shortest_path import ShortestPath
 from netloom.routing.source_routes import SourceRoutes, read_routes, source_routes
 from netloom.routing.table import RouteTable, table
+from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
 from netloom.routing.virtual_channels import (
     VirtualChannelRouting,
@@ -20,13 +23,16 @@ from netloom.routing.virtual_channels import (
 
 __all__ = [
     "DimensionOrder",
+    "Layered",
     "Paths",
     "Ports",
     "RouteTable",
     "Routing",
     "ShortestPath",
     "SourceRoutes",
+    "UpDown",
     "VirtualChannelRouting",
+    "all_routes",
     "dependency_cycle",
     "draw_aux",
     "find_deadlock",

@@ -13,7 +13,10 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder
+from netloom.routing.layered import Layered
+from netloom.routing.parse import all_routes
 from netloom.routing.source_routes import SourceRoutes
+from netloom.routing.up_down import UpDown
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -49,6 +52,10 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """
     if isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
         return _ring_cycle(topology)
+    if isinstance(routing, UpDown):
+        return ()  # its paths take channels in one order: see there
+    if isinstance(routing, Layered):
+        routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
     if topology.num_nodes * topology.num_channels > MOST_STEPS:

@@ -8,10 +8,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
+from netloom.routing.layered import Layered, layered_paths
 from netloom.routing.shortest_path import ShortestPath, shortest_paths
 from netloom.routing.source_routes import SourceRoutes, read_routes, routed_paths
+from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube
+from netloom.topology.faults import Faulty, working_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,16 +22,21 @@ if TYPE_CHECKING:
     from netloom.routing.ragged import Paths
     from netloom.topology import Topology
 
-Routing: TypeAlias = DimensionOrder | ShortestPath | SourceRoutes
+Routing: TypeAlias = DimensionOrder | ShortestPath | UpDown | Layered | SourceRoutes
 
-ROUTINGS = "dimension-order, dimension-order:0,1, shortest-path or routes:FILE"
+ROUTINGS = "dimension-order, dimension-order:0,1, shortest-path, up-down, layered or routes:FILE"
+
+MOST_ROUTES = 2**21
+"""Most pairs of nodes whose routes are listed."""
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
     """Return the routing that ``spec`` names on this network.
 
-    ``default`` is ``dimension-order`` on k-ary n-cubes and ``shortest-path`` elsewhere;
-    ``dimension-order:0,1`` corrects dimension 0 first; ``routes:FILE`` reads one route a line.
+    ``default`` is ``dimension-order`` on k-ary n-cubes, ``layered`` on networks with broken parts
+    and ``shortest-path`` elsewhere; ``dimension-order:0,1`` corrects dimension 0 first;
+    ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``; ``routes:FILE``
+    reads one route a line.
 
     Raises
     ------
@@ -43,14 +51,19 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     """
     name, argument = split_spec(spec)
     if name == "default":
+        if isinstance(topology, Faulty):
+            return Layered()
         return DimensionOrder() if isinstance(topology, Cube) else ShortestPath()
     if name == "dimension-order":
+        if isinstance(topology, Faulty):
+            wanted = "layered, which is dimension order but round what is broken, or up-down"
+            raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
         routing = DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
         cube_tables(topology, routing)  # refuses an order that is none here
         return routing
-    if name == "shortest-path" and not argument:
-        return ShortestPath()
+    if name in _PLAIN and not argument:
+        return _PLAIN[name]
     if name == "routes":
         return read_routes(topology, argument)
     raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
@@ -85,4 +98,37 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
         return dimension_order_paths(topology, routing, from_node, to_node)
     if isinstance(routing, ShortestPath):
         return shortest_paths(topology, from_node, to_node)
+    if isinstance(routing, UpDown):
+        return up_down_paths(topology, from_node, to_node)
+    if isinstance(routing, Layered):
+        return layered_paths(topology, from_node, to_node)
     return routed_paths(topology, routing, from_node, to_node)
+
+
+def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
+    """Return the routes of all pairs of different nodes, none of them broken.
+
+    Raises
+    ------
+    InputError
+        If there are too many pairs.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> all_routes(mesh(2, 2), UpDown()).routes
+    <12 paths, 16 hops>
+    """
+    working = working_nodes(topology)
+    if len(working) ** 2 > MOST_ROUTES:
+        found, most = f"{len(working)} nodes", int(MOST_ROUTES**0.5)
+        wanted = f"at most {most} for a table of the routes of all pairs"
+        raise InputError(topology.name, f"{found} for routing '{routing}'", wanted)
+    sources, targets = np.repeat(working, len(working)), np.tile(working, len(working))
+    moving = sources != targets
+    sources, targets = sources[moving], targets[moving]
+    pairs = sources.astype(np.int64) * topology.num_nodes + targets
+    return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
+
+
+_PLAIN: dict[str, Routing] = {str(each): each for each in (ShortestPath(), UpDown(), Layered())}

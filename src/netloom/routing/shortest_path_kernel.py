@@ -88,7 +88,7 @@ def table_waits(ends, in_offsets, in_channels, out_offsets, out_channels):
                     first[node] = slot - out_offsets[node]
                     break
         for node in range(num_nodes):
-            held = out_channels[out_offsets[node] + first[node]]
-            if distance[node] > 1:
+            if distance[node] > 1:  # others have come, or have no way: nodes without channels
+                held = out_channels[out_offsets[node] + first[node]]
                 waits[held, first[channel_target[held]]] = True
     return waits

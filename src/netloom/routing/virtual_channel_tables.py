@@ -158,13 +158,21 @@ def table_routing(
 
 
 def path_routing(
-    topology: Topology, routing: SourceRoutes, num_vcs: int, ejection_channels: int
+    topology: Topology,
+    routing: SourceRoutes,
+    num_vcs: int,
+    ejection_channels: int,
+    hop_vcs: NDArray[np.int64] | None = None,
 ) -> VirtualChannelRouting:
-    """Return the routing of given paths, in any VC; one path more leads from a node to itself."""
+    """Return the routing of given paths; one path more leads from a node to itself.
+
+    ``hop_vcs`` are the VCs of each hop, as bits; any, where it is not given.
+    """
     tables = empty_tables(topology, PATHS, num_vcs, ejection_channels)
     offsets, channels = routing.routes.offsets, routing.routes.channels
     shift = ports(topology).out_port[channels].astype(np.int64) * num_vcs
-    slots = np.append(tables.all_vcs << shift, np.int64(tables.ejection))
+    vcs = tables.all_vcs if hop_vcs is None else hop_vcs
+    slots = np.append(vcs << shift, np.int64(tables.ejection))
     tables = tables._replace(
         path_offsets=offsets + np.arange(len(offsets)),
         path_slots=np.insert(slots, offsets[1:], tables.ejection),

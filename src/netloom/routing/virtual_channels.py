@@ -9,6 +9,7 @@ others (Duato 1993).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -16,11 +17,13 @@ import numpy as np
 from netloom.errors import DeadlockError, InputError, NoRouteError
 from netloom.routing.deadlock import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.parse import Routing, parse_routing
+from netloom.routing.layered import Layered, layer_vcs, layers
+from netloom.routing.parse import Routing, all_routes, parse_routing
 from netloom.routing.ports import ports
 from netloom.routing.shortest_path import ShortestPath
 from netloom.routing.source_routes import SourceRoutes
 from netloom.routing.table import RouteTable, shortest_path_table, table_cycle
+from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
     RULES,
@@ -42,7 +45,7 @@ __all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_
 
 VirtualRouting: TypeAlias = str | Routing | RouteTable
 
-NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path or routes:FILE"])
+NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path, up-down, layered or routes:FILE"])
 
 MOST_SLOTS = 62
 """Most ports × VCs of a router: a set of slots is the bits of an int64."""
@@ -66,7 +69,8 @@ def virtual_channel_routing(
         A name or a routing. Half-way round a ring, where both ways are as short, each packet's
         coin decides. x is the last dimension; west is falling x.
 
-        - ``default``: dimension order on k-ary n-cubes, ``shortest-path`` elsewhere.
+        - ``default``: dimension order on k-ary n-cubes, ``layered`` on networks with broken parts,
+          ``shortest-path`` elsewhere.
         - ``dimension-order``, ``dimension-order:0,1``: one dimension after the other. In rings, a
           packet that crosses the dateline goes from the lower class of VCs to the upper one as it
           takes the wrap channel; one that does not cross it may use both.
@@ -85,6 +89,9 @@ def virtual_channel_routing(
           to an intermediate node, any one or one in the minimal box, and on from there in a class
           of VCs of its own (in rings, two).
         - ``shortest-path``, ``routes:FILE``, or what ``table`` made: any VC.
+        - ``up-down``: any VC, on any network of two-way links, but not always a shortest path.
+        - ``layered``: shortest paths, dimension order where that is not broken, in layers of VCs in
+          which no circle closes: see ``Layered``.
     num_vcs
         Virtual channels of every channel.
     injection_channels, ejection_channels
@@ -111,6 +118,11 @@ def virtual_channel_routing(
     """
     check_slots(topology, num_vcs, injection_channels, ejection_channels)
     named = _named(topology, routing) if isinstance(routing, str) else routing
+    if isinstance(named, UpDown):
+        routes = all_routes(topology, named)
+        return path_routing(topology, routes, num_vcs, ejection_channels)
+    if isinstance(named, Layered):
+        return _in_layers(topology, named, num_vcs, ejection_channels)
     if isinstance(named, DimensionOrder):
         cube_tables(topology, named)  # refuses what is no cube, and an order that is none here
         name, order = "dimension-order", named
@@ -172,7 +184,7 @@ def draw_aux(
 def _named(topology: Topology, spec: str) -> str | Routing:
     """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
     name, argument = split_spec(spec)
-    if name in ("default", "dimension-order", "shortest-path", "routes"):
+    if name in ("default", "dimension-order", "shortest-path", "up-down", "layered", "routes"):
         return parse_routing(spec, topology)
     if name not in RULES or argument:
         raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", NAMES)
@@ -183,7 +195,7 @@ def _fitting(topology: Topology, name: str) -> Cube:
     """Return the network, having made sure that a routing of ``RULES`` exists on it."""
     rule, where = RULES[name], f"routing '{name}'"
     if not isinstance(topology, Cube):
-        wanted = "shortest-path, routes:FILE or a table where there are no dimensions"
+        wanted = "layered, up-down, shortest-path, routes:FILE or a table: it has no dimensions"
         raise InputError(where, topology.name, wanted)
     if rule.two_dimensions and len(topology.sides) != 2:
         raise InputError(where, topology.name, "a mesh of two dimensions")
@@ -211,9 +223,24 @@ def _listed(
         answer = table_routing(topology, table, num_vcs, ejection_channels)
     if circle:
         named = tuple(topology.channel_name(channel) for channel in circle)
-        wanted = "routes without a circle: more VCs do not help where any may be used"
+        wanted = "up-down, layered or routes without a circle: more VCs do not help these"
         raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
     return answer
+
+
+def _in_layers(
+    topology: Topology, routing: Layered, num_vcs: int, ejection_channels: int
+) -> VirtualChannelRouting:
+    """Return shortest paths in layers of VCs, if there are VCs enough."""
+    routes = all_routes(topology, routing)
+    layer = layers(topology, routes.routes)
+    needed = int(layer.max(initial=0)) + 1
+    if needed > num_vcs:
+        found = f"paths that need {needed} layers to be free of deadlock"
+        where = f"{routing} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+        raise InputError(where, found, f"at least {needed} VCs, or routing up-down")
+    vcs = layer_vcs(needed, num_vcs)[layer]
+    return replace(path_routing(topology, routes, num_vcs, ejection_channels, vcs), minimal=True)
 
 
 def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int) -> None:

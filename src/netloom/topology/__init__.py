@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube, cube, hypercube, mesh, torus
+from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import (
     average_distance,
@@ -22,6 +23,7 @@ from netloom.topology.parse import topology
 
 __all__ = [
     "Cube",
+    "Faulty",
     "Topology",
     "average_distance",
     "bisection_width",
@@ -36,6 +38,8 @@ __all__ = [
     "to_networkx",
     "topology",
     "torus",
+    "without",
+    "working_nodes",
 ]
 
 if TYPE_CHECKING:

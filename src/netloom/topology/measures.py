@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.topology.cube import Cube
+from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def num_links(topology: Topology) -> int:
 
 
 def diameter(topology: Topology) -> int:
-    """Return the largest distance between two nodes, in hops.
+    """Return the largest distance between two nodes that work, in hops.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def diameter(topology: Topology) -> int:
 
 
 def average_distance(topology: Topology) -> float:
-    """Return the mean distance over all ordered pairs of *distinct* nodes, in hops.
+    """Return the mean distance over all ordered pairs of *distinct* nodes that work, in hops.
 
     On a square mesh this is exactly 2√N/3 (Chittor 1991, eq. 3.18, whose middle form counts
     pairs of a node with itself too and so comes out a little lower).
@@ -75,7 +76,7 @@ def average_distance(topology: Topology) -> float:
     >>> round(average_distance(mesh(16, 16)), 4)
     10.6667
     """
-    nodes = topology.num_nodes
+    nodes = len(working_nodes(topology))
     if nodes < 2:
         return 0.0
     if isinstance(topology, Cube):
@@ -132,7 +133,7 @@ def _cube_distance_sum(topology: Cube) -> int:
 
 
 def _distance_rows(topology: Topology) -> Iterator[NDArray[np.float64]]:
-    """Yield blocks of rows of the all-pairs distance matrix."""
+    """Yield blocks of rows of the distance matrix of all pairs of nodes that work."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -144,7 +145,8 @@ def _distance_rows(topology: Topology) -> Iterator[NDArray[np.float64]]:
     shape = (topology.num_nodes, topology.num_nodes)
     links = coo_array((ones, (topology.channel_source, topology.channel_target)), shape=shape)
     rows = links.tocsr()
+    working = working_nodes(topology)
     block = max(1, 2**22 // topology.num_nodes)
-    for first in range(0, topology.num_nodes, block):
-        sources = np.arange(first, min(first + block, topology.num_nodes))
-        yield np.asarray(dijkstra(rows, indices=sources, unweighted=True))
+    for first in range(0, len(working), block):
+        sources = working[first : first + block]
+        yield np.asarray(dijkstra(rows, indices=sources, unweighted=True))[:, working]

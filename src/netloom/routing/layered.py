@@ -1,0 +1,151 @@
+"""Shortest paths in layers of virtual channels, each layer free of circles: routing round failures.
+
+Skeie, Lysne & Theiss, *Layered shortest path (LASH) routing in irregular system area networks*,
+2002; Skeie, Lysne, Flich, López, Robles & Duato, *LASH-TOR: a generic transition-oriented routing
+algorithm*, 2004.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
+from netloom.routing.ragged import Paths
+from netloom.topology import Cube
+from netloom.topology.faults import Faulty
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MOST_LAYERS = 62
+"""Most layers that are looked for: no router has more VCs."""
+
+
+@dataclass(frozen=True)
+class Layered:
+    """Shortest paths in layers of virtual channels, of as few layers as a search finds.
+
+    On a k-ary n-cube with broken parts, a path is that of dimension order, last dimension first. If
+    that is broken or no longer shortest, it is that of the opposite order, first dimension first;
+    if that is too, it is dimension order from node to node as long as that leads nearer to the
+    target, with the lowest-numbered channel that does where it does not. So what broken parts are
+    not in the way of is not touched by them, and what they are is spread. Networks without
+    dimensions are routed as by ``ShortestPath``.
+
+    These paths may deadlock on one virtual channel. Where there are more, pairs of nodes, those of
+    the longest paths first, are put into the first layer that has no circle of dependencies with
+    their path; where none takes all of it, the path begins in the lowest layer and goes on to the
+    next wherever it would close a circle, never back. Then paths move from fuller layers to
+    emptier ones that can take them. A packet may use any VC of the layer that it is in.
+    """
+
+    def __str__(self) -> str:
+        return "layered"
+
+
+def layered_paths(
+    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> Paths:
+    """Return the path of every pair (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a target cannot be reached.
+    """
+    from netloom.routing.layered_kernel import fill_detours
+    from netloom.routing.shortest_path_kernel import path_lengths
+
+    whole = topology.whole if isinstance(topology, Faulty) else topology
+    channel_of = np.full(whole.num_channels, -1, np.int32)
+    kept = topology.whole_channel if isinstance(topology, Faulty) else slice(None)
+    channel_of[kept] = np.arange(topology.num_channels)
+    if isinstance(whole, Cube):
+        tables = cube_tables(whole, DimensionOrder())
+    else:
+        none, flat = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+        tables = CubeTables(none, none, np.zeros(0, np.bool_), none, flat, none)
+    orders = np.stack([tables.order, tables.order[::-1]])
+    by_target = np.argsort(targets, kind="stable")
+    incoming, outgoing = topology.incoming(), topology.outgoing()
+    ends = (topology.channel_source, topology.channel_target)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_nodes)
+    if len(lengths) and lengths.min() < 0:
+        path = int(np.argmin(lengths))
+        raise NoRouteError(int(sources[path]), int(targets[path]), "nodes that work")
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    channels = fill_detours(
+        tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
+    )
+    return Paths(offsets, channels)
+
+
+def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
+    """Return the layer of each hop of each path, such that no packets wait in a circle.
+
+    Parameters
+    ----------
+    topology
+        The network, of at most 62 channels a node.
+    routed
+        The paths, none of them empty.
+
+    Returns
+    -------
+    layer
+        int32[len(routed.channels)], from 0 on, not falling along a path.
+
+    Raises
+    ------
+    InputError
+        If more than ``MOST_LAYERS`` are needed.
+
+    Examples
+    --------
+    >>> from netloom.routing import all_routes
+    >>> from netloom.topology import torus
+    >>> ring = torus(5)
+    >>> sorted(set(layers(ring, all_routes(ring, Layered()).routes).tolist()))
+    [0, 1]
+    """
+    from netloom.routing.layered_kernel import assign_layers, level_layers
+
+    firsts, leaving = topology.outgoing()
+    place = np.empty(topology.num_channels, np.int64)
+    place[leaving] = np.arange(len(leaving)) - firsts[topology.channel_source[leaving]]
+    wiring = (topology.channel_target, firsts, leaving, place)
+    lengths = routed.lengths
+    order = np.argsort(-lengths, kind="stable")
+    offsets = np.zeros(len(order) + 1, np.int64)
+    np.cumsum(lengths[order], out=offsets[1:])
+    hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
+    hops += np.arange(offsets[-1])
+    channels = routed.channels[hops]
+    found, count, waits, closed = assign_layers(offsets, channels, wiring, MOST_LAYERS)
+    if len(found) and found.min() < 0:
+        raise InputError(topology.name, f"paths for over {MOST_LAYERS} layers", "another routing")
+    level_layers(offsets, channels, wiring, found, count, waits, closed)
+    layer = np.empty(len(hops), np.int32)
+    layer[hops] = found
+    return layer
+
+
+def layer_vcs(num_layers: int, num_vcs: int) -> NDArray[np.int64]:
+    """Return the VCs of each layer as bits, int64[num_layers]; lower layers have more.
+
+    Examples
+    --------
+    >>> layer_vcs(2, 3).tolist()
+    [3, 4]
+    """
+    vcs = np.zeros(num_layers, np.int64)
+    for vc in range(num_vcs):
+        vcs[vc * num_layers // num_vcs] |= 1 << vc
+    return vcs

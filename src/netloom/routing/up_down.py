@@ -1,0 +1,117 @@
+"""Up*/down* routing: free of deadlock on any network of two-way links, on one virtual channel.
+
+Schroeder et al., *Autonet: a high-speed, self-configuring local area network using point-to-point
+links*, 1991.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing.ragged import Paths
+from netloom.topology import Topology
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_SAMPLES = 256
+"""Nodes that the root shall be near to: all of them in networks of up to so many."""
+
+
+@dataclass(frozen=True)
+class UpDown:
+    """Up*/down* routing: no packet goes up again once it has gone down.
+
+    Nodes are ranked by their distance from a root in the middle of the network, then by number;
+    a channel leads up if it leads to a lower rank. Packets cannot wait for each other in a circle,
+    for every path takes channels in one order: those that lead up, by the falling rank of the node
+    that they enter, then those that lead down, by its rising rank. A packet takes one of the
+    shortest of such paths, always the same for a pair of nodes; pairs spread over all of them.
+
+    Links of which one direction is missing or broken are not used at all, as in Autonet.
+    """
+
+    def __str__(self) -> str:
+        return "up-down"
+
+
+def up_down_paths(
+    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> Paths:
+    """Return the up*/down* path of every pair (see ``paths``).
+
+    Raises
+    ------
+    InputError
+        If the two-way links do not join all nodes.
+    NoRouteError
+        If a pair has a node without channels.
+    """
+    from netloom.routing.up_down_kernel import fill_legal, legal_lengths
+
+    links = two_way(topology)
+    net = Topology(
+        topology.name, topology.num_nodes, topology.channel_source[links],
+        topology.channel_target[links], topology.node_labels,
+    )  # fmt: skip
+    rank = ranks(topology, net)
+    ends = (net.channel_source, net.channel_target)
+    up = rank[ends[1]] < rank[ends[0]]
+    incoming, outgoing = net.incoming(), net.outgoing()
+    by_target = np.argsort(targets, kind="stable")
+    lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
+    if len(lengths) and lengths.min() < 0:
+        path = int(np.argmin(lengths))
+        raise NoRouteError(int(sources[path]), int(targets[path]), "nodes that work")
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    taken = fill_legal(by_target, sources, targets, offsets, up, ends, *incoming, *outgoing)
+    return Paths(offsets, links[taken])
+
+
+def two_way(topology: Topology) -> NDArray[np.int32]:
+    """Return the channels whose opposite is there too, int32[], ascending."""
+    source, target = topology.channel_source.astype(np.int64), topology.channel_target
+    forward = source * topology.num_nodes + target
+    backward = target.astype(np.int64) * topology.num_nodes + source
+    return np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
+
+
+def ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
+    """Return int32[num_nodes], the rank of each node: 0 is the root.
+
+    The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
+    the node numbers, of several the first.
+
+    Parameters
+    ----------
+    topology, net
+        The network, and the same with nothing but its two-way links.
+
+    Raises
+    ------
+    InputError
+        Naming a node that is not joined to the root by two-way links.
+    """
+    from netloom.routing.up_down_kernel import distance_sums
+
+    inside = np.unique(topology.channel_source)
+    if not len(inside):  # a network of one node
+        return np.arange(topology.num_nodes, dtype=np.int32)
+    samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
+    arrays = net.channel_source, *net.incoming()
+    root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
+    level = distance_sums(np.array([root], np.int32), *arrays)
+    lost = inside[(level[inside] == 0) & (inside != root)]
+    if len(lost):
+        found = f"nodes {topology.node_name(int(root))} and {topology.node_name(int(lost[0]))}"
+        wanted = "links that work in both directions: up-down uses no others"
+        raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
+    level[np.setdiff1d(np.arange(topology.num_nodes), inside)] = topology.num_nodes
+    rank = np.empty(topology.num_nodes, np.int32)
+    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_nodes)
+    return rank

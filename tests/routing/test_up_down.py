@@ -1,0 +1,258 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import (
+    DimensionOrder,
+    Layered,
+    ShortestPath,
+    UpDown,
+    all_routes,
+    dependency_cycle,
+    draw_aux,
+    find_deadlock,
+    parse_routing,
+    paths,
+    virtual_channel_routing,
+)
+from netloom.routing.layered import layers
+from netloom.routing.ragged import Paths
+from netloom.routing.up_down import ranks
+from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
+from tests.properties.strategies import cubes
+from tests.reference.round_failures import detour, every_pair, layers_of, legal_hops
+
+
+@st.composite
+def broken_cubes(draw, most_nodes=16):
+    """A cube with up to four failures, those that would cut it in two left out."""
+    found = without(draw(cubes(most_dimensions=3, most_nodes=most_nodes).filter(_joined)))
+    for _ in range(draw(st.integers(0, 4))):
+        if draw(st.booleans()):
+            broken = {"nodes": [draw(st.integers(0, found.num_nodes - 1))]}
+        else:
+            channel = draw(st.integers(0, found.num_channels - 1))
+            a, b = found.channel_source[channel], found.channel_target[channel]
+            broken = {"channels": f"{a}-{b}"}
+        try:
+            found = without(found, **broken)
+        except InputError:
+            continue
+    return found
+
+
+def _joined(topology):
+    return topology.num_nodes > 1
+
+
+def ends_of(topology):
+    return list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+
+
+def nodes_of(topology, path, source):
+    assert topology.channel_source[path].tolist() == [source, *topology.channel_target[path]][:-1]
+    return [source, *topology.channel_target[path].tolist()]
+
+
+# --- up-down -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(broken_cubes())
+def test_up_down_paths_are_the_shortest_legal_ones(topology):
+    ends, rank = ends_of(topology), ranks(topology, topology)
+    up = [rank[b] < rank[a] for a, b in ends]
+    routes = all_routes(topology, UpDown())
+    pairs = every_pair(working_nodes(topology).tolist())
+    for (source, target), path in zip(pairs, routes.routes, strict=True):
+        assert nodes_of(topology, path, source)[-1] == target
+        assert sorted(path.tolist(), key=lambda channel: not up[channel]) == path.tolist()
+        assert len(path) == legal_hops(ends, up, source, target)
+    assert dependency_cycle(routes.routes, topology.num_channels) == ()
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        torus(6, 6),
+        torus(3, 3, 4),
+        hypercube(5),
+        graph_topology(nx.random_regular_graph(4, 40, seed=3)),
+        without(torus(8, 8), channels="0-1,9-10,20-28", nodes="35,36"),
+    ],
+)
+def test_up_down_cannot_deadlock_anywhere(topology):
+    routes = all_routes(topology, UpDown())
+    assert dependency_cycle(routes.routes, topology.num_channels) == ()
+    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
+    assert routing.name == "up-down"
+    assert not routing.minimal
+
+
+def test_the_path_of_a_pair_does_not_depend_on_what_else_is_asked():
+    topology = torus(5, 5)
+    every = all_routes(topology, UpDown())
+    asked = [(3, 17), (24, 0), (3, 17), (6, 6)]
+    some = paths(topology, UpDown(), *zip(*asked, strict=True))
+    for (source, target), path in zip(asked, some, strict=True):
+        if source == target:
+            assert not len(path)
+        else:
+            row = np.searchsorted(every.pairs, source * 25 + target)
+            assert path.tolist() == every.routes[row].tolist()
+
+
+def test_up_down_spreads_pairs_over_equal_paths():
+    topology = mesh(8, 8)
+    routes = all_routes(topology, UpDown()).routes
+    assert len(routes.channels) == 4032 * 16 // 3  # on this mesh, all legal paths are shortest ones
+    assert np.bincount(routes.channels, minlength=224).min() > 20
+    to_the_corner = paths(topology, UpDown(), np.arange(8), np.full(8, 63))
+    assert len({tuple(path[-7:].tolist()) for path in to_the_corner}) > 3
+
+
+def test_the_root_is_in_the_middle():
+    topology = mesh(5, 5)
+    rank = ranks(topology, topology)
+    assert rank[12] == 0
+    assert sorted(rank.tolist()) == list(range(25))
+    assert rank[[0, 4, 20, 24]].min() >= 21
+
+
+def test_up_down_leaves_out_links_that_work_one_way_only():
+    topology = without(mesh(3, 3), channels="3->4")
+    for path in all_routes(topology, UpDown()).routes:
+        assert (4, 3) not in {ends_of(topology)[channel] for channel in path}
+    one_way = graph_topology(nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 0)]))
+    with pytest.raises(InputError, match="nodes 2 and 0 joined by one-way channels only"):
+        paths(one_way, UpDown(), [0], [1])
+
+
+def test_no_route_leads_to_a_broken_node():
+    topology = without(mesh(3, 3), nodes=[4])
+    for routing in (UpDown(), Layered(), ShortestPath()):
+        with pytest.raises(NoRouteError, match="from node 0 to node 4"):
+            paths(topology, routing, [0, 0], [8, 4])
+    routing = virtual_channel_routing(topology, "up-down", num_vcs=1)
+    with pytest.raises(NoRouteError, match="from node 4 to node 0"):
+        draw_aux(routing, np.random.default_rng(1), [4], [0])
+
+
+# --- layered -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(broken_cubes())
+def test_layered_paths_are_dimension_order_or_go_round(topology):
+    routes = all_routes(topology, Layered()).routes
+    pairs = every_pair(working_nodes(topology).tolist())
+    for (source, target), path in zip(pairs, routes, strict=True):
+        assert nodes_of(topology, path, source) == detour(topology, source, target)
+
+
+@settings(max_examples=40)
+@given(broken_cubes(most_nodes=12))
+def test_layers_are_those_of_the_readable_twin(topology):
+    routes = all_routes(topology, Layered()).routes
+    expected = layers_of([path.tolist() for path in routes])
+    assert layers(topology, routes).tolist() == [layer for path in expected for layer in path]
+
+
+@pytest.mark.parametrize("topology", [mesh(6, 6), torus(5, 4), hypercube(4)])
+def test_without_failures_layered_is_dimension_order(topology):
+    source, target = np.array(every_pair(range(topology.num_nodes))).T
+    layered = paths(topology, Layered(), source, target)
+    assert np.array_equal(
+        layered.channels, paths(topology, DimensionOrder(), source, target).channels
+    )
+
+
+def test_where_nothing_is_in_the_way_failures_change_nothing():
+    whole = mesh(8, 8)
+    topology = without(whole, channels="27-28")
+    pairs = np.array(every_pair(range(64))).T
+    before, after = paths(whole, DimensionOrder(), *pairs), paths(topology, Layered(), *pairs)
+    changed = 0
+    for old, new in zip(before, after, strict=True):
+        names = [whole.channel_name(channel) for channel in old]
+        if "(3,3) -> (3,4)" in names or "(3,4) -> (3,3)" in names:
+            changed += 1
+        else:
+            assert [topology.channel_name(channel) for channel in new] == names
+    assert changed == 2 * 4 * 4 * 8  # row 3's sources on one side, any row's column on the other
+
+
+@pytest.mark.parametrize(
+    ("topology", "most"),
+    [
+        (mesh(8, 8), 1),
+        (without(mesh(8, 8), channels="3-4"), 2),
+        (without(mesh(16, 16), channels="3-4,100-116,201-202", nodes="77"), 3),
+        (torus(8, 8), 2),
+        (without(torus(8, 8), channels="3-4,12-20"), 3),
+        (without(torus(16, 16), channels="3-4,100-116", nodes="77"), 4),
+        (without(torus(4, 4, 4), channels="0-1", nodes="21"), 3),
+        (graph_topology(nx.random_regular_graph(4, 40, seed=3)), 3),
+    ],
+)
+def test_layers_cannot_deadlock_and_few_are_needed(topology, most):
+    routes = all_routes(topology, Layered()).routes
+    layer = layers(topology, routes)
+    assert layer.max() + 1 <= most
+    virtual = Paths(routes.offsets, (routes.channels * most + layer).astype(np.int32))
+    assert dependency_cycle(virtual, topology.num_channels * most) == ()
+    hops = np.bincount(layer)
+    assert hops.max() < 2.5 * hops.min()
+
+
+def test_too_few_vcs_are_refused_with_the_number_that_would_do():
+    topology = without(torus(8, 8), channels="3-4")
+    needed = int(layers(topology, all_routes(topology, Layered()).routes).max()) + 1
+    assert needed > 1
+    with pytest.raises(InputError, match=f"at least {needed} VCs, or routing up-down"):
+        virtual_channel_routing(topology, "layered", num_vcs=needed - 1)
+    assert virtual_channel_routing(topology, "default", num_vcs=needed).name == "layered"
+
+
+def test_a_packet_may_use_every_vc_of_its_layer_and_no_other():
+    topology = without(torus(5, 5), channels="3-4")
+    layer = layers(topology, all_routes(topology, Layered()).routes)
+    assert layer.max() == 1
+    routing = virtual_channel_routing(topology, "layered", num_vcs=3)
+    tables = routing.tables
+    assert routing.minimal
+    routes = routing.routes.routes
+    for route in range(len(routes)):
+        first, last = tables.path_offsets[route : route + 2]
+        hops = layer[routes.offsets[route] : routes.offsets[route + 1]]
+        for hop, slots in zip(hops, tables.path_slots[first : last - 1].tolist(), strict=True):
+            port = (slots.bit_length() - 1) // 3
+            assert slots == (0b011, 0b100)[hop] << 3 * port
+        assert tables.path_slots[last - 1] == tables.ejection
+    pair = routing.routes.pairs[7]
+    _, aux = draw_aux(routing, np.random.default_rng(1), [pair // 25, 3], [pair % 25, 3])
+    assert aux.tolist() == [7, len(routes)]
+
+
+def test_find_deadlock_knows_both():
+    topology = without(mesh(4, 4), channels="5-6")
+    assert find_deadlock(topology, UpDown()) == ()
+    assert find_deadlock(torus(5, 5), UpDown()) == ()
+    assert find_deadlock(mesh(4, 4), Layered()) == ()
+    assert len(find_deadlock(torus(5, 5), Layered())) == 5
+
+
+def test_routings_by_name():
+    for name in ("up-down", "layered"):
+        assert str(parse_routing(name, mesh(3, 3))) == name
+        with pytest.raises(InputError, match=name):
+            parse_routing(f"{name}:1", mesh(3, 3))
+    with pytest.raises(InputError, match="layered, up-down"):
+        virtual_channel_routing(without(mesh(3, 3), channels="0-1"), "adaptive", num_vcs=4)
+    with pytest.raises(InputError, match="2000 nodes for routing 'up-down'"):
+        virtual_channel_routing(mesh(2000), "up-down", num_vcs=1)
