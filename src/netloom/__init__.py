@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from netloom.machines import machine as machine
     from netloom.verbs import analyze as analyze
     from netloom.verbs import find_saturation as find_saturation
+    from netloom.verbs import replay as replay
     from netloom.verbs import simulate as simulate
+    from netloom.verbs import simulate_broadcast as simulate_broadcast
+    from netloom.verbs import simulate_loop as simulate_loop
+    from netloom.verbs import simulate_pattern as simulate_pattern
+    from netloom.verbs import simulate_transactions as simulate_transactions
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
@@ -29,6 +34,11 @@ _FACE = {
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
     "simulate": "netloom.verbs",
+    "replay": "netloom.verbs",
+    "simulate_broadcast": "netloom.verbs",
+    "simulate_loop": "netloom.verbs",
+    "simulate_pattern": "netloom.verbs",
+    "simulate_transactions": "netloom.verbs",
     "write": "netloom.workload",
 }
 
@@ -43,7 +53,12 @@ __all__ = [
     "machine",
     "process_graph",
     "read",
+    "replay",
     "simulate",
+    "simulate_broadcast",
+    "simulate_loop",
+    "simulate_pattern",
+    "simulate_transactions",
     "topology",
     "write",
 ]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netloom.simulation.intervals import batch_interval, merge_correlated
-from netloom.simulation.tally import Delivered, Tally, worst_node
+from netloom.simulation.tally import Delivered, Groups, Tally, worst_node
 
 NODES = 4
 
@@ -154,6 +154,28 @@ def test_constant_latency_is_known_precisely():
     found = tallied(constant_latency(1600), 300, [1900], 100).measured(senders=1)
     assert (found.packet_latency, found.packet_latency_ci95, found.precision) == (23, 0, 0)
     assert (found.packet_latency_p50, found.packet_latency_max) == (23, 23)
+
+
+def test_groups_of_packets_are_measured_as_if_they_were_alone():
+    log = delivered(np.random.default_rng(6), 9000, 3000)
+    groups = Groups((1, 3), lambda packets: np.minimum(packets.source, 1))
+    tally = Tally(NODES, begin=350, batch_cycles=10, groups=groups)
+    given_so_far = 0
+    for end in range(400, 3000, 130):
+        after = int(np.searchsorted(log.arrival, end + 3))
+        tally.add(part(log, given_so_far, after), until=end)
+        given_so_far = after
+    assert tally.batch_cycles > 10  # batches were merged
+    both = tallied(log, 350, range(400, 3000, 130), 10)
+    assert same(asdict(tally.measured(4)).values(), asdict(both.measured(4)).values())
+    for group, found in enumerate(tally.measured_by_group()):
+        own = Delivered(*(values[np.minimum(log.source, 1) == group] for values in log))
+        alone = tallied(own, 350, range(400, 3000, 130), 10).measured(groups.senders[group])
+        assert (found.packets, found.accepted) == (alone.packets, alone.accepted)
+        assert found.packet_latency == alone.packet_latency
+        assert found.packet_latency_ci95 == alone.packet_latency_ci95
+        assert found.accepted_ci95 == alone.accepted_ci95
+    assert both.measured_by_group() == ()
 
 
 def test_an_empty_window_says_nothing():

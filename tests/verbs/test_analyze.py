@@ -205,6 +205,10 @@ def test_the_result_tells_its_story_and_is_plain_json():
         ({"mapping": "nowhere.txt"}, "no such name or file"),
         ({"routing": "west"}, "'west'"),
         ({"seed": -1}, "seed: found -1"),
+        ({"mapping": "distance:far"}, "mapping 'distance:far': found 'far'"),
+        ({"mapping": "distance:2", "tasks_per_node": 2}, "tasks_per_node: found 2 for mapping"),
+        ({"failed_nodes": "5"}, "mesh:8x8 without node 5: found 63 nodes for 64 tasks"),
+        ({"failed_channels": "0-9"}, "failed channels: found '0-9'"),
     ],
 )
 def test_a_wrong_question_is_one_clear_line(options, wrong):
@@ -226,3 +230,8 @@ def test_an_app_without_weight_is_refused():
     with pytest.raises(InputError, match="no bytes on any edge"):
         quick(silent, "mesh:2")
     assert quick(silent, "mesh:2", weight="messages").to_dict()["paths"] == 1
+
+
+def test_a_mapping_of_a_wished_distance():
+    data = quick("torus:8x8", "torus:8x8", mapping="distance:2.5").to_dict()
+    assert data["path_length"]["mean"] == pytest.approx(2.5, rel=0.02)

@@ -13,7 +13,7 @@ from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.router import Router
 from netloom.topology import mesh
 from netloom.verbs import find_saturation, simulate
-from netloom.verbs.simulate import parse_loads
+from netloom.verbs.numbers import parse_numbers
 from netloom.workload import parse_lengths, parse_traffic, read
 from netloom.workload.traffic import pairs, permutation, uniform, with_rates
 
@@ -99,7 +99,7 @@ def test_a_list_of_loads_stops_past_saturation():
 
 def test_a_seed_repeats_its_answer_on_any_number_of_workers(monkeypatch):
     def answer(seed, workers):
-        monkeypatch.setattr("netloom.simulation.network.sweep.os.cpu_count", lambda: workers)
+        monkeypatch.setattr("netloom.simulation.network.sweep.processors", lambda: workers)
         found = simulate("torus:4x4", load="0.1,0.4,0.9,1.0", traffic="tornado", seed=seed, **SHORT)
         return without_time(found.to_dict())
 
@@ -333,7 +333,7 @@ def test_ctrl_c_ends_a_search_with_the_bracket_so_far():
     ],
 )
 def test_loads_are_numbers_lists_and_ranges(given, loads):
-    assert parse_loads(given) == loads
+    assert parse_numbers(given, "load") == loads
 
 
 @pytest.mark.parametrize(
@@ -377,6 +377,8 @@ def test_loads_are_numbers_lists_and_ranges(given, loads):
         ({"load": 0.1, "traffic": permutation([1, 0])}, "permutation of 2 nodes"),
         ({"load": 0.1, "arrivals": "on-off:10,0.01"}, "load: found 0.1, with which node 0"),
         ({"load": 0.1, "patience": 3}, "patience: found no such field"),
+        ({"load": 0.1, "shared": True}, "shared: found no program"),
+        ({"load": 0.1, "app": "ring:64", "mapping": "distance:near"}, "'distance:near': found 'n"),
     ],
 )  # fmt: skip
 def test_mistakes_are_named(options, message):

@@ -39,6 +39,8 @@ def show(result: Simulation | NetworkSaturation) -> None:
         screen.print(_curve(result))
     else:
         screen.print(_figures(result))
+        if result.point.programs:
+            screen.print(_programs(result))
         screen.print(_verdict(result))
     for line in _remarks(result):
         screen.print(line, soft_wrap=True, markup=False)
@@ -97,6 +99,23 @@ def _figures(result: Simulation) -> Table:
         known = latency["mean"] is not None or row[0] not in LATENCIES
         if known and (used["mean"] is not None or row[0] != "channels busy"):
             table.add_row(*map(escape, row))
+    return table
+
+
+def _programs(result: Simulation) -> Table:
+    """Return what each of several programs gets, beside the others and alone."""
+    table = _table(("", "nodes", "offered", "accepted", "latency", "alone", "times as long"))
+    for program in result.point.programs:
+        alone = program.alone
+        table.add_row(
+            escape(program.name),
+            str(program.nodes),
+            number(program.offered),
+            number(program.measured.accepted),
+            number(program.latency),
+            number(alone.measured.packet_latency if alone and alone.stable else None),
+            number(program.latency_slowdown),
+        )
     return table
 
 

@@ -1,9 +1,11 @@
-"""``netloom simulate``: one load, a curve of loads, or where the network saturates."""
+"""``netloom simulate``: open loads, and programs that wait for the network."""
 
+from inspect import signature
 from typing import Any
 
 import typer
 
+from netloom.cli import program_options as program
 from netloom.cli import simulate_options as of
 from netloom.cli.options import AsJson
 from netloom.cli.output import advice_shown, compilation_announced, print_json
@@ -16,6 +18,16 @@ EPILOG = (
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+
+VERBS = {
+    "applied": "simulate_loop",
+    "transactions": "simulate_transactions",
+    "trace": "replay",
+    "broadcast": "simulate_broadcast",
+    "rate": "simulate_broadcast",
+    "pattern": "simulate_pattern",
+}
+"""The verb that an option asks for; ``simulate`` where none of them is given."""
 
 
 def simulate(
@@ -37,9 +49,11 @@ def simulate(
     injection_channels: of.InjectionChannels = None,
     ejection_channels: of.EjectionChannels = None,
     oldest_first: of.OldestFirst = None,
+    failed_channels: program.FailedChannels = None,
+    failed_nodes: program.FailedNodes = None,
     load: of.Load = None,
     traffic: of.TrafficName = None,
-    packet_flits: of.PacketFlits = "5",
+    packet_flits: of.PacketFlits = None,
     arrivals: of.Arrivals = "bernoulli",
     seed: of.Seed = DEFAULT_SEED,
     app: of.App = None,
@@ -48,29 +62,72 @@ def simulate(
     tasks_per_node: of.TasksPerNode = 1,
     messages: of.Messages = None,
     parts: of.Parts = "network",
+    shared: of.Shared = False,
+    alone: of.Alone = True,
+    engine: program.Engine = None,
+    arbitration: program.Arbitration = None,
+    release_cycles: program.ReleaseCycles = None,
+    end_channels: program.EndChannels = None,
+    applied: program.Applied = None,
+    message_flits: program.MessageFlits = None,
+    think: program.Think = None,
+    choice: program.Choice = None,
+    gap_cycles: program.GapCycles = None,
+    loops: program.Loops = None,
+    skip: program.Skip = None,
+    transactions: program.Transactions = False,
+    protocol: program.Protocol = None,
+    contexts: program.Contexts = None,
+    run_cycles: program.RunCycles = None,
+    switch_cycles: program.SwitchCycles = None,
+    fixed_cycles: program.FixedCycles = None,
+    memory_cycles: program.MemoryCycles = None,
+    trace: program.Trace = None,
+    flit_bytes: program.FlitBytes = None,
+    overhead_cycles: program.OverheadCycles = None,
+    calc_cycles: program.CalcCycles = None,
+    broadcast: program.Broadcast = None,
+    rate: program.Rate = None,
+    tree: program.Tree = None,
+    startup_cycles: program.StartupCycles = None,
+    multicast_targets: program.MulticastTargets = None,
+    pattern: program.Pattern = None,
+    message_bytes: program.MessageBytes = None,
+    think_us: program.ThinkUs = None,
     cycles: of.Cycles = None,
     precision: of.Precision = 0.02,
-    most_cycles: of.MostCycles = 200_000,
+    most_cycles: of.MostCycles = None,
     plot: of.Plot = None,
+    save_messages: program.SaveMessages = None,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a network flit by flit: latency, throughput and how far to trust them."""
+    """Simulate a network: under a load, or driven by a program that waits for it.
+
+    --load offers packets whatever becomes of them. A program waits: its tasks' messages
+    (--applied), transactions (--transactions), a trace (--trace), broadcasts (--broadcast), or a
+    machine's experiment (--pattern).
+    """
     asked = dict(locals())
-    what, plot, as_json = (asked.pop(name) for name in ("what", "plot", "as_json"))
+    for name in ("what", "plot", "save_messages", "as_json"):
+        del asked[name]
     if what not in ("", "saturation"):
         raise InputError("simulate", f"'{what}'", "nothing, or saturation")
     if plot is not None:
         from netloom.report.save import check_picture
 
         check_picture(plot)
-    result = _answer(what, asked)
+    verb = _verb(what, asked)
+    if save_messages is not None and verb != "replay":
+        raise InputError("save_messages", f"'{save_messages}'", "a trace, with --trace")
+    with compilation_announced(), advice_shown():
+        from netloom import verbs
+
+        result = getattr(verbs, verb)(**_given(asked))
     if as_json:
         print_json(result.to_dict())
     else:
-        from netloom.cli.show_simulation import show
-
-        show(result)
-    written = _draw(result, plot)  # after the figures, which stay whatever becomes of it
+        _show(verb, result)
+    written = _written(result, plot, save_messages)  # the figures stay whatever becomes of it
     if not as_json:
         for line in written:
             typer.echo(line)
@@ -78,18 +135,51 @@ def simulate(
         raise typer.Exit(INTERRUPTED)
 
 
-def _answer(what: str, asked: dict[str, Any]) -> Any:
-    with compilation_announced(), advice_shown():
-        from netloom import verbs
+def _verb(what: str, asked: dict[str, Any]) -> str:
+    """Return the verb that the options ask for: exactly one."""
+    wanted = {VERBS[name]: name for name in VERBS if asked[name] not in (None, False)}
+    if asked["load"] is not None or what:
+        wanted["find_saturation" if what else "simulate"] = what or "load"
+    if len(wanted) > 1:
+        raise InputError("simulate", " and ".join(wanted.values()), "one of them at a time")
+    verb = next(iter(wanted), "simulate")
+    if asked["engine"] == "worm" and verb in ("simulate", "find_saturation"):
+        wanted_instead = "a program; or --rate and --broadcast 0, for messages nobody waits for"
+        raise InputError("engine", "'worm' under a load", wanted_instead)
+    return verb
 
-        if what:
-            return verbs.find_saturation(**asked)
-        return verbs.simulate(**asked)
+
+def _given(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that differ from their defaults, as verbs have them."""
+    defaults = {name: each.default for name, each in signature(simulate).parameters.items()}
+    given = {name: value for name, value in asked.items() if value != defaults[name]}
+    given.pop("transactions", None)
+    if given.get("engine") == "network" and asked["pattern"] is None:  # theirs anyway
+        del given["engine"]
+    if len(given.get("app") or ()) == 1:
+        given["app"] = given["app"][0]
+    return given
 
 
-def _draw(result: Any, plot: Any) -> list[str]:
-    if plot is None:
-        return []
-    from netloom.report import save_chart, simulation_chart
+def _show(verb: str, result: Any) -> None:
+    if verb in ("simulate", "find_saturation"):
+        from netloom.cli.show_simulation import show
 
-    return [f"Picture: {save_chart(simulation_chart(result), plot)}"]
+        show(result)
+    else:
+        from netloom.cli.show_programs import show_program
+
+        show_program(verb, result)
+
+
+def _written(result: Any, plot: Any, save_messages: Any) -> list[str]:
+    lines = []
+    if save_messages is not None:
+        from netloom.report.save import save_table
+
+        lines.append(f"Messages: {save_table(result.messages(), save_messages)}")
+    if plot is not None:
+        from netloom.report import chart_of, save_chart
+
+        lines.append(f"Picture: {save_chart(chart_of(result), plot)}")
+    return lines

@@ -119,9 +119,10 @@ TrafficName: TypeAlias = Annotated[
     ),
 ]
 PacketFlits: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
-        help="Packet length: 5, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",
+        help="Packet length: 5 (default), uniform:1-9, bimodal:1,9,0.5 or geometric:5. Of a "
+        "program: into what messages are cut.",
         rich_help_panel=TRAFFIC,
     ),
 ]
@@ -134,14 +135,30 @@ Seed: TypeAlias = Annotated[
     typer.Option(help="Seed of everything random.", rich_help_panel=TRAFFIC),
 ]
 App: TypeAlias = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        help="Instead of a pattern: a process graph, as for analyze.", rich_help_panel=TRAFFIC
+        help="Instead of a pattern: a process graph, as for analyze; A@0-31 runs it on these "
+        "nodes, several together where the option is given more than once.",
+        rich_help_panel=TRAFFIC,
     ),
+]
+Alone: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--alone/--no-alone",
+        help="Run each of several programs on its own too, to compare.",
+        rich_help_panel=TRAFFIC,
+    ),
+]
+Shared: TypeAlias = Annotated[
+    bool,
+    typer.Option("--shared", help="Programs may share nodes.", rich_help_panel=TRAFFIC),
 ]
 Mapping: TypeAlias = Annotated[
     str,
-    typer.Option(help="Of the app: identity, random or a file.", rich_help_panel=TRAFFIC),
+    typer.Option(
+        help="Of the app: identity, random, distance:4 or a file.", rich_help_panel=TRAFFIC
+    ),
 ]
 Weight: TypeAlias = Annotated[
     str,
@@ -178,9 +195,9 @@ Precision: TypeAlias = Annotated[
     ),
 ]
 MostCycles: TypeAlias = Annotated[
-    int,
+    int | None,
     typer.Option(
-        help="Measured cycles after which a run ends whatever its precision.", rich_help_panel=STOP
+        help="Cycles after which a run ends however far it has come.", rich_help_panel=STOP
     ),
 ]
 Plot: TypeAlias = Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.report.frame import framed
 from netloom.report.network import LOAD_COLOURS, network_chart
 
 if TYPE_CHECKING:
@@ -37,22 +38,9 @@ def contention_chart(analysis: Analysis) -> alt.HConcatChart:
     if analysis.random:
         beside.append(_standing(analysis))
     what = f"{analysis.graph.name} on {analysis.topology.name}, mapping {analysis.mapping_name}"
-    both: alt.HConcatChart = (
-        alt.hconcat(network, alt.vconcat(*beside, spacing=24), spacing=36)
-        .properties(
-            title=alt.TitleParams(
-                what,
-                subtitle=_wrapped(analysis.verdict.sentence),
-                anchor="start",
-                fontSize=17,
-                subtitleFontSize=12.5,
-                subtitlePadding=6,
-                offset=18,
-            )
-        )
-        .configure(background="white", padding=18, view=alt.ViewConfig(stroke=None))
+    return framed(
+        [network, alt.vconcat(*beside, spacing=24)], what, _wrapped(analysis.verdict.sentence)
     )
-    return both
 
 
 def _cumulative(analysis: Analysis) -> alt.Chart:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.report.frame import framed
 from netloom.report.network import LOAD_COLOURS, network_chart
 from netloom.verbs import Simulation
 from netloom.verbs.simulated_network import largest_bound
@@ -31,8 +32,6 @@ def simulation_chart(result: Simulation | NetworkSaturation) -> alt.HConcatChart
     result
         What ``simulate`` or ``find_saturation`` answered.
     """
-    import altair as alt
-
     network = result.network
     parts: tuple[alt.Chart | alt.LayerChart, ...]
     if isinstance(result, Simulation) and not result.several:
@@ -40,25 +39,12 @@ def simulation_chart(result: Simulation | NetworkSaturation) -> alt.HConcatChart
     else:
         parts = _latency(result), _accepted(result)
     router = network.settings[0].router
-    title = alt.TitleParams(
-        network.name,
-        subtitle=[
-            f"{network.settings[0].routing.name}, {network.router_name} router, {router.vcs} VCs "
-            f"of {router.buffer_flits} flits, packets of {network.lengths.name} flits",
-            _worth(result),
-        ],
-        anchor="start",
-        fontSize=17,
-        subtitleFontSize=12.5,
-        subtitlePadding=6,
-        offset=18,
-    )
-    both: alt.HConcatChart = (
-        alt.hconcat(*parts, spacing=36)
-        .properties(title=title)
-        .configure(background="white", padding=18, view=alt.ViewConfig(stroke=None))
-    )
-    return both
+    words = [
+        f"{network.settings[0].routing.name}, {network.router_name} router, {router.vcs} VCs "
+        f"of {router.buffer_flits} flits, packets of {network.lengths.name} flits",
+        _worth(result),
+    ]
+    return framed(parts, network.name, words)
 
 
 def _worth(result: Simulation | NetworkSaturation) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.topology import Cube, Topology
+from netloom.topology import Cube, Faulty, Topology
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,17 +27,21 @@ def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> 
     Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
     between slices slant); a ring's last channel leaves on one side and comes back on the other.
     Networks of more dimensions, general graphs and very large ones show all loads in falling order
-    instead.
+    instead. Broken channels are not drawn.
 
     Parameters
     ----------
     topology
         The network.
     load
-        float[num_channels].
+        float[num_channels]; NaN for channels that are not there.
     title
         What the load is, with its unit.
     """
+    if isinstance(topology, Faulty):
+        known = np.full(topology.whole.num_channels, np.nan)
+        known[topology.whole_channel] = load
+        return network_chart(topology.whole, known, title)
     drawable = (
         isinstance(topology, Cube)
         and len(_visible(topology)) <= 3
@@ -48,7 +52,7 @@ def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> 
 
 def _format(load: NDArray[np.float64]) -> str:
     """How numbers up to the largest load are written: with k and M, but not with m."""
-    return "~s" if load.max(initial=0) >= 10 else "~g"
+    return "~s" if np.nanmax(load, initial=0) >= 10 else "~g"
 
 
 def _visible(topology: Topology) -> list[int]:
@@ -67,7 +71,7 @@ def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.C
             "x": start[:, 0], "y": start[:, 1], "x2": end[:, 0], "y2": end[:, 1],
             "load": load, "channel": names,
         }
-    ).sort("load")  # fmt: skip
+    ).filter(pl.col("load").is_not_nan()).sort("load")  # fmt: skip
     low, high = np.minimum(start, end).min(axis=0) - 0.3, np.maximum(start, end).max(axis=0) + 0.3
     scale = min(46.0, 1400 / (high[0] - low[0]), 900 / (high[1] - low[1]))
     colour = alt.Color(
@@ -131,7 +135,7 @@ def _profile(load: NDArray[np.float64], title: str) -> alt.Chart:
     import altair as alt
     import polars as pl
 
-    falling = np.sort(load)[::-1]
+    falling = np.sort(load[~np.isnan(load)])[::-1]
     shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))
     share = 100 * (shown + 1) / max(len(falling), 1)
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
@@ -142,6 +146,6 @@ def _profile(load: NDArray[np.float64], title: str) -> alt.Chart:
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y("load:Q", title=title, axis=alt.Axis(format=_format(load))),
         )
-        .properties(width=420, height=300, title=f"All {len(load)} channels by load")
+        .properties(width=420, height=300, title=f"All {len(falling)} channels by load")
     )
     return profile

@@ -1,4 +1,4 @@
-"""Write a chart as a picture or as a page that needs nothing else."""
+"""Write a chart as a picture or as a page that needs nothing else, and tables."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from netloom.textfiles import unwritable
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
 FORMATS = (".png", ".svg", ".html")
+TABLES = (".csv", ".parquet")
 
 
 def check_picture(path: str | Path) -> Path:
@@ -56,6 +58,28 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return path
+
+
+def save_table(table: pl.DataFrame, path: str | Path) -> Path:
+    """Write ``table`` to a .csv or .parquet file, and return its path.
+
+    Raises
+    ------
+    InputError
+        If the suffix is neither, or the file cannot be written.
+    """
+    path = Path(path)
+    if path.suffix not in TABLES:
+        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(TABLES)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".csv":
+            table.write_csv(path)
+        else:
+            table.write_parquet(path)
     except OSError as error:
         raise unwritable(path, error) from None
     return path

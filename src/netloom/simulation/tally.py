@@ -16,6 +16,8 @@ from netloom.simulation.intervals import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 MOST_BATCHES = 64
@@ -124,6 +126,35 @@ class Measured:
     precision: float
 
 
+class Groups(NamedTuple):
+    """Groups of packets that are also measured apart, such as those of several programs.
+
+    Attributes
+    ----------
+    senders
+        Nodes that send packets of each group.
+    of
+        The group (int[packets]) of packets that have been delivered.
+    """
+
+    senders: tuple[int, ...]
+    of: Callable[[Delivered], NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class GroupMeasured:
+    """What was measured of a group of packets; see ``Measured``.
+
+    ``accepted`` is the mean over the nodes that send packets of this group.
+    """
+
+    packets: int
+    packet_latency: float
+    packet_latency_ci95: float
+    accepted: float
+    accepted_ci95: float
+
+
 class Tally:
     """Sums over the packets that arrive within a window of time, which grows as the run goes on.
 
@@ -138,6 +169,8 @@ class Tally:
         First cycle of the window: the end of the warm-up.
     batch_cycles
         Length of a batch at first; it doubles whenever there would be more than 64.
+    groups
+        What packets are told apart by; None: they are not.
 
     Examples
     --------
@@ -161,13 +194,17 @@ class Tally:
     (2, 12.0, 0.5, 0.2)
     """
 
-    def __init__(self, num_nodes: int, *, begin: int, batch_cycles: int) -> None:
+    def __init__(
+        self, num_nodes: int, *, begin: int, batch_cycles: int, groups: Groups | None = None
+    ) -> None:
         assert batch_cycles >= 1
+        self._groups = groups
         self.begin = self.until = begin
         self.batch_cycles = batch_cycles
         self.delivered_flits = np.zeros(num_nodes, np.int64)
         """Flits delivered of those that each node sent."""
-        self._sums = np.zeros((ROWS, MOST_BATCHES), np.int64)
+        num_groups = 1 if groups is None else len(groups.senders)
+        self._sums = np.zeros((ROWS, num_groups, MOST_BATCHES), np.int64)
         self.latency_counts = np.zeros(1024, np.int64)
         """How many packets had each latency, from 0 cycles on."""
         self._early = Delivered(*np.zeros((len(Delivered._fields), 0), np.int32))
@@ -211,7 +248,7 @@ class Tally:
         senders
             Number of nodes that send: those whose mean the accepted traffic is.
         """
-        whole, sums, spans = self._batches()
+        whole, sums, spans = self._batches(self._sums.sum(axis=1))
         packets = self.packets
         counts = sums[PACKETS]
         latency_batches = merge_correlated(sums[LATENCY], counts)
@@ -244,10 +281,24 @@ class Tally:
             precision=latency_ci95 / latency if precise else np.nan,
         )
 
+    def measured_by_group(self) -> tuple[GroupMeasured, ...]:
+        """Return what has been measured of each group so far; nothing if there are none."""
+        if self._groups is None:
+            return ()
+        return tuple(
+            self._measured_of(group, senders) for group, senders in enumerate(self._groups.senders)
+        )
+
+    def _measured_of(self, group: int, senders: int) -> GroupMeasured:
+        _, sums, spans = self._batches(self._sums[:, group])
+        latency = batch_interval(*merge_correlated(sums[LATENCY], sums[PACKETS]))
+        accepted = batch_interval(*merge_correlated(sums[FLITS], spans * senders))
+        return GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted)
+
     def _merge_pairs(self) -> None:
         half = MOST_BATCHES // 2
-        self._sums[:, :half] = self._sums[:, 0::2] + self._sums[:, 1::2]
-        self._sums[:, half:] = 0
+        self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
+        self._sums[..., half:] = 0
         self.batch_cycles *= 2
 
     def _count(self, packets: Delivered) -> None:
@@ -259,9 +310,12 @@ class Tally:
         summed[QUEUE] = packets.entry - packets.birth
         summed[HOPS] = packets.hops
         summed[FLITS] = packets.flits
-        batch = (packets.arrival - self.begin) // self.batch_cycles
+        place = (packets.arrival - self.begin) // self.batch_cycles
+        if self._groups is not None:
+            place = place + MOST_BATCHES * self._groups.of(packets)
+        sums = self._sums.reshape(ROWS, -1)
         for row, values in enumerate(summed):
-            self._sums[row] += _sum_by(batch, values, MOST_BATCHES)
+            sums[row] += _sum_by(place, values, sums.shape[1])
         self.delivered_flits += _sum_by(packets.source, summed[FLITS], len(self.delivered_flits))
         longest = int(latency.max(initial=0))
         if longest >= len(self.latency_counts):
@@ -269,18 +323,20 @@ class Tally:
             self.latency_counts = np.pad(self.latency_counts, (0, more))
         np.add.at(self.latency_counts, latency, 1)
 
-    def _batches(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    def _batches(
+        self, all_sums: NDArray[np.int64]
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         """Return the number of whole batches, the sums of all batches, and their cycles.
 
-        What follows the last whole batch is counted with that batch: on its own it would be a
-        batch too short to tell.
+        ``all_sums`` is int64[ROWS, MOST_BATCHES], of all packets or of a group. What follows the
+        last whole batch is counted with that batch: on its own it would be too short to tell.
         """
         whole, rest = divmod(self.cycles, self.batch_cycles)
-        sums = self._sums[:, : max(whole, 1)].copy()
+        sums = all_sums[:, : max(whole, 1)].copy()
         spans = np.full(sums.shape[1], self.batch_cycles)
         spans[-1] = self.cycles - (sums.shape[1] - 1) * self.batch_cycles
         if whole and rest:
-            sums[:, -1] += self._sums[:, whole]
+            sums[:, -1] += all_sums[:, whole]
         return whole, sums, spans
 
 

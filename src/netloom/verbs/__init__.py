@@ -2,16 +2,43 @@
 
 from netloom.verbs.analysis import Analysis
 from netloom.verbs.analyze import AnalyzeQuestion, analyze
+from netloom.verbs.broadcast import BroadcastQuestion, simulate_broadcast
+from netloom.verbs.broadcast_simulation import BroadcastSimulation
+from netloom.verbs.loop import LoopQuestion, simulate_loop
+from netloom.verbs.loop_simulation import LoopSimulation
+from netloom.verbs.pattern import PatternQuestion, PatternSimulation, simulate_pattern
+from netloom.verbs.replay import ReplayQuestion, replay
 from netloom.verbs.simulate import SimulateQuestion, find_saturation, simulate
 from netloom.verbs.simulation import NetworkSaturation, Simulation
+from netloom.verbs.trace_replay import TraceReplay
+from netloom.verbs.transactions import (
+    TransactionQuestion,
+    TransactionSimulation,
+    simulate_transactions,
+)
 
 __all__ = [
     "Analysis",
     "AnalyzeQuestion",
+    "BroadcastQuestion",
+    "BroadcastSimulation",
+    "LoopQuestion",
+    "LoopSimulation",
     "NetworkSaturation",
+    "PatternQuestion",
+    "PatternSimulation",
+    "ReplayQuestion",
     "SimulateQuestion",
     "Simulation",
+    "TraceReplay",
+    "TransactionQuestion",
+    "TransactionSimulation",
     "analyze",
     "find_saturation",
+    "replay",
     "simulate",
+    "simulate_broadcast",
+    "simulate_loop",
+    "simulate_pattern",
+    "simulate_transactions",
 ]

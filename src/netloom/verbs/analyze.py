@@ -22,9 +22,11 @@ from netloom.progress import patience, track
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import (
     DimensionOrder,
+    Layered,
     Routing,
     ShortestPath,
     SourceRoutes,
+    UpDown,
     find_deadlock,
     parse_routing,
 )
@@ -53,10 +55,13 @@ class AnalyzeQuestion(Question):
         of Open MPI's monitoring (see ``workload.read``).
     on
         The network: a topology, a spec such as ``torus:4x4x4``, or a machine by name.
+    failed_channels, failed_nodes
+        What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
     mapping
-        ``identity``, ``random``, a file, or the array ``node_of``.
+        ``identity``, ``random``, ``distance:HOPS``, a file, or the array ``node_of``.
     routing
-        ``default``, ``dimension-order``, ``shortest-path``, ``routes:FILE``, or a routing.
+        ``default``, ``dimension-order``, ``shortest-path``, ``up-down``, ``layered``,
+        ``routes:FILE``, or a routing.
     weight
         What an edge's share of the traffic is taken from: its bytes, its messages, or nothing
         (``uniform``: all edges alike, as in the thesis).
@@ -78,11 +83,18 @@ class AnalyzeQuestion(Question):
 
     app: str | InstanceOf[ProcessGraph]
     on: str | InstanceOf[Topology] | InstanceOf[Machine]
+    failed_channels: str | None = None
+    failed_nodes: str | None = None
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
     routing: (
-        str | InstanceOf[DimensionOrder] | InstanceOf[ShortestPath] | InstanceOf[SourceRoutes]
+        str
+        | InstanceOf[DimensionOrder]
+        | InstanceOf[ShortestPath]
+        | InstanceOf[UpDown]
+        | InstanceOf[Layered]
+        | InstanceOf[SourceRoutes]
     ) = "default"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     tasks_per_node: int = Field(1, ge=1)
@@ -128,7 +140,9 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     """
     question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, on_machine = find_network(question.on)
+    network, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
     routing = _routing(question.routing, network)
     per_node = question.tasks_per_node
     node_of = place_program(

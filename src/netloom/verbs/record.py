@@ -11,9 +11,11 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.machines import Machine, machine
 from netloom.provenance import Provenance
-from netloom.routing import DimensionOrder, ShortestPath, parse_routing
+from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
 from netloom.simulation.network.router import Router
 from netloom.topology import Topology, topology
+from netloom.topology.faults import Faulty, without
+from netloom.verbs.failures import broken_channels
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -45,8 +47,9 @@ GIVEN_RATES = " with given rates"
 def provenance_of(question: Question, verb: str, network: Topology) -> Provenance:
     """Return the provenance of a verb's answer; objects are recorded as what makes them again.
 
-    A router and a traffic are recorded as dicts; other objects by a name, if that name makes the
-    same object again. Fields for which neither does are listed as not repeatable.
+    A router and a traffic are recorded as dicts; a network that lacks parts as the whole one and
+    what failed; other objects by a name, if that name makes the same object again. Fields for
+    which none of these does are listed as not repeatable.
     """
     configuration, lost = question.configuration(), []
     for name in configuration:
@@ -57,6 +60,8 @@ def provenance_of(question: Question, verb: str, network: Topology) -> Provenanc
         plain = made_again()
         if plain is None:
             lost.append(name)
+        elif isinstance(value, Faulty):
+            configuration |= plain
         else:
             configuration[name] = plain
     seed = int(configuration["seed"])
@@ -145,12 +150,17 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
 
 def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
     """Return what gives the plain data that stands for an object; None where it is plain."""
+    if isinstance(value, list) and any(map(_programs_of, value)):
+        return lambda: _plain_programs(value)
     if value is None or isinstance(value, PLAIN):
         return None
+    if isinstance(value, Faulty):
+        return lambda: _plain_faulty(network)
+    whole = network.whole if isinstance(network, Faulty) else network
     if isinstance(value, Router):
         return lambda: asdict(value)
     if isinstance(value, Traffic):
-        return lambda: plain_traffic(value, network)
+        return lambda: plain_traffic(value, whole)
     if isinstance(value, Machine):
         return lambda: _machine_spec(value)
     makers: dict[type, Callable[[str], Any]] = {
@@ -160,12 +170,46 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
         Arrivals: parse_arrivals,
         DimensionOrder: lambda spec: parse_routing(spec, network),
         ShortestPath: lambda spec: parse_routing(spec, network),
+        UpDown: lambda spec: parse_routing(spec, network),
+        Layered: lambda spec: parse_routing(spec, network),
     }
     make = next((make for kind, make in makers.items() if isinstance(value, kind)), None)
     if make is None:
         return lambda: None
     name = str(getattr(value, "name", value))
     return lambda: name if _same(_made(lambda: make(name)), value) else None
+
+
+def _plain_faulty(network: Topology) -> dict[str, str] | None:
+    """Return the fields that make a network that lacks parts again, if there are such."""
+    assert isinstance(network, Faulty)
+    whole = network.whole
+    labels = whole.node_labels or range(whole.num_nodes)
+    ends = [(whole.channel_source[each], whole.channel_target[each])
+            for each in broken_channels(network)]  # fmt: skip
+    channels = ",".join(f"{labels[source]}->{labels[target]}" for source, target in ends)
+    nodes = ",".join(str(labels[node]) for node in network.failed_nodes)
+    again = _made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
+    form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
+    return form if _same(again, network) else None
+
+
+def _programs_of(item: Any) -> list[ProcessGraph]:
+    """Return the process graph in one of several programs, perhaps beside its nodes."""
+    parts = item if isinstance(item, list | tuple) else (item,)
+    return [part for part in parts if isinstance(part, ProcessGraph)]
+
+
+def _plain_programs(value: list[Any]) -> list[Any] | None:
+    """Return programs as their names and nodes, if all names make the same programs again."""
+    graphs = [graph for item in value for graph in _programs_of(item)]
+    if not all(_same(_made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
+        return None
+    return [
+        [part.name if isinstance(part, ProcessGraph) else np.asarray(part).tolist()
+         for part in item] if isinstance(item, list | tuple) else item
+        for item in value
+    ]  # fmt: skip
 
 
 def _machine_spec(value: Machine) -> str | None:

@@ -5,71 +5,65 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import partial
-from math import floor
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import Field, InstanceOf
 
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting, patience
-from netloom.provenance import DEFAULT_SEED
-from netloom.routing import DimensionOrder, RouteTable, ShortestPath, SourceRoutes
 from netloom.simulation.network import sweep
-from netloom.simulation.network.router import Router
-from netloom.simulation.network.run import Limits
-from netloom.spec import real_number
+from netloom.simulation.network.run import Limits, run_network
+from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
-from netloom.verbs.question import Question, ask
+from netloom.verbs.network_question import NetworkQuestion
+from netloom.verbs.numbers import parse_numbers
+from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulated_network import largest_bound, prepare
 from netloom.verbs.simulation import NetworkSaturation, Search, SimulatedLoad, Simulation
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netloom.simulation.network.run import NetworkRun
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
 
-MOST_LOADS = 1000
-"""Most loads of one question."""
 
-
-class SimulateQuestion(Question):
+class SimulateQuestion(NetworkQuestion):
     """The question that ``simulate`` and ``find_saturation`` answer.
+
+    ``switching`` may also be several techniques with commas between them, or ``all``, to be
+    compared.
 
     Attributes
     ----------
-    on
-        The network: a topology, a spec such as ``torus:16x16``, or a machine by name.
     load
-        Offered traffic of the average sending node, flits/node/cycle, above 0 and at most 1: a
-        number, a list, or a range ``START:STOP:STEP`` that includes both ends. Not for
-        ``find_saturation``.
+        Offered traffic of the average sending node (of each program, if there are several),
+        flits/node/cycle, above 0 and at most 1: a number, a list, or a range ``START:STOP:STEP``
+        that includes both ends. Not for ``find_saturation``.
     traffic
         Who sends to whom: a ``Traffic``, a pattern (see ``workload.parse_traffic``), or a dict as
-        provenance records it (see ``verbs.record.traffic_of``); uniform by default.
+        provenance records it (see ``verbs.record.traffic_of``); uniform by default. Of a pattern,
+        what comes from or goes to broken nodes is left out.
     app, messages, parts, mapping, weight, tasks_per_node
         Instead of ``traffic``: the program whose messages are the traffic, how to read it, where
         its tasks run, and what an edge's share of the traffic is taken from (see ``analyze``).
+        Several programs at once are a list: of specs or files with their nodes, such as
+        ``A.mtx@0-31``, or of pairs, a process graph and its nodes; ``mapping`` is then
+        ``identity`` or ``random``, of each on its own nodes.
+    shared
+        Whether several programs may have nodes in common.
+    alone
+        Whether each of several programs is also run with the network to itself, at every load, to
+        tell by what it is slowed down. That is as many runs more as there are programs.
     packet_flits
         Packet length: a number of flits, a law such as ``bimodal:1,9,0.5``, or ``Lengths``.
     arrivals
         When packets come: ``bernoulli``, ``poisson``, ``on-off:CYCLES,DUTY``, or ``Arrivals``.
-    routing
-        See ``routing.virtual_channel_routing``; also what ``routing.table`` made.
-    router
-        A preset (``three-stage``, ``canonical-4-stage``, ``speculative-2-stage``,
-        ``single-cycle``), a machine that has one, or a ``Router``, also as a dict. By
-        default the machine's own, and ``three-stage`` elsewhere.
-    switching
-        A technique of ``Router``, several with commas between them, or ``all``, to be compared;
-        the router's by default.
-    vcs, buffer_flits, route_cycles, vc_allocation_cycles, switch_allocation_cycles, \
-traversal_cycles, speculative, channel_cycles, credit_cycles, injection_channels, \
-ejection_channels, oldest_first
-        Changes of the router, field by field; see ``Router``.
     cycles
         Cycles to measure; by default as many as ``precision`` needs.
     precision
@@ -77,46 +71,23 @@ ejection_channels, oldest_first
         it, that is narrow enough.
     most_cycles
         Measured cycles after which a run ends whatever its precision.
-    seed
-        Of the packets, of what routing leaves to chance, and of the random mapping.
     """
 
-    on: str | InstanceOf[Topology] | InstanceOf[Machine]
     load: Any = None
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
-    app: str | InstanceOf[ProcessGraph] | None = None
+    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     tasks_per_node: int = Field(1, ge=1)
+    shared: bool = False
+    alone: bool = True
     packet_flits: int | str | InstanceOf[Lengths] = 5
     arrivals: str | InstanceOf[Arrivals] = "bernoulli"
-    routing: (
-        str
-        | InstanceOf[DimensionOrder]
-        | InstanceOf[ShortestPath]
-        | InstanceOf[SourceRoutes]
-        | InstanceOf[RouteTable]
-    ) = "default"
-    router: str | dict[str, Any] | InstanceOf[Router] = "default"
-    switching: str | None = None
-    vcs: int | None = None
-    buffer_flits: int | None = None
-    route_cycles: int | None = None
-    vc_allocation_cycles: int | None = None
-    switch_allocation_cycles: int | None = None
-    traversal_cycles: int | None = None
-    speculative: bool | None = None
-    channel_cycles: int | None = None
-    credit_cycles: int | None = None
-    injection_channels: int | None = None
-    ejection_channels: int | None = None
-    oldest_first: bool | None = None
     cycles: int | None = Field(None, ge=1, le=2**30)
     precision: float = Field(0.02, gt=0, lt=1)
     most_cycles: int = Field(200_000, ge=1, le=2**30)
-    seed: int = Field(DEFAULT_SEED, ge=0)
 
     def limits(self) -> Limits:
         """Return when a run ends."""
@@ -127,7 +98,8 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
     """Simulate a network flit by flit under one load, or under several until it saturates.
 
     Runs at several loads go on at once, on all processors; the answer does not depend on how
-    many there are. Ctrl-C ends them, and what was known by then is the answer.
+    many there are. Ctrl-C ends them, and what was known by then is the answer. Of several programs
+    each is run alone too, which multiplies the time (see ``alone``).
 
     Parameters
     ----------
@@ -152,17 +124,20 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
     [0.1, 0.2, 0.3]
     """
     question = ask(SimulateQuestion, {"on": on, **options})
-    loads = parse_loads(question.load)
+    loads = parse_numbers(question.load, "load")
     network = prepare(question, max(loads))
-    advice = _advice(network.settings, loads)
+    asked = tuple(network.mean_load(load) for load in loads)
+    advice = _advice(network.settings, asked)
     if advice:
         warnings.warn(advice, stacklevel=2)
     points: list[SimulatedLoad] = []
     for setting in network.settings:
-        found = _run(network, setting, loads, question.limits())
+        found = _run(network, setting, asked, question.limits())
         points.extend(SimulatedLoad(network, setting, run) for run in found)
         if found[-1].interrupted:
             break
+    if question.alone and network.programs and len(network.programs.traffics) > 1:
+        points = _with_programs_alone(network, points, question.limits())
     return Simulation(
         network=network,
         points=tuple(points),
@@ -224,67 +199,6 @@ def find_saturation(on: str | Topology | Machine, **options: Any) -> NetworkSatu
     )
 
 
-def parse_loads(load: Any) -> tuple[float, ...]:
-    """Return the offered loads, rising, none twice.
-
-    Parameters
-    ----------
-    load
-        A number, several (also ``0.1,0.2``), or a range ``START:STOP:STEP`` with both ends.
-
-    Raises
-    ------
-    InputError
-        If these are no such numbers, above 0 and at most 1.
-
-    Examples
-    --------
-    >>> parse_loads("0.05:0.2:0.05")
-    (0.05, 0.1, 0.15, 0.2)
-    >>> parse_loads([0.3, 0.1])
-    (0.1, 0.3)
-    """
-    wanted = "above 0, at most 1 (flits/node/cycle)"
-    if load is None:
-        raise InputError("load", "none", f"{wanted}, such as 0.2, 0.1,0.2 or 0.05:0.6:0.05")
-    if isinstance(load, str):
-        values = _range(load) if ":" in load else [_number(word) for word in load.split(",")]
-    else:
-        values = _values(load, wanted)
-    for value in values:
-        if not 0 < value <= 1:  # NaN is neither
-            raise InputError("load", f"{value:g}", wanted)
-    if not 0 < len(values) <= MOST_LOADS:
-        raise InputError("load", f"{len(values)} loads", f"1 to {MOST_LOADS}")
-    return tuple(sorted(set(values)))
-
-
-def _values(load: Any, wanted: str) -> list[float]:
-    """Return a number, or a flat list of numbers, as a list."""
-    try:
-        given = np.atleast_1d(np.asarray(load, np.float64))
-        if given.ndim == 1 and np.asarray(load).dtype != np.bool_:
-            return [float(value) for value in given]
-    except (TypeError, ValueError):
-        pass
-    raise InputError("load", repr(load), wanted)
-
-
-def _range(text: str) -> list[float]:
-    words = text.split(":")
-    if len(words) != 3:
-        raise InputError("load", f"'{text}'", "START:STOP:STEP, such as 0.05:0.6:0.05")
-    start, stop, step = (_number(word) for word in words)
-    if not step > 0 or stop < start:
-        raise InputError("load", f"'{text}'", "a step above 0, and a stop that is not below start")
-    count = floor(min((stop - start) / step + 1e-9, MOST_LOADS)) + 1
-    return [round(start + step * index, 12) for index in range(count)]
-
-
-def _number(word: str) -> float:
-    return real_number(word.strip(), where="load")
-
-
 def _run(
     network: SimulatedNetwork, setting: Setting, loads: tuple[float, ...], limits: Limits
 ) -> list[NetworkRun]:
@@ -296,6 +210,32 @@ def _run(
             return sweep.run_loads(make_run, loads, limits)
     with counting(len(loads), what) as tell:
         return sweep.run_loads(make_run, loads, limits, tell=tell)
+
+
+def _with_programs_alone(
+    network: SimulatedNetwork, points: list[SimulatedLoad], limits: Limits
+) -> list[SimulatedLoad]:
+    """Run each program alone at every load that all of them were run at; on Ctrl-C, some."""
+    assert network.programs is not None
+    if any(point.run.interrupted for point in points):
+        return points
+    count = len(network.programs.traffics)
+    alone = [network.alone(number) for number in range(count)]
+
+    def one(place: int, stopped: Callable[[], bool]) -> NetworkRun:
+        point, number = points[place // count], place % count
+        run = alone[number].make_run(point.setting, point.program_load)
+        return run_network(run, limits, stopped=stopped)
+
+    runs = len(points) * count
+    with counting(runs, f"{network.name}: each program alone") as tell:
+        found = run_all([partial(one, place) for place in range(runs)], tell=tell)
+    ended = [None if run.interrupted else run for run in found]
+    ended += [None] * (runs - len(ended))
+    return [
+        replace(point, alone=tuple(ended[place * count : (place + 1) * count]))
+        for place, point in enumerate(points)
+    ]
 
 
 def _advice(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:

@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.machines import machine, machine_names
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.reserve import reserve
 from netloom.simulation.network.router import (
-    PRESETS,
     SWITCHINGS,
     Router,
     Switching,
     end_channels,
-    router,
 )
 from netloom.simulation.network.run import Run
-from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.verbs.record import traffic_of
-from netloom.workload import PacketStream, parse_arrivals, parse_lengths, parse_traffic
+from netloom.topology.faults import Faulty
+from netloom.verbs.failures import broken_parts, failure_cost
+from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
+from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
+from netloom.verbs.shared_programs import only_program, packets_by_program, share_programs
+from netloom.workload import PacketStream, parse_arrivals, parse_lengths
+from netloom.workload.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
@@ -33,18 +34,17 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.tally import Groups
     from netloom.topology import Topology
+    from netloom.verbs.failures import FailureCost
     from netloom.verbs.simulate import SimulateQuestion
     from netloom.workload import Arrivals, Lengths, Traffic
+    from netloom.workload.shared import SharedProgram
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""
 
-ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
-"""Fields of ``Router`` that a question may change one by one."""
-
-
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node")
+OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
 """Fields that say something of ``app`` only."""
 
 
@@ -69,6 +69,29 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
+class Programs:
+    """The programs that make the traffic, where each has nodes of its own.
+
+    Attributes
+    ----------
+    shared
+        The programs and where they run.
+    traffics
+        That of each alone.
+    packets
+        How their packets are told apart.
+    load_factor
+        The load of the average sending node where every program offers a load of 1; above 1 if
+        programs share nodes.
+    """
+
+    shared: SharedProgram
+    traffics: tuple[Traffic, ...]
+    packets: Groups
+    load_factor: float
+
+
+@dataclass(frozen=True, eq=False)
 class SimulatedNetwork:
     """The network of a question, and the packets that come to it.
 
@@ -87,7 +110,12 @@ class SimulatedNetwork:
     refused
         The techniques that are not, and why.
     remarks
-        What was changed to make techniques comparable.
+        What was changed to make techniques comparable, and what failures cost.
+    programs
+        The programs whose traffic it is; None where it is that of a pattern, or of one program
+        without nodes of its own.
+    cost
+        What failures cost; None where nothing is broken.
     """
 
     topology: Topology
@@ -100,6 +128,8 @@ class SimulatedNetwork:
     settings: tuple[Setting, ...]
     refused: dict[str, str]
     remarks: tuple[str, ...]
+    programs: Programs | None
+    cost: FailureCost | None
 
     @property
     def name(self) -> str:
@@ -123,7 +153,29 @@ class SimulatedNetwork:
             arrivals=self.arrivals,
             seed=self.seed,
             reservation=setting.reservation,
+            groups=self.programs.packets if self.programs else None,
         )
+
+    def alone(self, program: int) -> SimulatedNetwork:
+        """Return the same network with one of its programs only, where it is."""
+        assert self.programs is not None
+        return replace(self, traffic=self.programs.traffics[program], programs=None)
+
+    def mean_load(self, load: float) -> float:
+        """Return the load of the average sending node where every program offers ``load``.
+
+        Raises
+        ------
+        InputError
+            If that is more than 1.
+        """
+        if self.programs is None:
+            return load
+        mean, factor = load * self.programs.load_factor, self.programs.load_factor
+        if mean > 1 >= load:
+            found = f"{load:g} of every program, {mean:.4g} of the average node that they share"
+            raise InputError("load", found, f"at most {1 / factor:.4g}")
+        return mean
 
     def most_load(self, setting: Setting) -> float:
         """Return the load above which this network is saturated for sure, or no load can be."""
@@ -132,12 +184,13 @@ class SimulatedNetwork:
 
     def describe(self, provenance: Provenance) -> dict[str, Any]:
         """Return as plain data what all runs have in common."""
-        first = self.settings[0]
+        first, broken = self.settings[0], broken_parts(self.topology)
         fields = asdict(first.router)
         return {
             "topology": self.topology.name,
             "nodes": self.topology.num_nodes,
             "channels": self.topology.num_channels,
+            "failures": broken and broken | (self.cost.to_dict() if self.cost else {}),
             "traffic": self.traffic.name,
             "arrivals": self.arrivals.name,
             "packet_flits": {"law": self.lengths.name, "mean": self.lengths.mean},
@@ -166,7 +219,8 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
     question
         The question.
     load
-        The highest load that is asked for; None where the network's own highest will be.
+        The highest load that is asked for, of each program if there are several; None where the
+        network's own highest will be.
 
     Raises
     ------
@@ -175,31 +229,54 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
     DeadlockError
         If the routing can deadlock on so many VCs.
     """
-    topology, on_machine = find_network(question.on)
+    topology, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
     if topology.num_nodes > MOST_NODES:
         found = f"{topology.num_nodes} nodes"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
-    name, base = _router(question, on_machine)
+    name, base = asked_router(question, on_machine)
     lengths, arrivals = question.packet_flits, question.arrivals
+    traffic, programs = _traffic(question, topology)
     network = SimulatedNetwork(
         topology=topology,
         machine=on_machine,
         router_name=name,
-        traffic=_traffic(question, topology),
+        traffic=traffic,
         lengths=parse_lengths(lengths) if isinstance(lengths, str | int) else lengths,
         arrivals=parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals,
         seed=question.seed,
         settings=(),
         refused={},
         remarks=(),
+        programs=programs,
+        cost=None,
     )
     if load is not None:  # a load that these packets cannot make is no technique's fault
+        load = network.mean_load(load)
         PacketStream(
             network.traffic, load, lengths=network.lengths, arrivals=network.arrivals,
             seed=question.seed,
         )  # fmt: skip
     techniques = _techniques(question.switching, base)
     base, remarks = _comparable(base, techniques, network.lengths)
+    settings, refused = _settings(question, network, base, techniques, load)
+    cost = None
+    if isinstance(topology, Faulty):
+        first = settings[0]
+        cost = failure_cost(topology, first.routing, traffic, first.router, first.bound)
+        remarks = (*remarks, cost.remark)
+    return replace(network, settings=settings, refused=refused, remarks=remarks, cost=cost)
+
+
+def _settings(
+    question: SimulateQuestion,
+    network: SimulatedNetwork,
+    base: Router,
+    techniques: list[Switching],
+    load: float | None,
+) -> tuple[tuple[Setting, ...], dict[str, str]]:
+    """Return the techniques that are possible, and why the others are not."""
     settings: list[Setting] = []
     refused: dict[str, str] = {}
     for technique in techniques:
@@ -214,27 +291,22 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
     if not settings:
         found = "; ".join(f"{technique}: {why}" for technique, why in refused.items())
         raise InputError("switching", f"no technique that is possible here: {found}")
-    return replace(network, settings=tuple(settings), refused=refused, remarks=remarks)
+    return tuple(settings), refused
 
 
-def _traffic(question: SimulateQuestion, topology: Topology) -> Traffic:
+def _traffic(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs | None]:
     if question.app is None:
         for field in OF_A_PROGRAM:
             default = type(question).model_fields[field].default
             if not np.array_equal(getattr(question, field), default):
                 raise InputError(field, "no program", f"app, for {field} to go with")
-        traffic = "uniform" if question.traffic is None else question.traffic
-        if isinstance(traffic, dict):
-            pattern = traffic_of(traffic, topology)
-        else:
-            pattern = parse_traffic(traffic, topology) if isinstance(traffic, str) else traffic
-        if pattern.num_nodes != topology.num_nodes:
-            wanted = f"traffic of the {topology.num_nodes} nodes of {topology.name}"
-            raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
-        return pattern
+        return read_traffic(question.traffic, topology), None
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    only = only_program(question.app)
+    if only is None:
+        return _of_programs(question, topology)
+    graph = read_program(only, messages=question.messages, parts=question.parts)
     node_of = place_program(
         question.mapping,
         graph,
@@ -242,31 +314,20 @@ def _traffic(question: SimulateQuestion, topology: Topology) -> Traffic:
         seed=question.seed,
         tasks_per_node=question.tasks_per_node,
     )
-    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight), None
 
 
-def _router(question: SimulateQuestion, on: Machine | None) -> tuple[str, Router]:
-    """Return the router asked for, and its name; a machine's own where none is named."""
-    changes = {
-        field: value
-        for field in ROUTER_FIELDS
-        if (value := getattr(question, field)) is not None
-    }  # fmt: skip
-    asked = question.router
-    if isinstance(asked, dict):
-        asked = router(**asked)
-    if isinstance(asked, Router):
-        return "as given", replace(asked, **changes)
-    if asked == "default" and on is not None and on.router is not None:
-        return on.name, replace(on.router, **changes)
-    if asked == "default":
-        asked = next(iter(PRESETS))
-    if asked in PRESETS:
-        return asked, router(asked, **changes)
-    own = {name: known for name in machine_names() if (known := machine(name).router)}
-    if asked not in own:
-        raise InputError("router", f"'{asked}'", f"one of {', '.join([*PRESETS, *own])}")
-    return asked, replace(own[asked], **changes)
+def _of_programs(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs]:
+    """Return the traffic of programs on nodes of their own."""
+    shared = share_programs(question, topology)
+    together, load_factor = shared_traffic(shared, weight=question.weight)
+    alone = [shared.alone(number) for number in range(len(shared.names))]
+    traffics = tuple(
+        from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
+        for one in alone
+    )
+    packets = packets_by_program(traffics, seed=question.seed)
+    return together, Programs(shared, traffics, packets, load_factor)
 
 
 def _techniques(asked: str | None, base: Router) -> list[Switching]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.verbs.shared_programs import program_loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.network.sweep import SaturationPoint
+    from netloom.verbs.shared_programs import ProgramLoad
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
 
 MOST_BINS = 64
@@ -34,11 +36,29 @@ class SimulatedLoad:
         The network and its packets, the router and its bound.
     run
         What the run found; its latencies are those of whatever arrived, also past saturation.
+    alone
+        Of several programs: a run of each with the network to itself, None where it was
+        interrupted; nothing where that was not asked for.
     """
 
     network: SimulatedNetwork
     setting: Setting
     run: NetworkRun
+    alone: tuple[NetworkRun | None, ...] = ()
+
+    @property
+    def program_load(self) -> float:
+        """Offered traffic of the average sending node of each program."""
+        programs = self.network.programs
+        return self.run.load / programs.load_factor if programs else self.run.load
+
+    @property
+    def programs(self) -> tuple[ProgramLoad, ...]:
+        """How each program fared, where programs have nodes of their own."""
+        programs = self.network.programs
+        if programs is None:
+            return ()
+        return program_loads(programs.shared, self.program_load, self.run, self.alone)
 
     def latency(self, cycles: float) -> float | None:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""
@@ -122,6 +142,7 @@ class SimulatedLoad:
             "vc_occupancy": run.vc_occupancy.tolist(),
             "histogram": _histogram(run.latency_counts) if shown else None,
             "throughput_bound": {"load": bound.load, "limited_by": bound.what},
+            "programs": [program.to_dict() for program in self.programs],
         }
 
 
@@ -191,7 +212,7 @@ class Simulation:
     @property
     def interrupted(self) -> bool:
         """Whether a run was stopped from outside."""
-        return any(point.run.interrupted for point in self.points)
+        return any(point.run.interrupted or None in point.alone for point in self.points)
 
     def table(self) -> pl.DataFrame:
         """Return one row a run; latencies are in cycles, traffic in flits/node/cycle."""
@@ -241,7 +262,7 @@ class Simulation:
         return common | {"points": [point.to_dict() for point in self.points]}
 
     def __repr__(self) -> str:
-        lines = [_line(point) for point in self.points]
+        lines = [line for point in self.points for line in (_line(point), *_by_program(point))]
         lines += [f"{name}: {why}" for name, why in self.network.refused.items()]
         return "\n".join([f"<Simulation of {_named(self.network, self.provenance)}>", *lines])
 
@@ -407,3 +428,15 @@ def _line(point: SimulatedLoad) -> str:
         f"{point.setting.router.switching}: offered {run.load:.4g}, accepted {found.accepted:.4g} "
         f"flits/node/cycle (worst node {run.accepted_worst_node:.4g}): {worth}"
     )
+
+
+def _by_program(point: SimulatedLoad) -> list[str]:
+    lines = []
+    for program in point.programs:
+        line = f"  {program.name}: accepted {program.measured.accepted:.4g}"
+        if program.latency is not None:
+            line += f", packet latency {program.latency:.4g}"
+        if program.latency_slowdown is not None:
+            line += f", {program.latency_slowdown:.3g} times that alone"
+        lines.append(line)
+    return lines

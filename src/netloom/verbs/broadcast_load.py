@@ -1,0 +1,147 @@
+"""What unicast and broadcast messages put on the channels of each direction, exactly."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom.workload.broadcast import Sent, direction_flits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Cube
+    from netloom.workload import Traffic
+
+MOST_NODES = 4096
+"""Largest network: all pairs of nodes are gone through."""
+
+BLOCK_PAIRS = 2**20
+"""Pairs of nodes at a time."""
+
+
+def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
+    """Return the flits a cycle on the channels of each direction, if every node sends one a cycle.
+
+    On shortest paths, what goes just half-way round a ring half in each direction; the mean over
+    the channels of a direction.
+
+    Parameters
+    ----------
+    cube
+        The network, of at most ``MOST_NODES`` nodes.
+    traffic
+        Who sends to whom: each node sends its rate.
+
+    Returns
+    -------
+    float64[n, 2]
+        By dimension and direction (growing, falling coordinates); 0 where there are no channels.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> from netloom.workload.traffic import uniform
+    >>> unicast_load(torus(8, 8), uniform(64))[0] * 63  # 64 of 4 directions, k² k / 4 hops in each
+    array([64., 64.])
+    """
+    nodes = cube.num_nodes
+    assert nodes <= MOST_NODES
+    block = max(BLOCK_PAIRS // nodes, 1)
+    hops = np.zeros((len(cube.sides), 2))
+    for start in range(0, nodes, block):
+        source, target, weight = traffic.matrix(start, min(start + block, nodes))
+        count = len(source)
+        sent = Sent(
+            birth=np.zeros(count, np.int64),
+            broadcast=np.zeros(count, bool),
+            offsets=np.arange(count + 1),
+            source=source,
+            target=target,
+            flits=weight,  # type: ignore[arg-type]  # shares of a flit
+            asked=np.ones(count, bool),
+        )
+        hops += direction_flits(cube, sent)[0]
+    return per_channel(cube, hops * traffic.rate.sum())
+
+
+def broadcast_load(
+    cube: Cube, rate: NDArray[np.float64], tree: Literal["balanced", "row-first"]
+) -> NDArray[np.float64]:
+    """Return the flits a cycle on the channels of each direction, of broadcasts of one flit.
+
+    A dimension that is crossed after others has a branch along it at every node of these. Row-first
+    trees cross the last dimension first; balanced ones cross them in any order, each as often, and
+    lean either way. In a k x k torus of which every node broadcasts once a cycle, a balanced tree's
+    mean is (k² − 1) / 4 on every channel (Shahrabi et al. 2002, eq. 4).
+
+    Parameters
+    ----------
+    cube
+        The network.
+    rate
+        float64[num_nodes], broadcasts a cycle of each node.
+    tree
+        See ``BroadcastTraffic``.
+
+    Returns
+    -------
+    float64[n, 2]
+        As of ``unicast_load``.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> broadcast_load(torus(8, 8), np.ones(64), "balanced")
+    array([[15.75, 15.75],
+           [15.75, 15.75]])
+    >>> broadcast_load(torus(8, 8), np.ones(64), "row-first")
+    array([[32., 24.],
+           [ 4.,  3.]])
+    """
+    sides = np.array(cube.sides, np.float64)
+    hops = np.zeros((len(sides), 2))
+    for axis, side in enumerate(sides):
+        grows = side // 2 if tree == "row-first" else (side - 1) / 2
+        falls = side - 1 - grows
+        if not cube.wraps[axis]:
+            coordinate = np.arange(cube.num_nodes) // cube.strides[axis] % int(side)
+            falls = float(rate @ coordinate) / rate.sum()
+            grows = side - 1 - falls
+        before = np.prod(sides[axis + 1 :]) if tree == "row-first" else _mean_before(sides, axis)
+        hops[axis] = before * grows, before * falls
+    return per_channel(cube, hops * rate.sum())
+
+
+def direction_means(cube: Cube, channel_flits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the channels of each direction, float64[n, 2]."""
+    found = np.zeros((len(cube.sides), 2))
+    counts = _channels(cube)
+    for axis, direction in np.ndindex(found.shape):
+        first = cube.line_base[axis, direction]
+        found[axis, direction] = channel_flits[first : first + counts[axis]].sum()
+    return per_channel(cube, found)
+
+
+def per_channel(cube: Cube, flits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the flits of each direction (float64[n, 2]) over the number of its channels."""
+    return flits / np.maximum(_channels(cube), 1)[:, np.newaxis]
+
+
+def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
+    """Nodes that are reached by the dimensions crossed before one, mean over all orders.
+
+    As many orders have 0, 1, 2 ... dimensions before it, and any of the others as often: the mean
+    product of p of them is an elementary symmetric polynomial over the number of choices.
+    """
+    others = np.delete(sides, axis)
+    count = len(others)
+    products = np.poly(-others)
+    return float(np.mean([products[p] / comb(count, p) for p in range(count + 1)]))
+
+
+def _channels(cube: Cube) -> NDArray[np.int64]:
+    """Channels in each direction of a dimension."""
+    return cube.num_nodes // np.array(cube.sides) * cube.line_channels

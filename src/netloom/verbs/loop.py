@@ -1,0 +1,309 @@
+"""What traffic does a program get through, whose tasks compute, send, wait, and again?"""
+
+# ruff: noqa: TC001 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field, InstanceOf
+
+from netloom.contention import measure, saturation
+from netloom.errors import InputError
+from netloom.machines import Machine
+from netloom.progress import counting
+from netloom.simulation.replay import run_program
+from netloom.simulation.side_by_side import run_all
+from netloom.topology import Topology
+from netloom.topology.faults import working_nodes
+from netloom.verbs.loop_simulation import LoopSimulation, LoopSpeed, ProgramSpeed
+from netloom.verbs.numbers import parse_numbers
+from netloom.verbs.program_network import ProgramQuestion, prepare_program
+from netloom.verbs.programs import place_program, read_program
+from netloom.verbs.question import ask
+from netloom.verbs.record import provenance_of
+from netloom.verbs.shared_programs import only_program, share_programs
+from netloom.workload import ProcessGraph
+from netloom.workload.loops import ClosedLoop, loop_times, loops_done, senders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.contention import Saturation
+    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.workload.loops import LoopTimes
+    from netloom.workload.shared import SharedProgram
+
+UNIFORM = "uniform"
+"""The program of which every task sends to any other, drawn anew each time."""
+
+STEP_MESSAGES = 8
+"""Messages that an unhindered task sends between two extensions of its loop."""
+
+
+class LoopQuestion(ProgramQuestion):
+    """The question that ``simulate_loop`` answers.
+
+    Attributes
+    ----------
+    applied
+        Applied traffic λ_a, above 0 and below 1: the part of its time that a task would send if
+        messages of L flits took L cycles. A number, a list, or a range ``START:STOP:STEP`` that
+        includes both ends.
+    app, messages, parts, mapping, tasks_per_node
+        The program, how to read it, and where its tasks run (see ``analyze``); ``uniform``
+        is one task a node, each of which sends to any other. Several programs at once are a list:
+        of specs or files with their nodes, such as ``A.mtx@0-31``, or of pairs, a process graph
+        and its nodes; ``mapping`` is then ``identity`` or ``random``, of each on its own nodes.
+    shared
+        Whether several programs may have nodes in common.
+    alone
+        Whether each of several programs is also run with the network to itself, at every applied
+        traffic, to tell by what it is slowed down. That is as many runs more as there are programs.
+    message_flits
+        L.
+    think
+        The law of computation times: ``uniform`` on 0 to 2t, ``fixed`` or ``exponential``.
+    choice
+        How a task draws the neighbour that it sends to: ``uniform``, or by the edges' ``bytes``
+        or ``messages``.
+    gap_cycles
+        Messages are cut into packets of ``packet_flits``, the next of which is sent so many cycles
+        after the last is complete (thesis, 5.6.3). By default, on the network, all packets of a
+        message are queued at once; lockstep worms do not cut messages unless ``packet_flits`` is
+        given.
+    loops, skip
+        Loops of every task that count, and those before that do not.
+    """
+
+    applied: Any = None
+    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
+    messages: str | None = None
+    parts: str = "network"
+    mapping: Any = "identity"
+    tasks_per_node: int = Field(1, ge=1)
+    shared: bool = False
+    alone: bool = True
+    message_flits: int = Field(50, ge=1, le=2**24)
+    think: Literal["fixed", "uniform", "exponential"] = "uniform"
+    choice: Literal["uniform", "bytes", "messages"] = "uniform"
+    gap_cycles: int | None = Field(None, ge=0, le=2**24)
+    loops: int = Field(100, ge=1, le=10**6)
+    skip: int = Field(10, ge=0, le=10**6)
+
+
+def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulation:
+    """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
+
+    Runs at several applied traffics go on at once, on all processors. Ctrl-C ends them, and what
+    was known by then is the answer. Of several programs each is run alone too (see ``alone``).
+
+    Parameters
+    ----------
+    on, applied, app
+        The network, the applied traffic and the program; see ``LoopQuestion``, as for all other
+        options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If messages block each other for good.
+
+    Examples
+    --------
+    >>> found = simulate_loop(
+    ...     "mesh:4x4", applied=0.9, app="transpose:4", engine="worm", release_cycles=0)
+    >>> round(found.points[0].times.worst_node, 2)  # three paths share a channel
+    0.33
+    """
+    question = ask(LoopQuestion, {"on": on, **options})
+    applied = parse_numbers(question.applied, "applied", below_one=True)
+    packet = _program_packet(question)
+    network = prepare_program(question, longest_flits=packet or question.message_flits)
+    graph, node_of, shared = _program(question, network.topology)
+    limit = None if graph is None else _limit(question, network, graph, node_of)
+
+    def make_loop(graph: ProcessGraph | None, node_of: ArrayLike, traffic: float) -> ClosedLoop:
+        return ClosedLoop(
+            graph,
+            node_of,
+            network.topology.num_nodes,
+            applied=traffic,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=packet,
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+        )
+
+    name = UNIFORM if graph is None else graph.name
+    count = len(shared.names) if shared else 0
+    each = [shared.alone(number) for number in range(count)] if shared else []
+    loops = [(traffic, make_loop(graph, node_of, traffic), shared) for traffic in applied]
+    loops += [
+        (traffic, make_loop(one.graph, one.node_of, traffic), None)
+        for one in (each if question.alone and count > 1 else [])
+        for traffic in applied
+    ]
+    with counting(len(loops), f"{name} on {network.topology.name}") as tell:
+        found = run_all([partial(_run, question, network, *loop) for loop in loops], tell=tell)
+    points = found[: len(applied)]
+    return LoopSimulation(
+        network=network,
+        program=name,
+        mapping=question.mapping if isinstance(question.mapping, str) else "as given",
+        message_flits=question.message_flits,
+        limit=limit,
+        points=_beside_alone(points, found[len(applied) :], len(applied)),
+        asked=applied,
+        finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
+        provenance=provenance_of(question, "simulate_loop", network.topology),
+    )
+
+
+def _beside_alone(
+    points: list[LoopSpeed], alone: list[LoopSpeed], count: int
+) -> tuple[LoopSpeed, ...]:
+    """Put what programs do alone, ``count`` runs of each, to what they do together."""
+    times = dict(enumerate(each.times for each in alone))
+    return tuple(
+        replace(
+            point,
+            programs=tuple(
+                replace(program, alone=times.get(number * count + place))
+                for number, program in enumerate(point.programs)
+            ),
+        )
+        for place, point in enumerate(points)
+    )
+
+
+def _program_packet(question: LoopQuestion) -> int | None:
+    """Return the flits of the packets that the program itself cuts its messages into, if any."""
+    if question.gap_cycles is not None and question.packet_flits is None:
+        raise InputError("gap_cycles", f"{question.gap_cycles}", "packet_flits as well")
+    program_cuts = question.engine == "worm" or question.gap_cycles is not None
+    return question.packet_flits if program_cuts else None
+
+
+def _program(
+    question: LoopQuestion, topology: Topology
+) -> tuple[ProcessGraph | None, NDArray[np.int32], SharedProgram | None]:
+    """Return the tasks that communicate, where they are, and which programs they are of."""
+    if question.app is None:
+        raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
+    only = only_program(question.app)
+    if only is None:
+        shared = _busy(share_programs(question, topology))
+        return shared.graph, shared.node_of, shared
+    if only == UNIFORM:
+        return None, working_nodes(topology), None
+    graph = read_program(only, messages=question.messages, parts=question.parts)
+    node_of = place_program(
+        question.mapping,
+        graph,
+        topology,
+        seed=question.seed,
+        tasks_per_node=question.tasks_per_node,
+    )
+    return graph, node_of, None
+
+
+def _busy(programs: SharedProgram) -> SharedProgram:
+    """Return programs without the tasks that a permutation leaves where they are.
+
+    Raises
+    ------
+    InputError
+        If a task of another program has no neighbours.
+    """
+    for number in range(len(programs.names)):
+        senders(programs.alone(number).graph)
+    graph = programs.graph
+    busy = np.union1d(graph.source, graph.target)
+    source, target = (
+        np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
+    )
+    return replace(
+        programs,
+        graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
+        node_of=programs.node_of[busy],
+        program_of=programs.program_of[busy],
+    )
+
+
+def _limit(
+    question: LoopQuestion,
+    network: ProgramNetwork,
+    graph: ProcessGraph,
+    node_of: NDArray[np.int32],
+) -> Saturation | None:
+    """Return what static analysis says of the same traffic; None where it cannot be said.
+
+    Every task sends as often, so that an edge's weight is the share of its source's messages.
+    """
+    if question.engine != "worm":
+        return None
+    weight = np.ones(graph.num_edges)
+    if question.choice != "uniform":
+        weight = getattr(graph, question.choice)
+    total = np.bincount(graph.source, weight, graph.num_tasks)[graph.source]
+    share = np.divide(weight, total, out=np.zeros(len(weight)), where=total > 0)
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(network.topology, network.routing, source, target, share)  # type: ignore[arg-type]
+    if not (found.path_length > 0).any():
+        return None
+    return saturation(found, source, share, network.topology.num_nodes)
+
+
+def _run(
+    question: LoopQuestion,
+    network: ProgramNetwork,
+    applied: float,
+    loop: ClosedLoop,
+    shared: SharedProgram | None,
+    stopped: Callable[[], bool],
+) -> LoopSpeed:
+    """Run one loop until every task has gone round often enough."""
+    engine = network.make_engine()
+    wanted = question.skip + question.loops
+    ending = run_program(
+        engine,
+        loop,
+        enough=lambda rows: bool(
+            len(rows) and loops_done(loop.loop_ends(rows["complete"])).min() >= wanted
+        ),
+        step=STEP_MESSAGES * int(question.message_flits + loop.think_cycles),
+        most_cycles=question.most_cycles,
+        stopped=stopped,
+    )
+    ends = loop.loop_ends(engine.rows["complete"])
+    programs = []
+    for number, name in enumerate(shared.names if shared else ()):
+        assert shared is not None
+        nodes = shared.node_of[shared.program_of == number]
+        times = _times(question, ends[:, shared.program_of[loop.tasks] == number])
+        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
+    return replace(
+        LoopSpeed.of_run(
+            network, engine, ending, applied, _times(question, ends), loops_done(ends)
+        ),
+        programs=tuple(programs),
+    )
+
+
+def _times(question: LoopQuestion, ends: NDArray[np.int64]) -> LoopTimes | None:
+    """Return the loop times of some tasks; None where one has not gone round often enough."""
+    if loops_done(ends).min() < question.skip + question.loops:
+        return None
+    return loop_times(
+        ends, message_flits=question.message_flits, skip=question.skip, loops=question.loops
+    )

@@ -1,0 +1,123 @@
+"""One number, several, or a range of them: offered and applied traffic."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import real_number
+
+MOST_NUMBERS = 1000
+"""Most numbers of one question."""
+
+MOST_VALUE = 1e9
+"""Numbers of bytes or µs from which on they are taken for a mistake."""
+
+
+def parse_numbers(
+    given: Any, field: str, *, below_one: bool = False, unit: str = "flits/node/cycle"
+) -> tuple[float, ...]:
+    """Return numbers above 0 and at most 1, rising, none twice.
+
+    Parameters
+    ----------
+    given
+        A number, several (also ``0.1,0.2``), or a range ``START:STOP:STEP`` with both ends.
+    field
+        What they are, for messages.
+    below_one
+        Whether 1 itself is refused.
+    unit
+        Theirs, for messages.
+
+    Raises
+    ------
+    InputError
+        If these are no such numbers.
+
+    Examples
+    --------
+    >>> parse_numbers("0.05:0.2:0.05", "load")
+    (0.05, 0.1, 0.15, 0.2)
+    >>> parse_numbers([0.3, 0.1], "load")
+    (0.1, 0.3)
+    """
+    wanted = f"above 0, {'below' if below_one else 'at most'} 1 ({unit})"
+    if given is None:
+        raise InputError(field, "none", f"{wanted}, such as 0.2, 0.1,0.2 or 0.05:0.6:0.05")
+    values = _parse(given, field, wanted)
+    for value in values:
+        if not 0 < value <= 1 or (below_one and value == 1):  # NaN is neither
+            raise InputError(field, f"{value:g}", wanted)
+    return values
+
+
+def parse_positive(
+    given: Any, field: str, *, whole: bool = False, zero: bool = False
+) -> tuple[float, ...]:
+    """Return finite numbers above 0, rising, none twice; given as for ``parse_numbers``.
+
+    Parameters
+    ----------
+    given, field
+        As for ``parse_numbers``.
+    whole
+        Whether they must be whole numbers.
+    zero
+        Whether 0 will do.
+
+    Raises
+    ------
+    InputError
+        If these are no such numbers.
+
+    Examples
+    --------
+    >>> parse_positive("256,1024", "message_bytes", whole=True)
+    (256.0, 1024.0)
+    """
+    kind = "whole numbers" if whole else "numbers"
+    wanted = f"{kind} {'of at least' if zero else 'above'} 0, with commas, or START:STOP:STEP"
+    values = _parse(given, field, wanted)
+    for value in values:
+        fits = 0 < value < MOST_VALUE or (zero and value == 0)
+        if not fits or (whole and value % 1):
+            raise InputError(field, f"{value:g}", wanted)
+    return values
+
+
+def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
+    if not isinstance(given, str):
+        values = _values(given, field, wanted)
+    elif ":" in given:
+        values = _range(given, field)
+    else:
+        values = [real_number(word.strip(), where=field) for word in given.split(",")]
+    if not 0 < len(values) <= MOST_NUMBERS:
+        raise InputError(field, f"{len(values)} {field}s", f"1 to {MOST_NUMBERS}")
+    return tuple(sorted(set(values)))
+
+
+def _values(given: Any, field: str, wanted: str) -> list[float]:
+    """Return a number, or a flat list of numbers, as a list."""
+    try:
+        numbers = np.atleast_1d(np.asarray(given, np.float64))
+        if numbers.ndim == 1 and np.asarray(given).dtype != np.bool_:
+            return [float(value) for value in numbers]
+    except (TypeError, ValueError):
+        pass
+    raise InputError(field, repr(given), wanted)
+
+
+def _range(text: str, field: str) -> list[float]:
+    words = text.split(":")
+    if len(words) != 3:
+        raise InputError(field, f"'{text}'", "START:STOP:STEP, such as 0.05:0.6:0.05")
+    start, stop, step = (real_number(word.strip(), where=field) for word in words)
+    if not step > 0 or stop < start:
+        raise InputError(field, f"'{text}'", "a step above 0, and a stop that is not below start")
+    count = floor(min((stop - start) / step + 1e-9, MOST_NUMBERS)) + 1
+    return [round(start + step * index, 12) for index in range(count)]

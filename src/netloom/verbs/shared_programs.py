@@ -1,0 +1,252 @@
+"""Several programs at once: what a question says of them, and how each fares beside the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.simulation.tally import Groups
+from netloom.topology.faults import Faulty
+from netloom.verbs.programs import read_program
+from netloom.workload import ProcessGraph
+from netloom.workload.counter_random import uniforms
+from netloom.workload.shared import SharedProgram, parse_placed, share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.simulation.network.run import NetworkRun
+    from netloom.simulation.tally import Delivered, GroupMeasured
+    from netloom.topology import Topology
+    from netloom.verbs.loop import LoopQuestion
+    from netloom.verbs.simulate import SimulateQuestion
+    from netloom.workload import Traffic
+
+OWNER = 11
+"""Stream of chance by which packets that may be of either program are told apart."""
+
+
+def only_program(app: Any) -> str | ProcessGraph | None:
+    """Return the one program that ``app`` is; None if there are several, or if it has nodes.
+
+    Examples
+    --------
+    >>> only_program(["ring:4"]), only_program("ring:4@0-3")
+    ('ring:4', None)
+    """
+    ((first, nodes), *others) = _listed(app)
+    return None if others or nodes is not None else first
+
+
+def share_programs(question: SimulateQuestion | LoopQuestion, topology: Topology) -> SharedProgram:
+    """Return the programs of a question, each mapped onto its own nodes.
+
+    Parameters
+    ----------
+    question
+        Its ``app`` is several programs, or one on nodes of its own.
+    topology
+        The network.
+
+    Raises
+    ------
+    InputError
+        If a program cannot be read or does not fit its nodes, programs have nodes in common
+        though ``shared`` is not said, or another field does not go with several programs.
+    """
+    listed = _listed(question.app)
+    if question.messages is not None and len(listed) > 1:
+        raise InputError("messages", f"one file for {len(listed)} programs", "none, or one program")
+    if question.tasks_per_node > 1:
+        found = f"{question.tasks_per_node} for programs on nodes of their own"
+        raise InputError("tasks_per_node", found, "1: one task of a program a node")
+    if not isinstance(question.mapping, str):
+        found = "an array for programs on nodes of their own"
+        raise InputError("mapping", found, "identity or random, which each program has on its own")
+    graphs = [
+        read_program(app, messages=question.messages, parts=question.parts) for app, _ in listed
+    ]
+    return share(
+        list(zip(graphs, (nodes for _, nodes in listed), strict=True)),
+        topology.num_nodes,
+        mapping=question.mapping,  # type: ignore[arg-type]
+        seed=question.seed,
+        shared=question.shared,
+        failed_nodes=topology.failed_nodes if isinstance(topology, Faulty) else (),
+    )
+
+
+def packets_by_program(traffics: Sequence[Traffic], *, seed: int) -> Groups:
+    """Return how packets of several programs are told apart.
+
+    By their source and target; where several programs send from one node to another, by chance,
+    in proportion to what each sends there: a packet is as likely to be of a program as it was when
+    the stream of all of them made it.
+
+    Parameters
+    ----------
+    traffics
+        That of each program alone.
+    seed
+        Of that chance.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import pairs
+    >>> packets_by_program([pairs(8, [0, 1], [1, 2]), pairs(8, [3], [1])], seed=1).senders
+    (2, 1)
+    """
+    num_nodes = traffics[0].num_nodes
+    senders = tuple(int(np.count_nonzero(traffic.rate)) for traffic in traffics)
+    found = [traffic.matrix() for traffic in traffics]
+    pairs = [each.source.astype(np.int64) * num_nodes + each.target for each in found]
+    sent = [each.weight * count for each, count in zip(found, senders, strict=True)]
+    owner = np.repeat(np.arange(len(pairs), dtype=np.int32), [len(each) for each in pairs])
+    order = np.argsort(np.concatenate(pairs), kind="stable")
+    pair, owner, amount = np.concatenate(pairs)[order], owner[order], np.concatenate(sent)[order]
+    known, first = np.unique(pair, return_index=True)
+    last = np.append(first[1:], len(pair)) - 1
+    upto = np.cumsum(amount)
+    before = upto[first] - amount[first]
+
+    def of(packets: Delivered) -> NDArray[np.int32]:
+        wanted = packets.source.astype(np.int64) * num_nodes + packets.target
+        place = np.searchsorted(known, wanted)
+        chance = uniforms(seed, OWNER, packets.number)
+        reached = before[place] + chance * (upto[last[place]] - before[place])
+        at = np.searchsorted(upto, reached, side="right")
+        found: NDArray[np.int32] = owner[
+            np.clip(at, first[place], last[place])
+        ]  # whatever rounding
+        return found
+
+    return Groups(senders, of)
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramLoad:
+    """How one of several programs fares under an offered load.
+
+    Attributes
+    ----------
+    name, nodes, tasks
+        The program, how many nodes it runs on, and its tasks.
+    offered
+        Offered traffic of its average sending node, flits/node/cycle.
+    measured
+        What its packets get and take beside those of the others.
+    stable
+        Whether the network kept up; if not, latencies say nothing.
+    alone
+        The run in which it had the network to itself; None where there was none.
+    """
+
+    name: str
+    nodes: int
+    tasks: int
+    offered: float
+    measured: GroupMeasured
+    stable: bool
+    alone: NetworkRun | None
+
+    @property
+    def latency(self) -> float | None:
+        """Mean packet latency, cycles; None past saturation, or without packets."""
+        return _known(self.measured.packet_latency) if self.stable else None
+
+    @property
+    def latency_slowdown(self) -> float | None:
+        """Packet latency beside the others, as a multiple of that alone."""
+        if self.alone is None or not self.alone.stable or self.latency is None:
+            return None
+        return _known(self.latency / self.alone.measured.packet_latency)
+
+    @property
+    def accepted_slowdown(self) -> float | None:
+        """Accepted traffic alone, as a multiple of that beside the others."""
+        if self.alone is None or not self.measured.accepted > 0:
+            return None
+        return _known(self.alone.measured.accepted / self.measured.accepted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        alone = self.alone
+        return {
+            "name": self.name,
+            "nodes": self.nodes,
+            "tasks": self.tasks,
+            "offered": self.offered,
+            **_figures(self.measured, stable=self.stable),
+            "alone": alone
+            and _figures(alone.measured, stable=alone.stable) | {"stable": alone.stable},
+            "slowdown": alone
+            and {"packet_latency": self.latency_slowdown, "accepted": self.accepted_slowdown},
+        }
+
+
+def program_loads(
+    programs: SharedProgram, offered: float, run: NetworkRun, alone: tuple[NetworkRun | None, ...]
+) -> tuple[ProgramLoad, ...]:
+    """Return how each program fared in a run; ``alone`` holds a run of each, or nothing."""
+    return tuple(
+        ProgramLoad(
+            name=name,
+            nodes=len(np.unique(programs.node_of[programs.program_of == number])),
+            tasks=int(np.count_nonzero(programs.program_of == number)),
+            offered=offered,
+            measured=run.groups[number],
+            stable=run.stable,
+            alone=alone[number] if alone else None,
+        )
+        for number, name in enumerate(programs.names)
+    )
+
+
+def _figures(measured: Any, *, stable: bool) -> dict[str, Any]:
+    """Return the figures that ``Measured`` and ``GroupMeasured`` have in common."""
+    latency = {"mean": measured.packet_latency, "ci95": measured.packet_latency_ci95}
+    return {
+        "accepted": _known(measured.accepted),
+        "accepted_ci95": _known(measured.accepted_ci95),
+        "packet_latency": {
+            part: _known(value) if stable else None for part, value in latency.items()
+        },
+        "packets": measured.packets,
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _listed(app: Any) -> list[tuple[str | ProcessGraph, NDArray[np.int32] | None]]:
+    """Return the programs of ``app``, each with the nodes that it names, if any."""
+    given = app if isinstance(app, list | tuple) else [app]
+    if not given:
+        raise InputError("app", "no program", "at least one")
+    return [_placed(item) for item in given]
+
+
+def _placed(item: Any) -> tuple[str | ProcessGraph, NDArray[np.int32] | None]:
+    if isinstance(item, str):
+        return parse_placed(item)
+    if isinstance(item, ProcessGraph):
+        return item, None
+    wanted = "a program such as ring:8 or ring:8@0-7, or a pair: a program and its nodes"
+    if not isinstance(item, list | tuple) or len(item) != 2:
+        raise InputError("app", repr(item), wanted)
+    app, nodes = item
+    if not isinstance(app, str | ProcessGraph):
+        raise InputError("app", repr(app), wanted)
+    listed = np.asarray(nodes)
+    if listed.ndim != 1 or listed.dtype.kind not in "iu":
+        raise InputError("app", f"nodes {nodes!r}", "a list of node numbers")
+    found, counts = np.unique(listed, return_counts=True)
+    if counts.max(initial=1) > 1:
+        raise InputError("app", f"node {found[np.argmax(counts)]} twice", "each node once")
+    return app, listed

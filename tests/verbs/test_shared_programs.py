@@ -1,0 +1,167 @@
+"""Several programs at once under an offered load, as ``simulate`` runs them."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.simulation.tally import Delivered
+from netloom.verbs import find_saturation, simulate
+from netloom.verbs.shared_programs import packets_by_program
+from netloom.workload import process_graph, read
+from netloom.workload.traffic import pairs
+
+SHORT = {"cycles": 1500}
+
+CROSSING = [
+    (process_graph(2, [0], [1], name="near"), [0, 2]),
+    (process_graph(2, [0], [1], name="far"), [1, 3]),
+]
+"""Two programs of one message each, which share the channel from node 1 to node 2 of a line."""
+
+
+def test_programs_that_share_a_channel_slow_each_other_down():
+    found = simulate("line:4", app=CROSSING, load=0.42, cycles=60_000)
+    data = found.to_dict()
+    near, far = data["programs"]
+    assert (near["name"], near["nodes"], near["tasks"]) == ("near@0,2", 2, 2)
+    for program in (near, far):
+        assert program["offered"] == 0.42
+        assert program["accepted"] == pytest.approx(0.42, rel=0.05)
+        assert program["alone"]["accepted"] == pytest.approx(0.42, rel=0.05)
+        assert program["slowdown"]["accepted"] == pytest.approx(1, abs=0.06)
+        ratio = program["packet_latency"]["mean"] / program["alone"]["packet_latency"]["mean"]
+        assert program["slowdown"]["packet_latency"] == pytest.approx(ratio)
+        assert ratio > 1.15
+    assert near["packets"] + far["packets"] == data["packets"]
+    mean = sum(each["packet_latency"]["mean"] * each["packets"] for each in (near, far))
+    assert mean / data["packets"] == pytest.approx(data["packet_latency"]["mean"])
+    assert data["traffic"] == "near@0,2 and far@1,3"
+    assert "far@1,3: accepted" in repr(found)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
+    together = simulate("line:4", app=CROSSING, load="0.1,0.3", **SHORT)
+    for number, program in enumerate(CROSSING):
+        asked = simulate("line:4", app=[program], load="0.1,0.3", **SHORT)
+        for both, one in zip(together.points, asked.points, strict=True):
+            assert both.alone[number].measured == one.run.measured
+            assert one.programs[0].measured.packet_latency == one.run.measured.packet_latency
+            assert one.programs[0].to_dict()["slowdown"] is None
+
+
+def test_programs_far_apart_leave_each_other_alone():
+    found = simulate("mesh:8x8", app=["mesh:4x8@0-31", "ring:8@56-63"], load=0.1, **SHORT)
+    for program in found.point.programs:
+        assert program.latency_slowdown == pytest.approx(1, abs=0.06)
+
+
+def test_whether_programs_also_run_alone_can_be_chosen():
+    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT).to_dict()
+    assert [program["alone"] for program in found["programs"]] == [None, None]
+    searched = find_saturation("line:4", app=CROSSING, most_cycles=3000).to_dict()
+    assert searched["saturation_offered"] == pytest.approx(0.5, rel=0.15)
+    assert len(searched["runs"][0]["programs"]) == 2
+
+
+def test_on_shared_nodes_every_program_offers_the_load():
+    app = ["ring:4@0-3", "all-to-all:2@3-4"]
+    data = simulate("mesh:3x3", app=app, load=0.2, shared=True, cycles=10_000).to_dict()
+    assert data["offered"] == pytest.approx(0.2 * 6 / 5)
+    assert [program["offered"] for program in data["programs"]] == pytest.approx([0.2, 0.2])
+    for program in data["programs"]:
+        assert program["accepted"] == pytest.approx(0.2, rel=0.06)
+
+
+def test_packets_that_may_be_of_either_program_are_told_apart_in_proportion():
+    often, seldom = pairs(3, [0], [1]), pairs(3, [0, 0], [1, 2])
+    groups = packets_by_program([often, seldom], seed=1)
+    count = 6000
+    number, one = np.arange(count, dtype=np.int32), np.ones(count, np.int32)
+    columns = [number, one, one, one, 0 * one, one, one, one]
+    found = groups.of(Delivered(*columns))
+    assert groups.senders == (1, 1)
+    assert found.mean() == pytest.approx(1 / 3, abs=0.02)  # 0-1 is all of one, half of the other
+    columns[5] = 2 * one
+    assert (groups.of(Delivered(*columns)) == 1).all()
+
+
+def test_past_saturation_programs_have_no_latency():
+    with pytest.warns(UserWarning, match="above 0.5"):
+        found = simulate("line:4", app=CROSSING, load=0.9, cycles=4000).to_dict()
+    assert not found["stable"]
+    for program in found["programs"]:
+        assert program["packet_latency"] == {"mean": None, "ci95": None}
+        assert program["slowdown"]["packet_latency"] is None
+        assert program["slowdown"]["accepted"] > 1.3
+        assert program["alone"]["stable"]
+
+
+def test_a_mapping_of_a_wished_distance():
+    options = {"app": "torus:8x8", "load": 0.05, "cycles": 3000}
+    data = simulate("torus:8x8", mapping="distance:3", **options).to_dict()
+    assert data["hops"]["mean"] == pytest.approx(3, rel=0.05)
+    assert simulate("torus:8x8", **options).to_dict()["hops"]["mean"] == 1
+
+
+def test_programs_of_ones_own_cannot_be_asked_again():
+    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT)
+    assert found.to_dict()["provenance"]["not_repeatable"] == ["app"]
+
+
+def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
+    verb = sys.modules["netloom.verbs.simulate"]
+    monkeypatch.setattr(verb, "run_all", lambda runs, tell: [runs[0](bool)])
+    found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
+    assert found.interrupted
+    first, second = found.points
+    assert [program["alone"] is None for program in first.to_dict()["programs"]] == [False, True]
+    assert second.alone == (None, None)
+    assert second.programs[0].latency_slowdown is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"app": ["ring:4@0-3", (read("ring:4"), np.arange(4, 8))]},
+        {"app": ("mesh:2x4@0-7", "ring:6@8-15"), "mapping": "random", "seed": 3},
+        {"app": "ring:4@0-2,7", "alone": False},
+    ],
+)
+def test_provenance_suffices_to_ask_again(options):
+    found = simulate("mesh:4x4", load=0.1, **options, **SHORT).to_dict()
+    recorded = json.loads(json.dumps(found["provenance"]))
+    assert recorded["not_repeatable"] == []
+    again = simulate(**recorded["configuration"]).to_dict()
+    assert again["programs"] == found["programs"]
+    assert again["packet_latency"] == found["packet_latency"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@3-6"]},
+         "node 3 in both ring:4@0-3 and ring:4@3-6"),
+        ({"load": 0.1, "app": ["ring:4", "ring:4@3-6"]}, "ring:4 without nodes, one of 2 programs"),
+        ({"load": 0.1, "app": "ring:4@0-2"}, "ring:4@0-2: found 3 nodes for 4 tasks"),
+        ({"load": 0.1, "app": "ring:4@61-64"}, "ring:4@61-64: found node 64; expected 0 to 63"),
+        ({"load": 0.1, "app": [("ring:4", [0, 1, 2, 2])]}, "app: found node 2 twice"),
+        ({"load": 0.1, "app": [("ring:4", 0.5)]}, "app: found nodes 0.5"),
+        ({"load": 0.1, "app": [3]}, "app: found 3; expected a program such as ring:8"),
+        ({"load": 0.1, "app": []}, "app: found no program"),
+        ({"load": 0.1, "app": "ring:4@0-3", "mapping": [0, 1, 2, 3]}, "mapping: found an array"),
+        ({"load": 0.1, "app": "ring:4@0-3", "mapping": "distance:2"}, "mapping: found 'distance:2"),
+        ({"load": 0.1, "app": "ring:4@0-3", "tasks_per_node": 2}, "tasks_per_node: found 2 for"),
+        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@4-7"], "messages": "counts.mtx"},
+         "messages: found one file for 2 programs"),
+        ({"load": 0.9, "app": ["ring:4@0-3", "ring:4@0-3"], "shared": True},
+         "load: found 0.9 of every program, 1.8 of the average .* at most 0.5"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        simulate("mesh:8x8", **options)
+    assert "\n" not in str(caught.value)
