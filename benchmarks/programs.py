@@ -97,12 +97,14 @@ def main() -> None:
           f"{'M flit-hops/s':>13} {'ns a hop':>9}")  # fmt: skip
     for spec, flits, load, cycles in CASES:
         spent, hops, messages = min(worms(spec, flits, load, cycles) for _ in range(3))
-        print(f"{spec:>18} {flits:>6} {load:>6} {messages:>9} {spent:>7.3f} "
-              f"{hops / spent / 1e6:>13.0f} {spent / hops * flits * 1e9:>9.1f}", flush=True)  # fmt: skip
+        rate, each = hops / spent / 1e6, spent / hops * flits * 1e9
+        print(f"{spec:>18} {flits:>6} {load:>6} {messages:>9} {spent:>7.3f} {rate:>13.0f} "
+              f"{each:>9.1f}", flush=True)  # fmt: skip
     slow, fast = twin()
     print(f"\nreadable twin, mesh:12x12, 20 flits: {slow / 1e6:.2f} M flit-hops/s, "
           f"the kernel {fast / slow:.0f}x")  # fmt: skip
-    print(f"\n{'closed loop on':>18} {'program':>13} {'engine':>8} {'CPU s':>7} {'M flit-hops/s':>13}")
+    heads = f"{'program':>13} {'engine':>8} {'CPU s':>7} {'M flit-hops/s':>13}"
+    print(f"\n{'closed loop on':>18} {heads}")
     for spec, app, engine in (
         ("mesh:16x16", "hypercube:8", "worm"),
         ("mesh:64x64", "hypercube:12", "worm"),

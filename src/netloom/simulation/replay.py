@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from netloom.workload.messages import Source
 
 
+MOST_ROWS = 2**24
+"""Rows after which a run ends however far it has come: some 2 GB."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """How a run came to its end.
@@ -42,7 +46,10 @@ def run_program(
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> Ending:
-    """Run a program until it is complete, has come far enough, or has taken too long.
+    """Run a program until it is complete, has come far enough, or has grown too long.
+
+    Too long is what takes more than ``most_cycles``, or was made in parts to more than
+    ``MOST_ROWS`` rows.
 
     Parameters
     ----------
@@ -88,7 +95,7 @@ def run_program(
         engine.advance(until)
         tell(engine.completed)
         done = engine.completed == engine.num_rows if enough is None else enough(engine.rows)
-        if done or until == most_cycles:
+        if done or until == most_cycles or engine.num_rows > MOST_ROWS:
             return Ending(engine.cycle, done, interrupted=False)
         if stopped():
             return Ending(engine.cycle, enough=False, interrupted=True)

@@ -167,7 +167,7 @@ def _path_lengths(_: dict[str, Any]) -> Iterator[Row]:
         yield Row("chittor", "equation 3.18", f"D_avg on {net.name}", value, found, 1e-9)
 
 
-def _process_graphs(nodes: int) -> dict[str, ProcessGraph]:
+def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
     """The four process graphs of chapter 3 for a √N × √N mesh.
 
     The thesis never says which 3D meshes it takes; cubes of the largest whole side that fits are
@@ -196,7 +196,7 @@ class _Random(NamedTuple):
 
 @cache
 def _random_mappings(kind: str, nodes: int, mappings: int) -> _Random:
-    graph, side = _process_graphs(nodes)[kind], isqrt(nodes)
+    graph, side = process_graphs(nodes)[kind], isqrt(nodes)
     net, weights = mesh(side, side), np.ones(graph.num_edges)
     found = []
     for seed in track(range(1, mappings + 1), f"{kind} on {net.name}"):
@@ -231,7 +231,7 @@ def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
         "path_contention_max": "ν_max = C",
     }
     for nodes in known["nodes"]:
-        for kind, graph in _process_graphs(nodes).items():
+        for kind, graph in process_graphs(nodes).items():
             estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
             random = _random_mappings(kind, nodes, known["mappings"])
             for field, name in names.items():
@@ -241,7 +241,7 @@ def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
 
 def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Row]:
     known = printed["lemma 6"]
-    for nodes, kind in product(known["nodes"], _process_graphs(16)):
+    for nodes, kind in product(known["nodes"], process_graphs(16)):
         random = _random_mappings(kind, nodes, known["mappings"])
         root = sqrt(nodes)
         name = f"{kind}, N = {nodes}"

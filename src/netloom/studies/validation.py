@@ -14,9 +14,14 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PAPERS = {"chittor": "netloom.studies.chittor", "router": "netloom.studies.router"}
-"""The module that recomputes each paper (or other reference), by the name that the command line
-takes."""
+PAPERS = {
+    "chittor": ("chittor", "chittor_machine", "chittor_simulator"),
+    "johnson": ("johnson",),
+    "shahrabi": ("shahrabi",),
+    "router": ("router",),
+}
+"""The modules of this package that recompute each paper (or other reference), by the name that the
+command line takes."""
 
 TABLES = ("router",)
 """Those that can be compared with a table of the user's as well."""
@@ -122,8 +127,10 @@ def validate(paper: str = "", *, reference: str | None = None) -> Validation:
         raise InputError("reference", found, f"one for {', '.join(TABLES)}")
     rows: list[Row] = []
     for name in [paper] if paper else PAPERS:
-        recompute: Callable[..., Iterator[Row]] = import_module(PAPERS[name]).rows
-        rows.extend(recompute() if reference is None else recompute(reference))
+        for module in PAPERS[name]:
+            recompute: Callable[..., Iterator[Row]]
+            recompute = import_module(f"netloom.studies.{module}").rows
+            rows.extend(recompute() if reference is None else recompute(reference))
     return Validation(tuple(rows))
 
 

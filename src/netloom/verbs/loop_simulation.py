@@ -134,7 +134,7 @@ class LoopSpeed:
         if not self.ending.enough:
             return (
                 f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
-                "times only: it starves, or most_cycles is too low"
+                "times only: it starves, or loops and most_cycles do not go together"
             )
         return None
 

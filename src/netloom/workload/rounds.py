@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Draw: TypeAlias = "Callable[[NDArray[np.int64]], Mapping[str, NDArray[np.int32]]]"
 
-MOST_ROWS = 2**26
+MOST_ROWS = 2**25
 """Most rows of a program that repeats; a run that needs more is a mistake."""
 
 

@@ -1,0 +1,327 @@
+"""Chittor 1991, chapter 5: the figures of the thesis's simulator, drawn again by lockstep worms.
+
+Each ``figure_`` function returns a table of one row a run: what was run, and the actual traffic of
+the average and of the worst node, per cent of a channel. ``rows`` compares what the text says of
+the figures. Averages are taken over mappings and seeds, and their intervals count.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.progress import counting
+from netloom.studies.chittor import process_graphs
+from netloom.studies.comparing import compare, run_side_by_side
+from netloom.studies.validation import published
+from netloom.verbs.loop import simulate_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.studies.validation import Row
+
+APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+"""Applied traffic of the figures."""
+
+TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
+
+POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
+
+GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
+
+
+def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
+    """Yield what the thesis says of figures 5.6 and 5.9 to 5.16.
+
+    Parameters
+    ----------
+    known
+        The data file's content; another one has other numbers of mappings and seeds.
+    """
+    printed = published("chittor-programs") if known is None else known
+    parts: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+        "figure 5.6": _saturation,
+        "figure 5.9": _lengths,
+        "figure 5.10": _think_times,
+        "figure 5.11": _packets,
+        "figure 5.12": _random_mappings,
+        "figure 5.13": _careful_mappings,
+        "figures 5.14 to 5.16": _policies,
+    }
+    for item, part in parts.items():
+        yield from compare("chittor", item, printed[item], part(printed[item]))
+
+
+def figure_5_6(
+    seeds: int, applied: Sequence[float] = APPLIED, release_cycles: Sequence[int] = (0, 1)
+) -> pl.DataFrame:
+    """The transpose of 144 nodes, with both readings of when a channel is free again."""
+    cases = [
+        {**TRANSPOSE, "release_cycles": release, "applied": traffic, "seed": seed, "loops": 400}
+        for release, traffic, seed in product(release_cycles, applied, _from_one(seeds))
+    ]
+    return run_loops(cases, "figure 5.6")
+
+
+def figure_5_9(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """The effect of message length, on the transpose."""
+    cases = [
+        {**TRANSPOSE, "message_flits": flits, "applied": traffic, "seed": seed}
+        for flits, traffic, seed in product((5, 50, 250), applied, _from_one(seeds))
+    ]
+    return run_loops(cases, "figure 5.9")
+
+
+def figure_5_10(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """The effect of the distribution of computation times, on the transpose."""
+    cases = [
+        {**TRANSPOSE, "think": think, "applied": traffic, "seed": seed}
+        for think, traffic, seed in product(("fixed", "uniform"), applied, _from_one(seeds))
+    ]
+    return run_loops(cases, "figure 5.10")
+
+
+def figure_5_11(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles."""
+    whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
+    cases = [
+        {**TRANSPOSE, "message_flits": 250, "applied": traffic, "seed": seed, **packets}
+        for packets, traffic, seed in product((whole, cut), applied, _from_one(seeds))
+    ]
+    return run_loops(cases, "figure 5.11")
+
+
+def figure_5_12(
+    mappings: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
+) -> pl.DataFrame:
+    """The effect of random mapping: four process graphs, and uniform traffic beside them.
+
+    ``theory_average`` and ``theory_worst`` are the saturation traffic by static analysis of the
+    same mapping (sections 3.5 and 5.6.4), per cent.
+    """
+    cases = [
+        {**_on_mesh(graph, nodes), "mapping": "random", "applied": traffic, "seed": seed}
+        for nodes, graph, traffic, seed in product(
+            sizes, (*GRAPHS, "uniform"), applied, _from_one(mappings)
+        )
+    ]
+    return run_loops(cases, "figure 5.12")
+
+
+def figure_5_13(
+    seeds: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
+) -> pl.DataFrame:
+    """The effect of careful mapping: identity, for the graphs for which it is careful."""
+    cases = [
+        {**_on_mesh(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
+        for nodes, graph, traffic, seed in product(
+            sizes, ("2D mesh", "hypercube"), applied, _from_one(seeds)
+        )
+    ]
+    return run_loops(cases, "figure 5.13")
+
+
+def figures_5_14_to_5_16(
+    mappings: int,
+    applied: Sequence[float] = APPLIED,
+    policies: Sequence[str] = POLICIES,
+    graphs: Sequence[str] = GRAPHS,
+) -> pl.DataFrame:
+    """The effect of arbitration: randomly mapped graphs on 256 nodes, policy by policy.
+
+    Fewer loops than elsewhere: with first come first served the slowest task takes up to some
+    100 000 cycles for each.
+    """
+    cases = [
+        {
+            **_on_mesh(graph, 256), "mapping": "random", "arbitration": policy,
+            "applied": traffic, "seed": seed, "loops": 30, "skip": 5,
+        }
+        for graph, policy, traffic, seed in product(graphs, policies, applied, _from_one(mappings))
+    ]  # fmt: skip
+    return run_loops(cases, f"arbitration, {', '.join(policies)}")
+
+
+def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
+    """Return one row a closed loop on lockstep worms: its options, and the traffic, per cent.
+
+    Parameters
+    ----------
+    cases
+        Options of ``simulate_loop``; ``graph`` is a label of its own.
+    what
+        Shown while it lasts.
+    """
+    import polars as pl
+
+    with counting(len(cases), what) as tell:
+        found = run_side_by_side([partial(_run_loop, case) for case in cases], tell)
+    return pl.DataFrame(found, infer_schema_length=None)
+
+
+def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in case.items() if name != "graph"}
+    simulated = simulate_loop(engine="worm", **options)
+    times, limit = simulated.point.times, simulated.limit
+    assert times is not None, simulated.point.note
+    return {name: value for name, value in case.items() if name != "app"} | {
+        "app": simulated.program,
+        "average_node": 100 * times.average_node,
+        "worst_node": 100 * times.worst_node,
+        "accepted": 100 * times.accepted,
+        "theory_average": None if limit is None else 100 * limit.average_node,
+        "theory_worst": None if limit is None else 100 * limit.worst_node,
+    }
+
+
+def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
+    app = "uniform" if graph == "uniform" else process_graphs(nodes)[graph]
+    side = isqrt(nodes)
+    return {"graph": graph, "app": app, "on": f"mesh:{side}x{side}"}
+
+
+def _from_one(count: int) -> Iterable[int]:
+    return range(1, count + 1)
+
+
+def _column(table: pl.DataFrame, name: str, **where: Any) -> NDArray[np.float64]:
+    """One column of the rows of a kind, by seed."""
+    chosen = table.filter(**where).sort("seed")
+    assert len(chosen)
+    return chosen[name].to_numpy()
+
+
+def _saturation(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_6(known["seeds"], [0.9])
+    found = {}
+    for who, (release, held) in product(("average", "worst"), ((0, "L"), (1, "L + 1"))):
+        percent = _column(table, f"{who}_node", release_cycles=release)
+        found[f"{who} node, channels held {held} cycles (%)"] = percent
+        if not release:
+            found[f"{who} node (%)"] = percent
+    return found
+
+
+def _lengths(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_9(known["seeds"], [0.9])
+    found: dict[str, Any] = {}
+    for who in ("average", "worst"):
+        five, fifty, most = (
+            _column(table, f"{who}_node", message_flits=flits) for flits in (5, 50, 250)
+        )
+        found[f"{who} node, 250 flits over 50 flits"] = most / fifty
+        found[f"{who} node, 50 flits (%)"] = fifty
+        found[f"{who} node, 5 flits saturate lower (share of runs)"] = np.mean(five < fifty)
+    return found
+
+
+def _think_times(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_10(known["seeds"], [0.1, 0.9])
+    found: dict[str, Any] = {}
+    for who in ("average", "worst"):
+        for traffic, where in ((0.1, "at 10 % applied"), (0.9, "saturated")):
+            fixed, uniform = (
+                _column(table, f"{who}_node", think=think, applied=traffic)
+                for think in ("fixed", "uniform")
+            )
+            if traffic == 0.9:
+                found[f"{who} node, fixed over uniform, {where}"] = fixed / uniform
+            else:
+                found[f"{who} node, fixed better {where} (share of runs)"] = np.mean(
+                    fixed > uniform
+                )
+    return found
+
+
+def _packets(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_11(known["seeds"], [0.1, 0.9])
+    found = {}
+    for who in ("average", "worst"):
+        for traffic, where in ((0.1, "at 10 % applied"), (0.9, "saturated")):
+            cut = _column(table, f"{who}_node", packet_flits=25, applied=traffic)
+            whole = _column(table, f"{who}_node", packet_flits=250, applied=traffic)
+            found[f"{who} node, packets over whole messages, {where}"] = cut / whole
+    return found
+
+
+def _random_mappings(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_12(known["mappings"], [0.5])
+    found = {}
+    for nodes, on in ((64, "mesh:8x8"), (256, "mesh:16x16")):
+        found[f"uniform, N = {nodes}, average node (%)"] = _column(
+            table, "average_node", graph="uniform", on=on
+        )
+        for graph in GRAPHS:
+            average, worst, theory_average, theory_worst = (
+                _column(table, name, graph=graph, on=on)
+                for name in ("average_node", "worst_node", "theory_average", "theory_worst")
+            )
+            name = f"{graph}, N = {nodes}"
+            found[f"{name}, average node over theory"] = average / theory_average
+            found[f"{name}, worst node over theory"] = worst / theory_worst
+            found[f"{name}, average over worst node"] = average / worst
+    return found
+
+
+def _careful_mappings(known: Mapping[str, Any]) -> dict[str, Any]:
+    table = figure_5_13(known["seeds"], [0.25])
+    return {
+        f"{graph}, N = {nodes}, {who} node over applied": _column(
+            table, f"{who}_node", graph=graph, on=on
+        )
+        / 25
+        for nodes, on in ((64, "mesh:8x8"), (256, "mesh:16x16"))
+        for graph in ("2D mesh", "hypercube")
+        for who in ("average", "worst")
+    }
+
+
+def _policies(known: Mapping[str, Any]) -> dict[str, Any]:
+    import polars as pl
+
+    mappings = known["mappings"]
+    table = pl.concat(
+        [
+            figures_5_14_to_5_16(mappings, [0.12, 0.18, 0.25, 0.4], ["timestamp", "fifo"]),
+            figures_5_14_to_5_16(mappings, [0.25, 0.4], ["biased", "source"]),
+            figures_5_14_to_5_16(mappings, [0.25], ["fifo-lru"]),
+        ]
+    )
+    found = {}
+    for graph in GRAPHS:
+
+        def actual(
+            policy: str, traffic: float, who: str = "average", graph: str = graph
+        ) -> NDArray[np.float64]:
+            return _column(table, f"{who}_node", graph=graph, arbitration=policy, applied=traffic)
+
+        highest = {
+            policy: np.max([actual(policy, a) for a in (0.12, 0.18, 0.25, 0.4)], axis=0)
+            for policy in ("timestamp", "fifo")
+        }
+        found[f"{graph}, FIFO below its highest at 40 % (share of mappings)"] = np.mean(
+            actual("fifo", 0.4) < 0.95 * highest["fifo"]
+        )
+        found[f"{graph}, time stamp at 40 % over its highest"] = (
+            actual("timestamp", 0.4) / highest["timestamp"]
+        )
+        found[f"{graph}, FIFO below time stamp at 25 % (share of mappings)"] = np.mean(
+            actual("fifo", 0.25) < actual("timestamp", 0.25)
+        )
+        found[f"{graph}, ties by least recent request over FIFO"] = actual(
+            "fifo-lru", 0.25
+        ) / actual("fifo", 0.25)
+        for policy, who, traffic in product(
+            ("biased", "source"), ("average", "worst"), (0.25, 0.4)
+        ):
+            name = f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"
+            found[name] = actual(policy, traffic, who) / actual("timestamp", traffic, who)
+    return found
