@@ -142,7 +142,7 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
         ("--on mesh:4x4 --applied 0.1", "app: found no program"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --load 0.1", "one of them at a time"),
         ("--on mesh:4x4 --transactions --trace examples/halo.csv", "one of them at a time"),
-        ("--on mesh:4x4 --load 0.1 --contexts 2", "contexts: found no such field"),
+        ("--on mesh:4x4 --load 0.1 --contexts 2", "expected --transactions"),
         ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "save_messages"),
         ("--on mesh:4x4 --load 0.1 --engine worm", "--broadcast 0"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),

@@ -10,7 +10,7 @@ from netloom.errors import DeadlockError, InputError
 from netloom.routing import Layered, UpDown, paths
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without
-from netloom.verbs import analyze, simulate
+from netloom.verbs import analyze, replay, simulate
 from netloom.verbs.loop import simulate_loop
 from netloom.verbs.programs import find_network, place_program
 from netloom.workload import parse_traffic, ring
@@ -188,3 +188,25 @@ def test_traffic_that_meets_no_failed_node_is_as_it_is():
     mirrored = permutation([0, 1, 13, *range(3, 13), 2, 14, 15])
     found = simulate("mesh:4x4", failed_nodes="5", traffic=mirrored, **SHORT)
     assert np.flatnonzero(found.network.traffic.rate).tolist() == [2, 13]
+
+
+def test_a_trace_runs_on_nodes_that_work():
+    options = {"trace": "examples/halo.csv", "failed_nodes": "1"}
+    for mapping in ("identity", "random"):
+        found = replay("torus:4x4x5", mapping=mapping, **options)
+        assert not {1} & set(found.messages()["source_node"].to_list())
+    with pytest.raises(InputError, match="task 1 on node 1, which failed"):
+        replay("torus:4x4x5", mapping=list(range(64)), **options)
+
+
+def test_a_listed_program_without_nodes_is_recorded_by_its_name():
+    found = simulate("mesh:4x4", app=[ring(16)], load=0.1, cycles=200)
+    again = simulate(**json.loads(json.dumps(found.provenance.to_dict()))["configuration"])
+    assert again.accepted == found.accepted
+
+
+@pytest.mark.parametrize("field", ["failed_channels", "failed_nodes"])
+@pytest.mark.parametrize("words", [",", "9" * 5000])
+def test_words_that_name_nothing_are_refused(field, words):
+    with pytest.raises(InputError, match=field.replace("_", " ")):
+        simulate("mesh:4x4", load=0.1, **{field: words})

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
+from netloom.errors import DeadlockError, InputError
 from netloom.routing import UpDown
 from netloom.verbs.loop import simulate_loop
 from netloom.workload import process_graph, read
@@ -117,15 +117,22 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
         simulate_loop("mesh:4x4", app=app, **options)
     found = simulate_loop("mesh:4x4", app=app, shared=True, **options)
     assert [program.tasks for program in found.points[0].programs] == [8, 6]
-    for number, spec in enumerate(app):
-        asked = simulate_loop("mesh:4x4", app=spec, **options)
-        for both, one in zip(found.points, asked.points, strict=True):
-            alone = both.programs[number].alone
-            assert alone.cycles.tolist() == one.times.cycles.tolist()
-            assert one.to_dict()["programs"][0]["alone"] is None
+    asked = simulate_loop("mesh:4x4", app=app[0], **options)
+    for both, one in zip(found.points, asked.points, strict=True):
+        alone = both.programs[0].alone
+        assert alone.cycles.tolist() == one.times.cycles.tolist()
+        assert one.to_dict()["programs"][0]["alone"] is None
     lone = simulate_loop("mesh:4x4", app=app, shared=True, alone=False, **options)
     assert lone.points[1].times.cycles.tolist() == found.points[1].times.cycles.tolist()
     assert lone.points[1].programs[0].slowdown is None
+
+
+def test_programs_that_never_meet_are_not_slowed_down_at_all():
+    app = ["ring:4@0-3", "ring:4@4-7", "transpose:2@8-11"]
+    found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
+    assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
+    first, second, _ = found.points[0].programs  # and yet they do not do the same
+    assert first.times.cycles.tolist() != second.times.cycles.tolist()
 
 
 @pytest.mark.parametrize(
@@ -203,3 +210,26 @@ def test_a_task_without_neighbours_is_named(tmp_path):
         simulate_loop("mesh:4x4", applied=0.2, app=str(file))
     with pytest.raises(InputError, match=r"lonely\.mtx@4-6: found task 2 without neighbours"):
         simulate_loop("mesh:4x4", applied=0.2, app=["transpose:2@0-3", f"{file}@4-6"])
+
+
+def test_some_messages_that_block_each_other_end_the_run_though_others_go_on():
+    with pytest.raises(DeadlockError, match="up-down") as failed:
+        simulate_loop("torus:8x8", app="hypercube:6", mapping="random", applied=0.8, engine="worm")
+    assert len(failed.value.cycle) >= 2
+
+
+def test_the_limit_is_of_a_task_also_where_several_share_a_node():
+    options = {"applied": 0.9, "loops": 5, "engine": "worm", "choice": "uniform"}
+    one = simulate_loop("mesh:4x4", app="all-to-all:16", **options).limit
+    two = simulate_loop("mesh:4x4", app="all-to-all:32", tasks_per_node=2, **options).limit
+    # of 31 others, 30 are on other nodes: a node sends 2 * 30/31 of what a task does
+    assert two.upper_bound == pytest.approx(one.upper_bound / 2 * 31 / 30)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"switch_cycles": 5}, {"app": "uniform", "mapping": "random"},
+              {"app": "uniform", "choice": "bytes"}, {"app": "uniform", "tasks_per_node": 2}]
+)  # fmt: skip
+def test_what_says_nothing_of_a_loop_is_refused(wrong):
+    with pytest.raises(InputError, match=list(wrong)[-1]):
+        simulate_loop("mesh:4x4", **{"app": "ring:16", "applied": 0.1, "loops": 2} | wrong)

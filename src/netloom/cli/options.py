@@ -7,6 +7,7 @@ import typer
 
 LOAD = "Offered load (said at most one way)"
 FILES = "Files to write"
+FAULTS = "Broken parts"
 
 App: TypeAlias = Annotated[
     str,
@@ -37,6 +38,14 @@ Parts: TypeAlias = Annotated[
         help="Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
         "collective-calls."
     ),
+]
+
+FailedChannels: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Links that are broken: 3-4,7->8 (one way).", rich_help_panel=FAULTS),
+]
+FailedNodes: TypeAlias = Annotated[
+    str | None, typer.Option(help="Nodes that are broken: 5,9.", rich_help_panel=FAULTS)
 ]
 
 Offered: TypeAlias = Annotated[

@@ -11,7 +11,6 @@ TRANSACTIONS = "Transactions: contexts that wait for a protocol"
 BROADCAST = "Broadcast"
 TRACE = "Trace: messages that wait for each other"
 PATTERN = "Machine experiment: what nodes and their channels take"
-FAULTS = "Broken parts"
 
 Engine: TypeAlias = Annotated[
     str | None,
@@ -40,14 +39,6 @@ EndChannels: TypeAlias = Annotated[
         help="Of worms: channels between node and router, each way, 1 or 0 (unlimited).",
         rich_help_panel=ENGINE,
     ),
-]
-
-FailedChannels: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="Links that are broken: 3-4,7->8 (one way).", rich_help_panel=FAULTS),
-]
-FailedNodes: TypeAlias = Annotated[
-    str | None, typer.Option(help="Nodes that are broken: 5,9.", rich_help_panel=FAULTS)
 ]
 
 Applied: TypeAlias = Annotated[

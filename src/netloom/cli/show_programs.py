@@ -54,7 +54,7 @@ def _loop(result: LoopSimulation) -> list[Any]:
         lines.append(
             "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis: an average node "
             f"saturates at {number(result.limit.average_node)}, the worst at "
-            f"{number(result.limit.worst_node)}, none above "
+            f"{number(result.limit.worst_node)}; if all sent alike, none could send more than "
             f"{number(result.limit.upper_bound)}.[/]"
         )
     if result.points[-1].programs:

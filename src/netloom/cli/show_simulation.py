@@ -35,13 +35,12 @@ def show(result: Simulation | NetworkSaturation) -> None:
                 screen.print("• interrupted: how far the search had come by then")
             elif not search.saturates:
                 screen.print(f"• {search.setting.router.switching} keeps up with all it is offered")
-    elif result.several:
-        screen.print(_curve(result))
     else:
-        screen.print(_figures(result))
-        if result.point.programs:
+        screen.print(_curve(result) if result.several else _figures(result))
+        if any(point.programs for point in result.points):
             screen.print(_programs(result))
-        screen.print(_verdict(result))
+        if not result.several:
+            screen.print(_verdict(result))
     for line in _remarks(result):
         screen.print(line, soft_wrap=True, markup=False)
 
@@ -105,7 +104,7 @@ def _figures(result: Simulation) -> Table:
 def _programs(result: Simulation) -> Table:
     """Return what each of several programs gets, beside the others and alone."""
     table = _table(("", "nodes", "offered", "accepted", "latency", "alone", "times as long"))
-    for program in result.point.programs:
+    for program in (program for point in result.points for program in point.programs):
         alone = program.alone
         table.add_row(
             escape(program.name),
@@ -114,7 +113,7 @@ def _programs(result: Simulation) -> Table:
             number(program.measured.accepted),
             number(program.latency),
             number(alone.measured.packet_latency if alone and alone.stable else None),
-            number(program.latency_slowdown),
+            _interval(program.latency_slowdown, program.latency_slowdown_ci95),
         )
     return table
 

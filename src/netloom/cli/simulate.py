@@ -5,9 +5,9 @@ from typing import Any
 
 import typer
 
+from netloom.cli import options
 from netloom.cli import program_options as program
 from netloom.cli import simulate_options as of
-from netloom.cli.options import AsJson
 from netloom.cli.output import advice_shown, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
@@ -29,6 +29,17 @@ VERBS = {
 }
 """The verb that an option asks for; ``simulate`` where none of them is given."""
 
+QUESTIONS = {
+    "simulate": "SimulateQuestion",
+    "find_saturation": "SimulateQuestion",
+    "simulate_loop": "LoopQuestion",
+    "simulate_transactions": "TransactionQuestion",
+    "replay": "ReplayQuestion",
+    "simulate_broadcast": "BroadcastQuestion",
+    "simulate_pattern": "PatternQuestion",
+}
+"""The question of each verb, whose fields are the options that go with it."""
+
 
 def simulate(
     what: of.What = "",
@@ -49,8 +60,8 @@ def simulate(
     injection_channels: of.InjectionChannels = None,
     ejection_channels: of.EjectionChannels = None,
     oldest_first: of.OldestFirst = None,
-    failed_channels: program.FailedChannels = None,
-    failed_nodes: program.FailedNodes = None,
+    failed_channels: options.FailedChannels = None,
+    failed_nodes: options.FailedNodes = None,
     load: of.Load = None,
     traffic: of.TrafficName = None,
     packet_flits: of.PacketFlits = None,
@@ -99,7 +110,7 @@ def simulate(
     most_cycles: of.MostCycles = None,
     plot: of.Plot = None,
     save_messages: program.SaveMessages = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Simulate a network: under a load, or driven by a program that waits for it.
 
@@ -117,12 +128,18 @@ def simulate(
 
         check_picture(plot)
     verb = _verb(what, asked)
-    if save_messages is not None and verb != "replay":
-        raise InputError("save_messages", f"'{save_messages}'", "a trace, with --trace")
+    if save_messages is not None:
+        from netloom.report.save import check_table
+
+        check_table(save_messages)
+        if verb != "replay":
+            raise InputError("save_messages", f"'{save_messages}'", "a trace, with --trace")
+    given = _given(asked)
     with compilation_announced(), advice_shown():
         from netloom import verbs
 
-        result = getattr(verbs, verb)(**_given(asked))
+        _check_options(verb, given)
+        result = getattr(verbs, verb)(**given)
     if as_json:
         print_json(result.to_dict())
     else:
@@ -159,6 +176,21 @@ def _given(asked: dict[str, Any]) -> dict[str, Any]:
     if len(given.get("app") or ()) == 1:
         given["app"] = given["app"][0]
     return given
+
+
+def _check_options(verb: str, given: dict[str, Any]) -> None:
+    """Raise InputError if an option says nothing of what the verb answers."""
+    from netloom import verbs
+
+    known = getattr(verbs, QUESTIONS[verb]).model_fields
+    for name in given:
+        if name not in known:
+            fits = [option for option, other in VERBS.items()
+                    if name in getattr(verbs, QUESTIONS[other]).model_fields]  # fmt: skip
+            fits += ["load"] * (name in verbs.SimulateQuestion.model_fields)
+            asks = next((option for option in VERBS if option in given), "load")
+            found = f"--{name.replace('_', '-')} with --{asks}, which it says nothing of"
+            raise InputError(name, found, " or ".join(f"--{option}" for option in fits))
 
 
 def _show(verb: str, result: Any) -> None:

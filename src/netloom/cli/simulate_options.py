@@ -24,7 +24,7 @@ Routing: TypeAlias = Annotated[
     str,
     typer.Option(
         help="default, dimension-order, adaptive, west-first, negative-first, odd-even, o1turn, "
-        "valiant, romm, shortest-path or routes:FILE.",
+        "valiant, romm, shortest-path, layered, up-down or routes:FILE.",
         rich_help_panel=NETWORK,
     ),
 ]

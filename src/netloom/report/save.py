@@ -11,6 +11,8 @@ from netloom.errors import InputError
 from netloom.textfiles import unwritable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
     import polars as pl
 
@@ -33,17 +35,7 @@ def check_picture(path: str | Path) -> Path:
     >>> check_picture("hot.png").suffix
     '.png'
     """
-    path = Path(path)
-    if path.suffix not in FORMATS:
-        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(FORMATS)}")
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
-    if not parent.is_dir():
-        raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
-    if path.is_dir():
-        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
-    if not access(path if path.exists() else parent, W_OK):
-        raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
-    return path
+    return _check(Path(path), FORMATS)
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
@@ -63,6 +55,22 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     return path
 
 
+def check_table(path: str | Path) -> Path:
+    """Return the path of a table to write, or refuse it before any work is done.
+
+    Raises
+    ------
+    InputError
+        If the suffix is not one of ``TABLES``, or nothing can be written there.
+
+    Examples
+    --------
+    >>> check_table("times.csv").suffix
+    '.csv'
+    """
+    return _check(Path(path), TABLES)
+
+
 def save_table(table: pl.DataFrame, path: str | Path) -> Path:
     """Write ``table`` to a .csv or .parquet file, and return its path.
 
@@ -71,9 +79,7 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
     InputError
         If the suffix is neither, or the file cannot be written.
     """
-    path = Path(path)
-    if path.suffix not in TABLES:
-        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(TABLES)}")
+    path = check_table(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".csv":
@@ -82,4 +88,17 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
             table.write_parquet(path)
     except OSError as error:
         raise unwritable(path, error) from None
+    return path
+
+
+def _check(path: Path, suffixes: Sequence[str]) -> Path:
+    if path.suffix not in suffixes:
+        raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(suffixes)}")
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir():
+        raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
+    if path.is_dir():
+        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
+    if not access(path if path.exists() else parent, W_OK):
+        raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
     return path

@@ -108,7 +108,12 @@ def figure_5_12(
     same mapping (sections 3.5 and 5.6.4), per cent.
     """
     cases = [
-        {**_on_mesh(graph, nodes), "mapping": "random", "applied": traffic, "seed": seed}
+        {
+            **_on_mesh(graph, nodes),
+            **({} if graph == "uniform" else {"mapping": "random"}),
+            "applied": traffic,
+            "seed": seed,
+        }
         for nodes, graph, traffic, seed in product(
             sizes, (*GRAPHS, "uniform"), applied, _from_one(mappings)
         )

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MOST_DIGITS = 18
+"""Digits of a number that may be a node's: no network has as many."""
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Faulty(Topology):
     """A network without its broken parts; ``without`` makes one.
@@ -86,6 +90,9 @@ def without(
         works[:] = False
         works[topology.whole_channel] = True
         failed[list(topology.failed_nodes)] = True
+    for where, given in (("failed channels", channels), ("failed nodes", nodes)):
+        if isinstance(given, str) and given and not _words(given):
+            raise InputError(where, f"'{given}'", "words such as 3-4 or 5, with commas between")
     for word in _words(channels):
         works[_channels(topology, whole, word)] = False
     for word in _words(nodes):
@@ -172,6 +179,8 @@ def _find_node(topology: Topology, word: str) -> int | None:
         return topology.node_labels.index(word)
     parts = re.split("[.,]", word.removeprefix("(").removesuffix(")"))
     if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+        return None
+    if any(len(part.strip()) > MOST_DIGITS for part in parts):
         return None
     at = [int(part) for part in parts]
     if len(at) == 1:

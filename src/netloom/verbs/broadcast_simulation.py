@@ -16,6 +16,7 @@ from netloom.verbs.broadcast_load import (
     direction_means,
     unicast_load,
 )
+from netloom.verbs.numbers import known
 
 if TYPE_CHECKING:
     import polars as pl
@@ -180,7 +181,7 @@ class BroadcastSimulation:
             "rate": run.rate,
             "created": run.created,
             "accepted": run.accepted,
-            "zero_load_latency": _known(self.zero_load_latency(run)) if run.stable else None,
+            "zero_load_latency": known(self.zero_load_latency(run)) if run.stable else None,
         }
         for name in ("unicast", "broadcast", "target"):
             for part, value in _latency_dict(run, getattr(run, name)).items():
@@ -188,7 +189,7 @@ class BroadcastSimulation:
         return row | {
             "unicast_messages": run.unicast.messages,
             "broadcast_messages": run.broadcast.messages,
-            "hops": _known(run.hops),
+            "hops": known(run.hops),
             "utilisation_mean": float(run.class_utilisation.sum()),
             "utilisation_max": float(run.channel_utilisation.max(initial=0.0)),
             "utilisation_unicast": float(run.class_utilisation[0]),
@@ -230,10 +231,10 @@ class BroadcastSimulation:
                 "dimension": axis,
                 "direction": ("growing", "falling")[direction],
                 "total": float(total[axis, direction]),
-                "unicast": _known(unicast[axis, direction]),
-                "broadcast": _known(by_broadcast[axis, direction]),
-                "expected_unicast": _known(expected[0, axis, direction]),
-                "expected_broadcast": _known(expected[1, axis, direction]),
+                "unicast": known(unicast[axis, direction]),
+                "broadcast": known(by_broadcast[axis, direction]),
+                "expected_unicast": known(expected[0, axis, direction]),
+                "expected_broadcast": known(expected[1, axis, direction]),
             }
             for axis, direction in np.ndindex(total.shape)
             if cube.line_channels[axis]
@@ -243,7 +244,7 @@ class BroadcastSimulation:
 def _latency_dict(run: BroadcastRun, latency: Latency) -> dict[str, float | None]:
     """Return a latency as it was measured; None past saturation, and where NaN."""
     return {
-        part: _known(getattr(latency, part)) if run.stable else None
+        part: known(getattr(latency, part)) if run.stable else None
         for part in ("mean", "ci95", "p50", "p99", "max")
     }
 
@@ -263,7 +264,3 @@ def _note(run: BroadcastRun) -> str | None:
     if not (run.precise or run.interrupted):
         doubts.append(f"precision not reached: {messages} messages")
     return "; ".join(doubts) or None
-
-
-def _known(value: Any) -> float | None:
-    return None if np.isnan(value) else float(value)

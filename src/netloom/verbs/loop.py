@@ -20,6 +20,7 @@ from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.verbs.loop_simulation import LoopSimulation, LoopSpeed, ProgramSpeed
+from netloom.verbs.network_question import refuse
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
@@ -124,13 +125,19 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
     0.33
     """
     question = ask(LoopQuestion, {"on": on, **options})
+    refuse(question, ("switch_cycles",), "transactions: these tasks have no contexts")
+    if question.app == UNIFORM:
+        fields = ("messages", "parts", "mapping", "tasks_per_node", "choice")
+        refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")
     applied = parse_numbers(question.applied, "applied", below_one=True)
     packet = _program_packet(question)
     network = prepare_program(question, longest_flits=packet or question.message_flits)
     graph, node_of, shared = _program(question, network.topology)
     limit = None if graph is None else _limit(question, network, graph, node_of)
 
-    def make_loop(graph: ProcessGraph | None, node_of: ArrayLike, traffic: float) -> ClosedLoop:
+    def make_loop(
+        graph: ProcessGraph | None, node_of: ArrayLike, traffic: float, first_task: int = 0
+    ) -> ClosedLoop:
         return ClosedLoop(
             graph,
             node_of,
@@ -142,15 +149,17 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
             packet_flits=packet,
             gap_cycles=question.gap_cycles or 0,
             seed=question.seed,
+            first_task=first_task,
         )
 
     name = UNIFORM if graph is None else graph.name
     count = len(shared.names) if shared else 0
     each = [shared.alone(number) for number in range(count)] if shared else []
+    first_of = np.cumsum([0] + [one.graph.num_tasks for one in each]).tolist()
     loops = [(traffic, make_loop(graph, node_of, traffic), shared) for traffic in applied]
     loops += [
-        (traffic, make_loop(one.graph, one.node_of, traffic), None)
-        for one in (each if question.alone and count > 1 else [])
+        (traffic, make_loop(one.graph, one.node_of, traffic, first_of[number]), None)
+        for number, one in enumerate(each if question.alone and count > 1 else [])
         for traffic in applied
     ]
     with counting(len(loops), f"{name} on {network.topology.name}") as tell:
@@ -246,7 +255,7 @@ def _limit(
     graph: ProcessGraph,
     node_of: NDArray[np.int32],
 ) -> Saturation | None:
-    """Return what static analysis says of the same traffic; None where it cannot be said.
+    """Return what static analysis says of the same traffic, per task; None where it cannot be said.
 
     Every task sends as often, so that an edge's weight is the share of its source's messages.
     """
@@ -261,7 +270,9 @@ def _limit(
     found = measure(network.topology, network.routing, source, target, share)  # type: ignore[arg-type]
     if not (found.path_length > 0).any():
         return None
-    return saturation(found, source, share, network.topology.num_nodes)
+    limit = saturation(found, source, share, network.topology.num_nodes)
+    known = ("average_node", "worst_node", "upper_bound")  # a task's weight is 1, a node's the mean
+    return replace(limit, **{name: getattr(limit, name) / limit.mean_weight for name in known})
 
 
 def _run(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import Field, InstanceOf
 
 from netloom.errors import InputError
@@ -91,7 +92,7 @@ def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
     """Raise InputError if one of the fields was given, where it says nothing of what was asked."""
     for field in fields:
         value, default = getattr(question, field), type(question).model_fields[field].default
-        if value is not default and value != default:
+        if not np.array_equal(value, default):
             raise InputError(field, f"'{value}'", wanted)
 
 

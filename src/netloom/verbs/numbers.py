@@ -121,3 +121,14 @@ def _range(text: str, field: str) -> list[float]:
         raise InputError(field, f"'{text}'", "a step above 0, and a stop that is not below start")
     count = floor(min((stop - start) / step + 1e-9, MOST_NUMBERS)) + 1
     return [round(start + step * index, 12) for index in range(count)]
+
+
+def known(value: Any) -> float | None:
+    """Return a number as JSON has it: None for NaN, which stands for what is not known.
+
+    Examples
+    --------
+    >>> known(np.float64(1.5)), known(float("nan"))
+    (1.5, None)
+    """
+    return None if np.isnan(value) else float(value)

@@ -153,11 +153,33 @@ def place_program(
         hops = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         near = mapping_with_distance(graph, _working_part(network), hops, seed)
         return working_nodes(network)[near].astype(np.int32)
+    return place_tasks(mapping, graph.num_tasks, network, seed=seed, tasks_per_node=tasks_per_node)
+
+
+def place_tasks(
+    mapping: Any, num_tasks: int, network: Topology, *, seed: int, tasks_per_node: int
+) -> NDArray[np.int32]:
+    """Return int32[num_tasks], the node of each of so many tasks; see ``place_program``.
+
+    Raises
+    ------
+    InputError
+        If there is no such mapping, it does not fit, or it puts a task on a broken node.
+
+    Examples
+    --------
+    >>> broken = find_network("mesh:2x2", failed_nodes="1")[0]
+    >>> place_tasks("identity", 3, broken, seed=1, tasks_per_node=1)
+    array([0, 2, 3], dtype=int32)
+    """
+    if isinstance(mapping, str) and mapping.startswith(DISTANCE):
+        wanted = "identity, random or a file: these tasks have no process graph, with distances"
+        raise InputError("mapping", f"'{mapping}'", wanted)
     named = isinstance(mapping, str) and mapping in ("identity", "random")
     nodes = working_nodes(network) if named else np.arange(network.num_nodes, dtype=np.int32)
     placed = place(
         mapping,
-        graph.num_tasks,
+        num_tasks,
         len(nodes),
         seed=seed,
         tasks_per_node=tasks_per_node,

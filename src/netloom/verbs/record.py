@@ -205,11 +205,17 @@ def _plain_programs(value: list[Any]) -> list[Any] | None:
     graphs = [graph for item in value for graph in _programs_of(item)]
     if not all(_same(_made(lambda name=graph.name: read(name)), graph) for graph in graphs):  # type: ignore[misc]
         return None
-    return [
-        [part.name if isinstance(part, ProcessGraph) else np.asarray(part).tolist()
-         for part in item] if isinstance(item, list | tuple) else item
-        for item in value
-    ]  # fmt: skip
+    return [_plain_program(item) for item in value]
+
+
+def _plain_program(item: Any) -> Any:
+    """Return one of several programs as plain data: a spec, or a spec and its nodes."""
+    if isinstance(item, ProcessGraph):
+        return item.name
+    if not isinstance(item, list | tuple):
+        return item
+    app, nodes = item
+    return [app.name if isinstance(app, ProcessGraph) else app, np.asarray(nodes).tolist()]
 
 
 def _machine_spec(value: Machine) -> str | None:

@@ -13,14 +13,13 @@ from pydantic import Field, InstanceOf
 
 from netloom.errors import InputError
 from netloom.machines import Machine
-from netloom.mapping import place
 from netloom.progress import counting
 from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
 from netloom.verbs.network_question import refuse
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
-from netloom.verbs.programs import find_network
+from netloom.verbs.programs import find_network, place_tasks
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.trace_replay import TraceReplay
@@ -95,13 +94,12 @@ def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
     question = ask(ReplayQuestion, {"on": on, **options})
     trace = _read(question)
     network = prepare_program(question, longest_flits=_longest(question, trace))
-    node_of = place(
+    node_of = place_tasks(
         question.mapping,
         trace.num_tasks,
-        network.topology.num_nodes,
+        network.topology,
         seed=question.seed,
         tasks_per_node=question.tasks_per_node,
-        topology_name=network.topology.name,
     )
     program = trace.placed(network.topology, node_of)
     engine = network.make_engine()

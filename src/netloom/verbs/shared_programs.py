@@ -10,6 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.simulation.tally import Groups
 from netloom.topology.faults import Faulty
+from netloom.verbs.numbers import known
 from netloom.verbs.programs import read_program
 from netloom.workload import ProcessGraph
 from netloom.workload.counter_random import uniforms
@@ -157,21 +158,33 @@ class ProgramLoad:
     @property
     def latency(self) -> float | None:
         """Mean packet latency, cycles; None past saturation, or without packets."""
-        return _known(self.measured.packet_latency) if self.stable else None
+        return known(self.measured.packet_latency) if self.stable else None
 
     @property
     def latency_slowdown(self) -> float | None:
         """Packet latency beside the others, as a multiple of that alone."""
         if self.alone is None or not self.alone.stable or self.latency is None:
             return None
-        return _known(self.latency / self.alone.measured.packet_latency)
+        return known(self.latency / self.alone.measured.packet_latency)
+
+    @property
+    def latency_slowdown_ci95(self) -> float | None:
+        """Half-width of the 95 % interval of that multiple: those of both latencies, as one."""
+        if self.alone is None or self.latency_slowdown is None:
+            return None
+        here, alone = self.measured, self.alone.measured
+        relative = np.hypot(
+            here.packet_latency_ci95 / here.packet_latency,
+            alone.packet_latency_ci95 / alone.packet_latency,
+        )
+        return known(self.latency_slowdown * float(relative))
 
     @property
     def accepted_slowdown(self) -> float | None:
         """Accepted traffic alone, as a multiple of that beside the others."""
         if self.alone is None or not self.measured.accepted > 0:
             return None
-        return _known(self.alone.measured.accepted / self.measured.accepted)
+        return known(self.alone.measured.accepted / self.measured.accepted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -185,7 +198,11 @@ class ProgramLoad:
             "alone": alone
             and _figures(alone.measured, stable=alone.stable) | {"stable": alone.stable},
             "slowdown": alone
-            and {"packet_latency": self.latency_slowdown, "accepted": self.accepted_slowdown},
+            and {
+                "packet_latency": self.latency_slowdown,
+                "packet_latency_ci95": self.latency_slowdown_ci95,
+                "accepted": self.accepted_slowdown,
+            },
         }
 
 
@@ -211,17 +228,13 @@ def _figures(measured: Any, *, stable: bool) -> dict[str, Any]:
     """Return the figures that ``Measured`` and ``GroupMeasured`` have in common."""
     latency = {"mean": measured.packet_latency, "ci95": measured.packet_latency_ci95}
     return {
-        "accepted": _known(measured.accepted),
-        "accepted_ci95": _known(measured.accepted_ci95),
+        "accepted": known(measured.accepted),
+        "accepted_ci95": known(measured.accepted_ci95),
         "packet_latency": {
-            part: _known(value) if stable else None for part, value in latency.items()
+            part: known(value) if stable else None for part, value in latency.items()
         },
         "packets": measured.packets,
     }
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _listed(app: Any) -> list[tuple[str | ProcessGraph, NDArray[np.int32] | None]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.verbs.numbers import known
 from netloom.verbs.shared_programs import program_loads
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class SimulatedLoad:
 
     def latency(self, cycles: float) -> float | None:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""
-        return _known(cycles) if self.run.stable else None
+        return known(cycles) if self.run.stable else None
 
     @property
     def note(self) -> str | None:
@@ -93,10 +94,10 @@ class SimulatedLoad:
         return {
             "switching": self.setting.router.switching,
             "offered": run.load,
-            "created": _known(run.offered),
-            "accepted": _known(found.accepted),
-            "accepted_ci95": _known(found.accepted_ci95),
-            "accepted_worst_node": _known(run.accepted_worst_node),
+            "created": known(run.offered),
+            "accepted": known(found.accepted),
+            "accepted_ci95": known(found.accepted_ci95),
+            "accepted_worst_node": known(run.accepted_worst_node),
             "packet_latency_mean": latency(found.packet_latency),
             "packet_latency_ci95": latency(found.packet_latency_ci95),
             "packet_latency_p50": latency(found.packet_latency_p50),
@@ -106,7 +107,7 @@ class SimulatedLoad:
             "network_latency_ci95": latency(found.network_latency_ci95),
             "source_queue_latency_mean": latency(found.queue_latency),
             "zero_load_latency": self.zero_load_latency,
-            "hops_mean": _known(found.hops),
+            "hops_mean": known(found.hops),
             "utilisation_mean": float(used.mean()) if len(used) else None,
             "utilisation_max": float(used.max()) if len(used) else None,
             "stable": run.stable,
@@ -300,14 +301,14 @@ class Search:
         found, bound = self.found, self.setting.bound
         return {
             "switching": self.setting.router.switching,
-            "saturation_offered": _known(found.load),
-            "saturation_offered_width": _known(found.load_width),
-            "saturation_throughput": _known(found.accepted),
-            "accepted_worst_node": _known(found.accepted_worst_node),
-            "peak_accepted": _known(found.peak_accepted),
+            "saturation_offered": known(found.load),
+            "saturation_offered_width": known(found.load_width),
+            "saturation_throughput": known(found.accepted),
+            "accepted_worst_node": known(found.accepted_worst_node),
+            "peak_accepted": known(found.peak_accepted),
             "saturates": self.saturates,
             "interrupted": self.interrupted,
-            "zero_load_latency": _known(found.zero_load_latency),
+            "zero_load_latency": known(found.zero_load_latency),
             "latency_factor": found.latency_factor,
             "throughput_bound": {"load": bound.load, "limited_by": bound.what},
             "cpu_seconds": sum(run.cpu_seconds for run in found.runs),
@@ -401,10 +402,6 @@ def _histogram(counts: NDArray[np.int64]) -> dict[str, Any]:
     width = -(-(last + 1 - first) // MOST_BINS)
     bins = np.add.reduceat(counts[first : last + 1], np.arange(0, last + 1 - first, width))
     return {"first_cycle": first, "bin_cycles": width, "packets": bins.tolist()}
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _named(network: SimulatedNetwork, provenance: Provenance) -> str:

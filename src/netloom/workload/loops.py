@@ -68,6 +68,9 @@ class ClosedLoop:
         From the completion of a packet to the next one of the message; not counted in λ_a.
     seed
         The same seed makes the same program.
+    first_task
+        What the first task counts as in drawing: one of several programs draws alone what it draws
+        beside the others.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class ClosedLoop:
         packet_flits: int | None = None,
         gap_cycles: int = 0,
         seed: int = DEFAULT_SEED,
+        first_task: int = 0,
     ) -> None:
         _check_numbers(message_flits, packet_flits, gap_cycles, seed)
         self.num_nodes = num_nodes
@@ -118,9 +122,10 @@ class ClosedLoop:
 
         def draw(loop: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
             delay = np.tile(one.delay, (len(loop), 1))
-            chosen = uniforms(seed, CHOOSING, self.tasks, loop)
+            drawing = first_task + self.tasks
+            chosen = uniforms(seed, CHOOSING, drawing, loop)
             delay[:, :: self._packets] = durations(
-                think, self.think_cycles, seed, THINKING, self.tasks, loop
+                think, self.think_cycles, seed, THINKING, drawing, loop
             )
             target = np.repeat(nodes[self._neighbours.chosen(chosen)], self._packets, axis=1)
             return {"delay": delay, "target": target}

@@ -1,4 +1,4 @@
-"""Which channels wait for each other where no worm moves any more."""
+"""Which channels wait for each other in a circle, so that their worms never move again."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ if TYPE_CHECKING:
     from netloom.simulation.worm.engine import WormEngine
 
 
-def deadlock(engine: WormEngine) -> DeadlockError:
-    """Return the error that names a cycle of channels whose worms block each other."""
-    state = engine.state
-    holder: dict[int, int] = {}
-    wanted: dict[int, int] = {}
-    for index in _inside(engine):
-        worm = state.worms[index]
-        path = state.path_channels[worm["first"] : worm["first"] + worm["length"]]
-        wanted[index] = int(path[worm["moves"]])
-        for held in path[worm["released"] : worm["moves"]]:
-            holder[int(held)] = index
-    seen: dict[int, int] = {}
-    at = next(iter(wanted.values()))
-    while at not in seen:
-        seen[at] = len(seen)
-        at = wanted[holder[at]]
-    knot = list(seen)[seen[at] :]
-    return DeadlockError(
-        f"{engine.topology.name}, cycle {engine.cycle}", tuple(_name(engine, at) for at in knot)
-    )
+WANTED = "routing up-down, which has no such circles on any network"
 
 
-def _inside(engine: WormEngine) -> list[int]:
-    """Return the records of the worms in the network: those that are not free."""
-    worms = engine.state.worms
-    inside = np.ones(len(worms), bool)
-    free = int(engine.state.counts["free_worm"][0])
-    while free >= 0:
-        inside[free] = False
-        free = int(worms["next"][free])
-    found: list[int] = np.flatnonzero(inside).tolist()
-    return found
+def deadlock(engine: WormEngine) -> DeadlockError | None:
+    """Return the error that names a circle of channels whose worms block each other, if any do.
+
+    Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
+    that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
+    one more; following that n times from everywhere leads into all circles of up to n.
+    """
+    state, worms = engine.state, engine.state.worms
+    worms = worms[worms["moves"] < worms["length"]]  # their heads are on their way
+    if not len(worms):
+        return None
+    wanted = state.path_channels[worms["first"] + worms["moves"]]
+    held = worms["moves"] - worms["released"]
+    before = np.cumsum(held) - held
+    places = np.arange(held.sum()) + np.repeat(worms["first"] + worms["released"] - before, held)
+    holder = np.full(len(state.channels), -1, np.int64)
+    holder[state.path_channels[places]] = np.repeat(np.arange(len(worms)), held)
+    after = holder[wanted]
+    reached = after
+    for _ in range(len(worms).bit_length()):
+        reached = np.where(reached >= 0, reached[reached], -1)
+    if reached.max() < 0:
+        return None
+    first = at = int(reached.max())
+    knot = [int(wanted[at])]
+    while (at := int(after[at])) != first:
+        knot.append(int(wanted[at]))
+    where = f"{engine.topology.name}, cycle {engine.cycle}"
+    return DeadlockError(where, tuple(_name(engine, channel) for channel in knot), WANTED)
 
 
 def _name(engine: WormEngine, channel: int) -> str:

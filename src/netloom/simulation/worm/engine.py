@@ -13,6 +13,7 @@ from netloom.simulation.agenda import Program
 from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
+from netloom.simulation.worm.blocked import deadlock
 from netloom.simulation.worm.layout import Setup, State
 
 if TYPE_CHECKING:
@@ -166,9 +167,10 @@ class WormEngine(ProgramEngine):
             if came_back == layout.FULL:
                 self._make_room(int(agenda.clock["sent"][0]))
             elif came_back == layout.STUCK:
-                from netloom.simulation.worm.blocked import deadlock
-
-                raise deadlock(self)
+                break
+        if found := deadlock(self):  # also of some worms, while others go on
+            raise found
+        assert came_back != layout.STUCK, "worms stand still, but not in a circle"
 
     def _routes(self, messages: Messages) -> NDArray[np.int32]:
         """Return the number of each row's path; new paths are appended to the state's."""
