@@ -12,6 +12,9 @@ demo: $(READY)
 	@echo
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
 	  --on mesh:8x8 --plot out/lammps-64-mesh.png
+	@echo
+	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
+	  --on mesh:8x8 --engine worm --plot out/lammps-64-loop.png
 
 test: lint
 	$(BIN)/pytest

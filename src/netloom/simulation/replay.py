@@ -17,6 +17,10 @@ MOST_ROWS = 2**24
 """Rows after which a run ends however far it has come: some 2 GB."""
 
 
+HEARING_CYCLES = 10_000
+"""Cycles after which a run that is to stop does, however far its program is known."""
+
+
 @dataclass(frozen=True)
 class Ending:
     """How a run came to its end.
@@ -92,10 +96,18 @@ def run_program(
         more = source.extend(engine.rows["complete"], until)
         if len(more):
             engine.append(more)
-        engine.advance(until)
+        _advance(engine, until, stopped)
         tell(engine.completed)
         done = engine.completed == engine.num_rows if enough is None else enough(engine.rows)
+        if not done and stopped():
+            return Ending(engine.cycle, enough=False, interrupted=True)
         if done or until == most_cycles or engine.num_rows > MOST_ROWS:
             return Ending(engine.cycle, done, interrupted=False)
-        if stopped():
-            return Ending(engine.cycle, enough=False, interrupted=True)
+
+
+def _advance(engine: ProgramEngine, until: int, stopped: Callable[[], bool]) -> None:
+    """Run to a cycle, unless all is complete or it is to stop before."""
+    cycle = engine.cycle
+    while cycle < until and engine.completed < engine.num_rows and not stopped():
+        cycle = min(cycle + HEARING_CYCLES, until)
+        engine.advance(cycle)

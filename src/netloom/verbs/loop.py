@@ -305,7 +305,13 @@ def _run(
         programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
     return replace(
         LoopSpeed.of_run(
-            network, engine, ending, applied, _times(question, ends), loops_done(ends)
+            network,
+            engine,
+            ending,
+            applied,
+            _times(question, ends),
+            loops_done(ends),
+            packets=loop.packets,
         ),
         programs=tuple(programs),
     )

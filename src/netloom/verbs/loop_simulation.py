@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from netloom.contention import Saturation
     from netloom.provenance import Provenance
+    from netloom.simulation.agenda import Records
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
     from netloom.verbs.program_network import ProgramNetwork
@@ -105,16 +107,11 @@ class LoopSpeed:
         applied: float,
         times: LoopTimes | None,
         loops: NDArray[np.int64],
+        *,
+        packets: int,
     ) -> LoopSpeed:
-        """Return what can be said of a run that has ended."""
-        rows = engine.rows
-        moved = rows[(rows["arrived"] >= 0) & (rows["hops"] > 0)]
-        latency = unhindered = float("nan")
-        if len(moved):
-            latency = float((moved["arrived"] - moved["sent"]).mean())
-            unhindered = network.unhindered_cycles(
-                float(moved["hops"].mean()), float(moved["flits"].mean())
-            )
+        """Return what can be said of a run that has ended; the program cuts messages in packets."""
+        latency, unhindered = _latencies(network, engine.rows, packets)
         return cls(
             applied=applied,
             times=times,
@@ -266,3 +263,20 @@ def _traffic(times: LoopTimes | None) -> str:
     return (
         f"average node {times.average_node:.4g}, worst node {times.worst_node:.4g} flits/node/cycle"
     )
+
+
+def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
+    """Return the mean latency of messages over the network, and what it would be unhindered.
+
+    A message goes from its first packet's sending to its last's arrival; packets that the program
+    cuts it into wait for each other, and for the gap between them.
+    """
+    of_message = rows.reshape(-1, packets)
+    last = of_message[:, -1]
+    moved = of_message[(last["arrived"] >= 0) & (last["hops"] > 0)]
+    if not len(moved):
+        return float("nan"), float("nan")
+    latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
+    alone = unhindered_latencies(network, moved.ravel()).reshape(-1, packets).sum(axis=1)
+    gaps = moved["delay"][:, 1:].sum(axis=1)
+    return float(latency.mean()), float((alone + gaps).mean())

@@ -15,6 +15,7 @@ from pydantic import Field, InstanceOf
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
+from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.replay import run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
@@ -79,7 +80,7 @@ class PatternTimes:
         float64[num_active], the mean loop time of every node, and what of it is not computation;
         empty if it did not come so far.
     messages
-        Messages that a node sends in a loop.
+        float64[num_active], messages that each node sends in a loop; fewer at a mesh's edges.
     alone_us, alpha_us
         What a message takes that meets no other, α + β L; and α.
     channel_us
@@ -90,7 +91,7 @@ class PatternTimes:
     think_us: float
     loop_us: NDArray[np.float64]
     communication_us: NDArray[np.float64]
-    messages: int
+    messages: NDArray[np.float64]
     alone_us: float
     alpha_us: float
     channel_us: float
@@ -100,22 +101,24 @@ class PatternTimes:
 
         Applied traffic is what a node would send if no two messages met (eq. 4.3), actual traffic
         what it does. ``slowdown`` is the thesis's normalised communication time of a message,
-        without its start-up: (τ_m − α) / (β L), eq. 4.4.
+        without its start-up: (τ_m − α) / (β L), eq. 4.4. All are of the nodes that send most: those
+        at a mesh's edges have fewer neighbours.
         """
-        count, alone = 2 * self.messages, self.alone_us
+        count, alone = float(self.messages.max()), self.alone_us
+        whole = self.messages == count  # a mesh's edges have fewer neighbours, and wait for others
         row: dict[str, Any] = {
             "message_bytes": self.message_bytes,
             "think_us": self.think_us,
             "message_us": alone,
-            "applied": self.messages * self.channel_us / (self.think_us + count * alone),
+            "applied": count * self.channel_us / (self.think_us + 2 * count * alone),
         }
         for part, figure in (("mean", np.mean), ("max", np.max)):
-            per_message = float(figure(self.communication_us)) / count
-            row[f"loop_us_{part}"] = float(figure(self.loop_us))
+            per_message = float(figure(self.communication_us[whole])) / (2 * count)
+            row[f"loop_us_{part}"] = float(figure(self.loop_us[whole]))
             row[f"communication_us_{part}"] = per_message
             row[f"slowdown_{part}"] = (per_message - self.alpha_us) / (alone - self.alpha_us)
-        row["average_node"] = self.messages * self.channel_us / row["loop_us_mean"]
-        row["worst_node"] = self.messages * self.channel_us / row["loop_us_max"]
+        row["average_node"] = count * self.channel_us / row["loop_us_mean"]
+        row["worst_node"] = count * self.channel_us / row["loop_us_max"]
         return row
 
 
@@ -217,19 +220,23 @@ def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSim
         )
         for size, think in product(sizes, thinks)
     ]
-    network = prepare_program(question, longest_flits=int(max(cases[0].rounds.one.flits)))
+    longest = max(int(case.rounds.one.flits.max()) for case in cases)
+    network = prepare_program(question, longest_flits=longest)
     runs = [
         partial(_run, question, network, costs, program, size, think)
         for program, (size, think) in zip(cases, product(sizes, thinks), strict=True)
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
         found = run_all(runs, tell=tell)
+    points = tuple(point for point in found if len(point.loop_us))
+    if not points:
+        raise KeyboardInterrupt  # as of any run that was stopped before anything was known
     return PatternSimulation(
         network=network,
         pattern=name,
         costs=costs,
         nodes=cases[0].nodes,
-        points=tuple(point for point in found if len(point.loop_us)),
+        points=points,
         asked=len(runs),
         provenance=provenance_of(question, "simulate_pattern", network.topology),
     )
@@ -286,10 +293,10 @@ def _run(
     engine = network.make_engine()
     wanted = question.skip + question.loops
     one = program.rounds.one
-    sent = round(one.flits.sum() * costs.flit_bytes / size)
-    messages = max(sent // len(program.nodes), 1)
+    packets = np.bincount(one.source[one.flits > 0], minlength=program.num_nodes)[program.nodes]
+    messages = packets / int(costs.packets(int(size)))
     alone = float(costs.message_us(int(size)))
-    loop_cycles = (think + 2 * messages * alone) / costs.cycle_us
+    loop_cycles = (think + 2 * float(messages.max()) * alone) / costs.cycle_us
     ending = run_program(
         engine,
         program,
@@ -297,7 +304,7 @@ def _run(
             len(rows) and loops_done(program.loop_ends(rows["complete"])).min() >= wanted
         ),
         step=int(STEP_LOOPS * loop_cycles) + 1,
-        most_cycles=max(question.most_cycles, int(20 * wanted * loop_cycles)),
+        most_cycles=min(max(question.most_cycles, int(20 * wanted * loop_cycles)), LAST_CYCLE),
         stopped=stopped,
     )
     ends = program.loop_ends(engine.rows["complete"])

@@ -31,6 +31,7 @@ from netloom.verbs.network_question import (
     refuse,
 )
 from netloom.verbs.programs import find_network
+from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance
@@ -190,6 +191,9 @@ def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> Program
     if question.engine == "worm":
         router, routing = _worm(question), _worm_routing(question, topology)
     else:
+        if question.packet_flits is None and longest_flits > LONGEST:
+            found = f"none, for messages of up to {longest_flits} flits"
+            raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         routing = _routing(question, topology, router)
     return ProgramNetwork(

@@ -24,7 +24,6 @@ from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.trace_replay import TraceReplay
 from netloom.workload.goal import read_goal
-from netloom.workload.lengths import LONGEST
 from netloom.workload.trace_files import read_trace
 from netloom.workload.traces import Trace
 
@@ -93,7 +92,7 @@ def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
     """
     question = ask(ReplayQuestion, {"on": on, **options})
     trace = _read(question)
-    network = prepare_program(question, longest_flits=_longest(question, trace))
+    network = prepare_program(question, longest_flits=int(np.max(trace.flits, initial=0)))
     node_of = place_tasks(
         question.mapping,
         trace.num_tasks,
@@ -161,13 +160,3 @@ def _flit_bytes(question: ReplayQuestion) -> int | None:
     if on_machine is None or not float(on_machine.flit_bytes).is_integer():
         return None
     return int(on_machine.flit_bytes)
-
-
-def _longest(question: ReplayQuestion, trace: Trace) -> int:
-    """Return the flits of the longest message, which is a packet where none is asked for."""
-    longest = int(np.max(trace.flits, initial=0))
-    whole = question.engine == "network" and question.packet_flits is None
-    if whole and longest > LONGEST:
-        found = f"none, for messages of up to {longest} flits"
-        raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
-    return longest

@@ -14,6 +14,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import patience
 from netloom.routing import ShortestPath, paths
+from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.intervals import batch_interval
 from netloom.simulation.replay import Ending, run_program
 from netloom.topology import Topology
@@ -70,7 +71,7 @@ class TransactionQuestion(ProgramQuestion):
     parts: str = "network"
     mapping: Any = "identity"
     tasks_per_node: int = Field(1, ge=1)
-    contexts: int = Field(1, ge=1, le=1024)
+    contexts: int = Field(1, ge=1, le=256)
     run_cycles: float = Field(16, ge=0, le=2**24)
     law: Literal["fixed", "uniform", "exponential"] = "fixed"
     fixed_cycles: int = Field(0, ge=0, le=2**24)
@@ -226,11 +227,17 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
     batch = question.batch_cycles or _batch_cycles(question, network, distance, sum(lengths))
     engine = network.make_engine()
     begin, end = 5 * batch, (5 + BATCHES) * batch
+    if end >= LAST_CYCLE:
+        found = f"{question.run_cycles:g} and a batch of {batch} cycles"
+        raise InputError("run_cycles", found, f"less: {5 + BATCHES} batches below {LAST_CYCLE}")
     if end > question.most_cycles:
         raise InputError("most_cycles", f"{question.most_cycles}", f"at least {end}")
     with patience(f"{graph.name} on {network.topology.name}: transactions"):
-        ending, used = _run(engine, program, (begin, end), batch)
+        ending, used = _run(engine, program, (begin, end), batch, -(-batch // question.contexts))
     marks = np.arange(begin, ending.cycle + 1, batch)
+    if len(marks) < 3:
+        found = f"{question.contexts}, with which {engine.num_rows} messages come to cycle {end}"
+        raise InputError("contexts", found, "fewer, or shorter batch_cycles")
     return TransactionSimulation(
         network=network,
         program=graph.name,
@@ -265,19 +272,28 @@ def _batch_cycles(
 
 
 def _run(
-    engine: ProgramEngine, program: Transactions, window: tuple[int, int], batch: int
+    engine: ProgramEngine, program: Transactions, window: tuple[int, int], batch: int, step: int
 ) -> tuple[Ending, NDArray[np.float64]]:
     """Run to the end of the window; return how, and the flits a cycle on each channel in it."""
     begin, end = window
-    run_program(engine, program, enough=lambda _: False, step=batch, most_cycles=begin)
+    _advance(engine, program, begin, step)
     before = engine.channel_flits()
     try:
-        ending = run_program(engine, program, enough=lambda _: False, step=batch, most_cycles=end)
+        ending = _advance(engine, program, end, step)
     except KeyboardInterrupt:
         if engine.cycle < begin + 2 * batch:
             raise
         ending = Ending(engine.cycle, enough=False, interrupted=True)
     return ending, (engine.channel_flits() - before) / max(ending.cycle - begin, 1)
+
+
+def _advance(engine: ProgramEngine, program: Transactions, until: int, step: int) -> Ending:
+    """Run to a cycle in short steps: threads of many contexts have more rows made the longer."""
+    while True:
+        most = min(engine.cycle + step, until)
+        ending = run_program(engine, program, enough=lambda _: False, step=step, most_cycles=most)
+        if most == until:
+            return ending
 
 
 def _batches(

@@ -13,6 +13,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
+from netloom.spec import check_size
 from netloom.workload.counter_random import LONGEST_MEAN, check_law, durations, uniforms
 from netloom.workload.messages import messages
 from netloom.workload.rounds import Rounds
@@ -78,6 +79,8 @@ class ClosedLoop:
         int64[num_chains], the tasks that have a loop, lowest first.
     think_cycles
         t.
+    packets
+        Packets that a message is cut into; their rows follow each other.
 
     Raises
     ------
@@ -116,7 +119,7 @@ class ClosedLoop:
         nodes = np.asarray(node_of, np.int32)
         self._neighbours = _Neighbours(graph, len(nodes), choice)
         self.tasks = self._neighbours.tasks
-        one, self._packets = _one_loop(
+        one, self.packets = _one_loop(
             nodes[self.tasks], num_nodes, message_flits, packet_flits or message_flits, gap_cycles
         )
 
@@ -124,10 +127,10 @@ class ClosedLoop:
             delay = np.tile(one.delay, (len(loop), 1))
             drawing = first_task + self.tasks
             chosen = uniforms(seed, CHOOSING, drawing, loop)
-            delay[:, :: self._packets] = durations(
+            delay[:, :: self.packets] = durations(
                 think, self.think_cycles, seed, THINKING, drawing, loop
             )
-            target = np.repeat(nodes[self._neighbours.chosen(chosen)], self._packets, axis=1)
+            target = np.repeat(nodes[self._neighbours.chosen(chosen)], self.packets, axis=1)
             return {"delay": delay, "target": target}
 
         self._rounds = Rounds(one, draw)
@@ -138,7 +141,7 @@ class ClosedLoop:
 
     def chain_of(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return which of ``tasks`` each row number belongs to, by its place in there."""
-        return np.asarray(rows, np.int64) % len(self._rounds.one) // self._packets
+        return np.asarray(rows, np.int64) % len(self._rounds.one) // self.packets
 
     def loop_ends(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
@@ -148,7 +151,7 @@ class ClosedLoop:
         complete
             int64[rows so far], the cycle in which each was complete; -1: not yet.
         """
-        last = np.arange(self._packets - 1, len(self._rounds.one), self._packets)
+        last = np.arange(self.packets - 1, len(self._rounds.one), self.packets)
         return self._rounds.of_rounds(complete, last)
 
 
@@ -282,6 +285,7 @@ def _one_loop(
 ) -> tuple[Messages, int]:
     """One loop of the tasks on ``nodes``, as ``Rounds`` wants it, and the packets of a message."""
     packets = -(-flits // packet_flits)
+    check_size(packets * len(nodes), where="packet_flits", what="packets a loop")
     length = np.full(packets, packet_flits)
     length[-1] = flits - (packets - 1) * packet_flits
     rows = len(nodes) * packets

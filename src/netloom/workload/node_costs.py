@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.spec import check_size
 from netloom.workload.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.
     sends = sizes > 0
     count = np.where(sends, costs.packets(sizes), 1)
     rows = count + (count > 1)
+    check_size(int(rows.sum()), where="message_bytes", what="packets")
     ends = np.cumsum(rows) - 1
     message = np.repeat(np.arange(len(table)), rows)
     place = np.arange(len(message)) - (ends - rows + 1)[message]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.workload.messages import COLUMNS, Messages, checked, messages
+from netloom.workload.messages import COLUMNS, Given, Messages, checked
 from netloom.workload.trees import branches
 
 if TYPE_CHECKING:
@@ -175,12 +175,9 @@ class Replay:
         self.messages = table
         self.entry = entry
 
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:  # noqa: ARG002
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
         """Return all rows the first time, none later."""
-        if not len(complete):
-            return self.messages
-        first = len(complete)
-        return messages(self.num_nodes, source=[], target=[], flits=[], first=first)
+        return Given(self.messages).extend(complete, until)
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.messages)} rows>"

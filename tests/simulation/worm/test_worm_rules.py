@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.errors import DeadlockError
-from netloom.routing import parse_routing, paths
+from netloom.routing import DimensionOrder, parse_routing, paths, source_routes
 from netloom.simulation.worm import Worm, WormEngine
-from netloom.topology import cube
+from netloom.topology import cube, mesh
 from netloom.workload.messages import messages
 from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
 
@@ -238,3 +238,41 @@ def test_flits_one_by_one():
     births, ways, lengths = [0, 0], [[0, 1], [1]], [4, 4]
     assert flit_by_flit(births, ways, lengths, shared_buffers=True) == [11, 6]
     assert flit_by_flit(births, ways, lengths, shared_buffers=False) == [9, 5]
+
+
+@pytest.mark.parametrize(("switching", "first"), [("wormhole", 0), ("circuit", 6)])
+@pytest.mark.parametrize("release_cycles", [0, 1])
+def test_flits_are_counted_as_they_cross(switching, first, release_cycles):
+    """Over three channels; the data of a circuit start when probe and acknowledgement are done."""
+    worm = Worm(switching=switching, release_cycles=release_cycles)
+    engine = WormEngine(mesh(4), DimensionOrder(), worm)
+    engine.append(messages(4, source=[0], target=[3], flits=[5]))
+    path = paths(engine.topology, DimensionOrder(), [0], [3])[0]
+    for cycle in range(1, first + 12):
+        engine.advance(cycle)
+        if engine.cycle < cycle:
+            break
+        crossed = engine.channel_flits()[path].tolist()
+        assert crossed == [min(max(cycle - first - hop, 0), 5) for hop in range(3)]
+    assert engine.completed == 1
+    assert engine.channel_flits().sum() == engine.flit_hops == 15
+
+
+def test_a_blocked_worm_s_flits_stand_still():
+    engine = WormEngine(mesh(4), DimensionOrder(), Worm(release_cycles=0))
+    engine.append(messages(4, source=[2, 0], target=[3, 3], flits=[50, 50]))
+    engine.advance(30)
+    into = paths(engine.topology, DimensionOrder(), [0], [3])[0]
+    assert engine.channel_flits()[into].tolist() == [2, 1, 30]
+
+
+def test_worms_in_a_circle_are_seen_while_others_move():
+    """Three worms round a ring block each other; a fourth, on another ring, goes on."""
+    net = cube([2, 3], [False, True])
+    routes = source_routes(net, [[0, 1, 2], [1, 2, 0], [2, 0, 1], [3, 4]])
+    engine = WormEngine(net, routes, Worm())
+    engine.append(messages(6, source=[0, 1, 2, 3], target=[2, 0, 1, 4], flits=[20, 20, 20, 2000]))
+    with pytest.raises(DeadlockError, match="up-down") as stuck:
+        engine.advance(100)
+    assert len(stuck.value.cycle) == 3
+    assert engine.completed == 0

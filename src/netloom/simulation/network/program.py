@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload.messages import Messages
 
+MOST_PACKETS = 2**24
+"""Most packets that a cycle may send; they take 48 bytes each."""
+
 
 class NetworkProgram(ProgramEngine):
     """The routers of one network, a program, and the cycle it is at.
@@ -112,7 +115,11 @@ class NetworkProgram(ProgramEngine):
             if came_back == layout.PACKETS_FULL:
                 waiting = agenda.sent[: int(agenda.clock["sent"][0])]
                 flits = agenda.rows["flits"][waiting]
-                network.make_room(int(np.sum(-(-flits // self.packet_flits))))
+                packets = int(np.sum(-(-flits // self.packet_flits), dtype=np.int64))
+                if packets > MOST_PACKETS:
+                    found = f"{self.packet_flits}, for {packets} packets at once"
+                    raise InputError("packet_flits", found, f"so many that {MOST_PACKETS} will do")
+                network.make_room(packets)
             elif came_back == layout.STUCK:
                 from netloom.simulation.network.blocked import deadlock
 

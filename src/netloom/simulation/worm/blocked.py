@@ -22,16 +22,10 @@ def deadlock(engine: WormEngine) -> DeadlockError | None:
     that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
     one more; following that n times from everywhere leads into all circles of up to n.
     """
-    state, worms = engine.state, engine.state.worms
-    worms = worms[worms["moves"] < worms["length"]]  # their heads are on their way
+    worms, holder, _ = engine.on_their_way()
     if not len(worms):
         return None
-    wanted = state.path_channels[worms["first"] + worms["moves"]]
-    held = worms["moves"] - worms["released"]
-    before = np.cumsum(held) - held
-    places = np.arange(held.sum()) + np.repeat(worms["first"] + worms["released"] - before, held)
-    holder = np.full(len(state.channels), -1, np.int64)
-    holder[state.path_channels[places]] = np.repeat(np.arange(len(worms)), held)
+    wanted = engine.state.path_channels[worms["first"] + worms["moves"]]
     after = holder[wanted]
     reached = after
     for _ in range(len(worms).bit_length()):

@@ -65,6 +65,7 @@ CHANNEL = np.dtype(
         ("waited", "i8"),  # cycles that heads have waited for it
         ("queue", "i4"),  # worm, of those whose heads wait for it, that is first; -1: none
         ("last_source", "i4"),  # of the last worm that was granted it
+        ("last_flits", "i8"),  # its length
     ]
 )
 """One record a channel; after the network's, those into the network, then those out of it."""

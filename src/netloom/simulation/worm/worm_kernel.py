@@ -98,6 +98,7 @@ def grant(setup, agenda, state, channel, cycle):
     worm = record(state.worms, index)
     here.free = NEVER
     here.last_source = worm.source
+    here.last_flits = worm.flits
     here.flits += worm.flits
     here.waited += cycle - worm.since
     counts.blocked += cycle - worm.since
@@ -112,7 +113,7 @@ def grant(setup, agenda, state, channel, cycle):
     base = cycle + 1 + worm.length if setup.circuit else cycle + 1 - worm.length
     release(state, worm, worm.length, base + hold + worm.released)
     note(agenda, base + worm.length + hold, worm.row, ARRIVED)
-    counts.flit_hops += worm.flits * worm.length
+    counts.flit_hops += worm.flits * record(agenda.rows, worm.row).hops
     counts.inside -= 1
     worm.next = counts.free_worm
     counts.free_worm = index
