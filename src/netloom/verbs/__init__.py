@@ -8,7 +8,8 @@ from netloom.verbs.loop import LoopQuestion, simulate_loop
 from netloom.verbs.loop_simulation import LoopSimulation
 from netloom.verbs.pattern import PatternQuestion, PatternSimulation, simulate_pattern
 from netloom.verbs.replay import ReplayQuestion, replay
-from netloom.verbs.simulate import SimulateQuestion, find_saturation, simulate
+from netloom.verbs.simulate import find_saturation, simulate
+from netloom.verbs.simulate_question import SimulateQuestion
 from netloom.verbs.simulation import NetworkSaturation, Simulation
 from netloom.verbs.trace_replay import TraceReplay
 from netloom.verbs.transactions import (

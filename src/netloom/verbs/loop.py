@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.contention import measure, saturation
 from netloom.errors import InputError
@@ -26,7 +26,7 @@ from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
-from netloom.verbs.shared_programs import only_program, share_programs
+from netloom.verbs.shared_programs import ProgramsQuestion, only_program, share_programs
 from netloom.workload import ProcessGraph
 from netloom.workload.loops import ClosedLoop, loop_times, loops_done, senders
 
@@ -47,7 +47,7 @@ STEP_MESSAGES = 8
 """Messages that an unhindered task sends between two extensions of its loop."""
 
 
-class LoopQuestion(ProgramQuestion):
+class LoopQuestion(ProgramQuestion, ProgramsQuestion):
     """The question that ``simulate_loop`` answers.
 
     Attributes
@@ -56,16 +56,8 @@ class LoopQuestion(ProgramQuestion):
         Applied traffic λ_a, above 0 and below 1: the part of its time that a task would send if
         messages of L flits took L cycles. A number, a list, or a range ``START:STOP:STEP`` that
         includes both ends.
-    app, messages, parts, mapping, tasks_per_node
-        The program, how to read it, and where its tasks run (see ``analyze``); ``uniform``
-        is one task a node, each of which sends to any other. Several programs at once are a list:
-        of specs or files with their nodes, such as ``A.mtx@0-31``, or of pairs, a process graph
-        and its nodes; ``mapping`` is then ``identity`` or ``random``, of each on its own nodes.
-    shared
-        Whether several programs may have nodes in common.
-    alone
-        Whether each of several programs is also run with the network to itself, at every applied
-        traffic, to tell by what it is slowed down. That is as many runs more as there are programs.
+    app
+        A program, or several; ``uniform`` is one task a node, each of which sends to any other.
     message_flits
         L.
     think
@@ -83,13 +75,6 @@ class LoopQuestion(ProgramQuestion):
     """
 
     applied: Any = None
-    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
-    shared: bool = False
-    alone: bool = True
     message_flits: int = Field(50, ge=1, le=2**24)
     think: Literal["fixed", "uniform", "exponential"] = "uniform"
     choice: Literal["uniform", "bytes", "messages"] = "uniform"
@@ -211,7 +196,7 @@ def _program(
         raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
     only = only_program(question.app)
     if only is None:
-        shared = _busy(share_programs(question, topology))
+        shared = _busy(share_programs(question, topology, question.seed))
         return shared.graph, shared.node_of, shared
     if only == UNIFORM:
         return None, working_nodes(topology), None

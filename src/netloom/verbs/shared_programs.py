@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field, InstanceOf
 
 from netloom.errors import InputError
 from netloom.simulation.tally import Groups
 from netloom.topology.faults import Faulty
 from netloom.verbs.numbers import known
 from netloom.verbs.programs import read_program
+from netloom.verbs.question import Question
 from netloom.workload import ProcessGraph
 from netloom.workload.counter_random import uniforms
 from netloom.workload.shared import SharedProgram, parse_placed, share
@@ -24,12 +26,36 @@ if TYPE_CHECKING:
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.tally import Delivered, GroupMeasured
     from netloom.topology import Topology
-    from netloom.verbs.loop import LoopQuestion
-    from netloom.verbs.simulate import SimulateQuestion
     from netloom.workload import Traffic
 
 OWNER = 11
 """Stream of chance by which packets that may be of either program are told apart."""
+
+
+class ProgramsQuestion(Question):
+    """The fields of a question about a program, or about several at once.
+
+    Attributes
+    ----------
+    app, messages, parts, mapping, tasks_per_node
+        The program, how to read it, and where its tasks run (see ``analyze``). Several programs at
+        once are a list: of specs or files with their nodes, such as ``A.mtx@0-31``, or of pairs, a
+        process graph and its nodes; ``mapping`` is then ``identity`` or ``random``, of each on its
+        own nodes.
+    shared
+        Whether several programs may have nodes in common.
+    alone
+        Whether each of several programs is also run with the network to itself, each time, to tell
+        by what it is slowed down. That is as many runs more as there are programs.
+    """
+
+    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
+    messages: str | None = None
+    parts: str = "network"
+    mapping: Any = "identity"
+    tasks_per_node: int = Field(1, ge=1)
+    shared: bool = False
+    alone: bool = True
 
 
 def only_program(app: Any) -> str | ProcessGraph | None:
@@ -44,7 +70,7 @@ def only_program(app: Any) -> str | ProcessGraph | None:
     return None if others or nodes is not None else first
 
 
-def share_programs(question: SimulateQuestion | LoopQuestion, topology: Topology) -> SharedProgram:
+def share_programs(question: ProgramsQuestion, topology: Topology, seed: int) -> SharedProgram:
     """Return the programs of a question, each mapped onto its own nodes.
 
     Parameters
@@ -53,6 +79,8 @@ def share_programs(question: SimulateQuestion | LoopQuestion, topology: Topology
         Its ``app`` is several programs, or one on nodes of its own.
     topology
         The network.
+    seed
+        Of random mappings.
 
     Raises
     ------
@@ -76,7 +104,7 @@ def share_programs(question: SimulateQuestion | LoopQuestion, topology: Topology
         list(zip(graphs, (nodes for _, nodes in listed), strict=True)),
         topology.num_nodes,
         mapping=question.mapping,  # type: ignore[arg-type]
-        seed=question.seed,
+        seed=seed,
         shared=question.shared,
         failed_nodes=topology.failed_nodes if isinstance(topology, Faulty) else (),
     )

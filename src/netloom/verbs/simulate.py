@@ -1,15 +1,11 @@
 """What latency and throughput does this network give under this load, cycle by cycle?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import Field, InstanceOf
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -18,80 +14,18 @@ from netloom.simulation.network import sweep
 from netloom.simulation.network.run import Limits, run_network
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
-from netloom.verbs.network_question import NetworkQuestion
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
+from netloom.verbs.simulate_question import SimulateQuestion
 from netloom.verbs.simulated_network import largest_bound, prepare
 from netloom.verbs.simulation import NetworkSaturation, Search, SimulatedLoad, Simulation
-from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.simulation.network.run import NetworkRun
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
-
-
-class SimulateQuestion(NetworkQuestion):
-    """The question that ``simulate`` and ``find_saturation`` answer.
-
-    ``switching`` may also be several techniques with commas between them, or ``all``, to be
-    compared.
-
-    Attributes
-    ----------
-    load
-        Offered traffic of the average sending node (of each program, if there are several),
-        flits/node/cycle, above 0 and at most 1: a number, a list, or a range ``START:STOP:STEP``
-        that includes both ends. Not for ``find_saturation``.
-    traffic
-        Who sends to whom: a ``Traffic``, a pattern (see ``workload.parse_traffic``), or a dict as
-        provenance records it (see ``verbs.record.traffic_of``); uniform by default. Of a pattern,
-        what comes from or goes to broken nodes is left out.
-    app, messages, parts, mapping, weight, tasks_per_node
-        Instead of ``traffic``: the program whose messages are the traffic, how to read it, where
-        its tasks run, and what an edge's share of the traffic is taken from (see ``analyze``).
-        Several programs at once are a list: of specs or files with their nodes, such as
-        ``A.mtx@0-31``, or of pairs, a process graph and its nodes; ``mapping`` is then
-        ``identity`` or ``random``, of each on its own nodes.
-    shared
-        Whether several programs may have nodes in common.
-    alone
-        Whether each of several programs is also run with the network to itself, at every load, to
-        tell by what it is slowed down. That is as many runs more as there are programs.
-    packet_flits
-        Packet length: a number of flits, a law such as ``bimodal:1,9,0.5``, or ``Lengths``.
-    arrivals
-        When packets come: ``bernoulli``, ``poisson``, ``on-off:CYCLES,DUTY``, or ``Arrivals``.
-    cycles
-        Cycles to measure; by default as many as ``precision`` needs.
-    precision
-        Half-width of the 95 % confidence interval of the mean packet latency, as a fraction of
-        it, that is narrow enough.
-    most_cycles
-        Measured cycles after which a run ends whatever its precision.
-    """
-
-    load: Any = None
-    traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
-    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    tasks_per_node: int = Field(1, ge=1)
-    shared: bool = False
-    alone: bool = True
-    packet_flits: int | str | InstanceOf[Lengths] = 5
-    arrivals: str | InstanceOf[Arrivals] = "bernoulli"
-    cycles: int | None = Field(None, ge=1, le=2**30)
-    precision: float = Field(0.02, gt=0, lt=1)
-    most_cycles: int = Field(200_000, ge=1, le=2**30)
-
-    def limits(self) -> Limits:
-        """Return when a run ends."""
-        return Limits(self.cycles, self.precision, self.most_cycles)
 
 
 def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.simulation.tally import Groups
     from netloom.topology import Topology
     from netloom.verbs.failures import FailureCost
-    from netloom.verbs.simulate import SimulateQuestion
+    from netloom.verbs.simulate_question import SimulateQuestion
     from netloom.workload import Arrivals, Lengths, Traffic
     from netloom.workload.shared import SharedProgram
 
@@ -319,7 +319,7 @@ def _traffic(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, P
 
 def _of_programs(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs]:
     """Return the traffic of programs on nodes of their own."""
-    shared = share_programs(question, topology)
+    shared = share_programs(question, topology, question.seed)
     together, load_factor = shared_traffic(shared, weight=question.weight)
     alone = [shared.alone(number) for number in range(len(shared.names))]
     traffics = tuple(

@@ -9,6 +9,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing.ports import ports
 from netloom.simulation.network import layout
+from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.layout import Setup, State
 from netloom.simulation.network.router import MOST_FLITS, end_channels
 from netloom.simulation.tally import Delivered
@@ -115,9 +116,7 @@ class Engine:
             if came_back == layout.PACKETS_FULL:
                 self.make_room(len(packets))
             elif came_back == layout.STUCK:
-                from netloom.simulation.network.blocked import deadlock
-
-                raise deadlock(self)
+                raise deadlock(self.topology, self.setup, self.state, self.cycle)
             else:
                 logs.append(self.state.log[: int(clock["logged"][0])].copy())
                 clock["logged"] = 0

@@ -11,6 +11,7 @@ from netloom.routing import draw_aux
 from netloom.simulation.agenda import Program
 from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.network import layout
+from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.workload.lengths import LONGEST
@@ -121,6 +122,4 @@ class NetworkProgram(ProgramEngine):
                     raise InputError("packet_flits", found, f"so many that {MOST_PACKETS} will do")
                 network.make_room(packets)
             elif came_back == layout.STUCK:
-                from netloom.simulation.network.blocked import deadlock
-
-                raise deadlock(network)
+                raise deadlock(network.topology, network.setup, network.state, network.cycle)

@@ -13,14 +13,13 @@ from netloom.simulation.agenda import Program
 from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
-from netloom.simulation.worm.blocked import deadlock
+from netloom.simulation.worm.blocked import deadlock, on_their_way
 from netloom.simulation.worm.layout import Setup, State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
-    from netloom.simulation.agenda import Records
     from netloom.topology import Topology
     from netloom.workload.messages import Messages
 
@@ -145,35 +144,13 @@ class WormEngine(ProgramEngine):
         foreseen = (channels["free"] > self.cycle) & (channels["free"] < layout.NEVER)
         left = channels["free"] - self.setup.slack - self.cycle
         to_come = np.where(foreseen, np.clip(left, 0, channels["last_flits"]), 0)
-        worms, holder, place = self.on_their_way()
+        worms, holder, place = on_their_way(self.state)
         held = np.flatnonzero(holder >= 0)
         worm = worms[holder[held]]
         crossed = 0 if self.setup.circuit else worm["moves"] - place[held]
         to_come[held] = worm["flits"] - crossed
         flits: NDArray[np.int64] = (channels["flits"] - to_come)[: self.topology.num_channels]
         return flits
-
-    def on_their_way(self) -> tuple[Records, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the worms whose heads are on their way, and what they hold.
-
-        Returns
-        -------
-        worms
-            Their records, as ``layout.WORM``.
-        holder, place
-            int64[all channels]: which of them holds a channel, -1: none; and the channel's place
-            in that worm's path.
-        """
-        worms = self.state.worms
-        worms = worms[worms["moves"] < worms["length"]]
-        counts = worms["moves"] - worms["released"]
-        before = np.cumsum(counts) - counts
-        hop = np.arange(counts.sum()) + np.repeat(worms["released"] - before, counts)
-        channel = self.state.path_channels[np.repeat(worms["first"], counts) + hop]
-        holder = np.full(len(self.state.channels), -1, np.int64)
-        place = np.zeros(len(self.state.channels), np.int64)
-        holder[channel], place[channel] = np.repeat(np.arange(len(worms)), counts), hop
-        return worms, holder, place
 
     def channel_waits(self) -> NDArray[np.int64]:
         """Return the cycles that heads have waited for each network channel, int64[]."""
@@ -200,7 +177,9 @@ class WormEngine(ProgramEngine):
                 self._make_room(int(agenda.clock["sent"][0]))
             elif came_back == layout.STUCK:
                 break
-        if found := deadlock(self):  # also of some worms, while others go on
+        if found := deadlock(
+            self.topology, self.state, self.cycle
+        ):  # also of some worms, while others go on
             raise found
         assert came_back != layout.STUCK, "worms stand still, but not in a circle"
 
