@@ -8,12 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.progress import counting, patience
 from netloom.simulation.network import sweep
 from netloom.simulation.network.run import Limits, run_network
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Topology
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
@@ -24,7 +22,9 @@ from netloom.verbs.simulation import NetworkSaturation, Search, SimulatedLoad, S
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from netloom.machines import Machine
     from netloom.simulation.network.run import NetworkRun
+    from netloom.topology import Topology
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
 
 
