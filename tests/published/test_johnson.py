@@ -3,17 +3,19 @@
 import pytest
 
 from netloom.studies import johnson
-from netloom.studies.comparing import compare
+from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 
 KNOWN = published("johnson")
 
 
 def test_messages_and_distances_are_exact():
-    for item, part in (("section 3.2", johnson._messages), ("equation 17", johnson._distances)):
-        known = KNOWN[item] | {"mappings": 50}
-        assert all(row.within and not row.reason
-                   for row in compare("johnson", item, known, part(known)))  # fmt: skip
+    items = ("section 3.2", "equation 17")
+    printed = {item: KNOWN[item] | {"mappings": 50} for item in items}
+    parts = {item: johnson.PARTS[item] for item in items}
+    found = list(compare_all("johnson", printed, parts))
+    assert found
+    assert all(row.within and not row.reason for row in found)
 
 
 @pytest.fixture(scope="module")

@@ -3,23 +3,23 @@
 import pytest
 
 from netloom.studies import shahrabi
-from netloom.studies.comparing import compare
+from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 
 KNOWN = published("shahrabi")
 
 
-def compared(item, part, **changes):
-    known = KNOWN[item] | changes
-    return list(compare("shahrabi", item, known, part(known)))
+def compared(item, **changes):
+    printed = {item: KNOWN[item] | changes}
+    return list(compare_all("shahrabi", printed, {item: shahrabi.PARTS[item]}))
 
 
 def test_trees_are_exact():
-    assert all(row.computed == row.printed for row in compared("equation 2", shahrabi._trees))
+    assert all(row.computed == row.printed for row in compared("equation 2"))
 
 
 def test_idle_latency_is_m_plus_d():
-    rows = compared("equation 12", shahrabi._idle, cycles=40_000)
+    rows = compared("equation 12", cycles=40_000)
     assert all(row.within for row in rows)
     assert all(row.deviation < 1e-12 for row in rows if "lockstep" in row.quantity)
 
@@ -28,7 +28,7 @@ def test_utilisation_by_class_is_the_formula_s():
     few = {"radices": [8], "fractions": [0.04], "seeds": 4, "cycles": 20_000}
     values = {name: value for name, value in KNOWN["equations 4, 7 and 8"]["values"].items()
               if name.endswith("k = 8, β = 0.04")}  # fmt: skip
-    rows = compared("equations 4, 7 and 8", shahrabi._utilisation, values=values, **few)
+    rows = compared("equations 4, 7 and 8", values=values, **few)
     assert [row.within for row in rows] == [True, True]
     assert max(row.tolerance for row in rows) < 0.2
 
@@ -36,5 +36,5 @@ def test_utilisation_by_class_is_the_formula_s():
 def test_latency_is_the_independent_simulation_s_at_a_light_load():
     name = "latency, k = 8, M = 32, V = 3, β = 0.02, λ = 0.001824"
     values = {name: KNOWN["independent simulation"]["values"][name]}
-    (row,) = compared("independent simulation", shahrabi._latencies, values=values)
+    (row,) = compared("independent simulation", values=values)
     assert row.computed == pytest.approx(row.printed, rel=0.05)

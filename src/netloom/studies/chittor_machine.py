@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.studies.comparing import compare
+from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 from netloom.verbs.pattern import PatternSimulation, simulate_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
+    from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
 SHORT = (1, 16, 64, 100, 128, 256)
@@ -39,15 +40,7 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
         The data file's content; another one has other numbers of loops.
     """
     printed = published("chittor-programs") if known is None else known
-    parts: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-        "figure 4.4": _lines,
-        "section 4.2.2": _path_lengths,
-        "table 4.1": _ratios,
-        "figure 4.11": _worked_example,
-        "figure 4.14": _transpose,
-    }
-    for item, part in parts.items():
-        yield from compare("chittor", item, printed[item], part(printed[item]))
+    yield from compare_all("chittor", printed, PARTS)
 
 
 def figure_4_4(message_bytes: Sequence[int] = (*SHORT, *LONG), loops: int = LOOPS) -> pl.DataFrame:
@@ -158,3 +151,13 @@ def _transpose(known: Mapping[str, Any]) -> dict[str, Any]:
     for size, applied in zip(alone["message_bytes"], alone["applied"], strict=True):
         found[f"most that can be applied, {size} bytes (%)"] = 100 * applied
     return found
+
+
+PARTS: dict[str, Part] = {
+    "figure 4.4": _lines,
+    "section 4.2.2": _path_lengths,
+    "table 4.1": _ratios,
+    "figure 4.11": _worked_example,
+    "figure 4.14": _transpose,
+}
+"""What recomputes each item of the data file, from what the file says of it."""

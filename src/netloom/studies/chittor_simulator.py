@@ -16,16 +16,17 @@ import numpy as np
 
 from netloom.progress import counting
 from netloom.studies.chittor import process_graphs
-from netloom.studies.comparing import compare, run_side_by_side
+from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.verbs.loop import simulate_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
 APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -47,17 +48,7 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
         The data file's content; another one has other numbers of mappings and seeds.
     """
     printed = published("chittor-programs") if known is None else known
-    parts: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-        "figure 5.6": _saturation,
-        "figure 5.9": _lengths,
-        "figure 5.10": _think_times,
-        "figure 5.11": _packets,
-        "figure 5.12": _random_mappings,
-        "figure 5.13": _careful_mappings,
-        "figures 5.14 to 5.16": _policies,
-    }
-    for item, part in parts.items():
-        yield from compare("chittor", item, printed[item], part(printed[item]))
+    yield from compare_all("chittor", printed, PARTS)
 
 
 def figure_5_6(
@@ -330,3 +321,15 @@ def _policies(known: Mapping[str, Any]) -> dict[str, Any]:
             name = f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"
             found[name] = actual(policy, traffic, who) / actual("timestamp", traffic, who)
     return found
+
+
+PARTS: dict[str, Part] = {
+    "figure 5.6": _saturation,
+    "figure 5.9": _lengths,
+    "figure 5.10": _think_times,
+    "figure 5.11": _packets,
+    "figure 5.12": _random_mappings,
+    "figure 5.13": _careful_mappings,
+    "figures 5.14 to 5.16": _policies,
+}
+"""What recomputes each item of the data file, from what the file says of it."""

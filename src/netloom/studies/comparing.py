@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike
+
+    Part: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def compare(
@@ -55,6 +57,12 @@ def compare(
             room += half
         tolerance = room / abs(value)
         yield Row(paper, item, quantity, value, mean, tolerance, reasons.get(quantity, ""))
+
+
+def compare_all(paper: str, printed: Mapping[str, Any], parts: Mapping[str, Part]) -> Iterator[Row]:
+    """Yield the rows of all items of a data file, each recomputed by its part; see ``compare``."""
+    for item, part in parts.items():
+        yield from compare(paper, item, printed[item], part(printed[item]))
 
 
 def run_side_by_side(runs: Sequence[Callable[[], Any]], tell: Callable[[int], None]) -> list[Any]:

@@ -17,7 +17,7 @@ from netloom.contention import measure
 from netloom.mapping import random_mapping
 from netloom.progress import counting
 from netloom.routing import DimensionOrder
-from netloom.studies.comparing import compare, run_side_by_side
+from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import average_distance, torus
 from netloom.verbs.transactions import simulate_transactions
@@ -25,11 +25,12 @@ from netloom.workload import read
 from netloom.workload.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
@@ -58,14 +59,7 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
         The data file's content; another one has other numbers of seeds.
     """
     printed = published("johnson") if known is None else known
-    parts: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-        "section 3.2": _messages,
-        "equation 17": _distances,
-        "figure 3, coherence": partial(_curves, "coherence"),
-        "figure 3, request-reply": partial(_curves, "request-reply"),
-    }
-    for item, part in parts.items():
-        yield from compare("johnson", item, printed[item], part(printed[item]))
+    yield from compare_all("johnson", printed, PARTS)
 
 
 def figures_3_to_5(
@@ -179,3 +173,12 @@ def _curves(protocol: str, known: Mapping[str, Any]) -> dict[str, Any]:
         found[f"{router}, c for p = 4 over p = 1"] = path
         found[f"{router}, T_r + T_f from the line, p = 1 (cycles)"] = figure("grain", 1)
     return found
+
+
+PARTS: dict[str, Part] = {
+    "section 3.2": _messages,
+    "equation 17": _distances,
+    "figure 3, coherence": partial(_curves, "coherence"),
+    "figure 3, request-reply": partial(_curves, "request-reply"),
+}
+"""What recomputes each item of the data file, from what the file says of it."""

@@ -16,7 +16,7 @@ import numpy as np
 from netloom.progress import counting
 from netloom.routing import DimensionOrder
 from netloom.simulation.worm import Worm, WormEngine
-from netloom.studies.comparing import compare, run_side_by_side
+from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import torus
 from netloom.verbs.broadcast import simulate_broadcast
@@ -24,10 +24,11 @@ from netloom.workload.messages import messages
 from netloom.workload.trees import branches, row_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
+    from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
 ROUTER = {
@@ -50,14 +51,7 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
         The data file's content; another one has other cycles, seeds or fewer configurations.
     """
     printed = published("shahrabi") if known is None else known
-    parts: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-        "equation 2": _trees,
-        "equation 12": _idle,
-        "equations 4, 7 and 8": _utilisation,
-        "independent simulation": _latencies,
-    }
-    for item, part in parts.items():
-        yield from compare("shahrabi", item, printed[item], part(printed[item]))
+    yield from compare_all("shahrabi", printed, PARTS)
 
 
 def figure_1(
@@ -173,3 +167,12 @@ def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _name(radix: int, flits: int, vcs: int, fraction: float, rate: float) -> str:
     return f"latency, k = {radix}, M = {flits}, V = {vcs}, β = {fraction}, λ = {rate:.4g}"
+
+
+PARTS: dict[str, Part] = {
+    "equation 2": _trees,
+    "equation 12": _idle,
+    "equations 4, 7 and 8": _utilisation,
+    "independent simulation": _latencies,
+}
+"""What recomputes each item of the data file, from what the file says of it."""
