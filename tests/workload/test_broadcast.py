@@ -14,9 +14,9 @@ from netloom.workload.broadcast import (
     latencies,
     target_latencies,
 )
-from netloom.workload.messages import concatenated
 from netloom.workload.traffic import pairs, uniform
 from netloom.workload.trees import Orientation, balanced, branches, multicast, row_first, tree
+from tests.reference.tables import concatenated
 
 NOBODY = np.empty(0, np.int64)
 CUBES = [

@@ -274,14 +274,12 @@ def _run(
     ending = run_program(
         engine,
         loop,
-        enough=lambda rows: bool(
-            len(rows) and loops_done(loop.loop_ends(rows["complete"])).min() >= wanted
-        ),
+        enough=lambda rows: bool(len(rows) and loop.loops_done(rows["complete"]).min() >= wanted),
         step=STEP_MESSAGES * int(question.message_flits + loop.think_cycles),
         most_cycles=question.most_cycles,
         stopped=stopped,
     )
-    ends = loop.loop_ends(engine.rows["complete"])
+    ends = loop.loop_ends(engine.rows["complete"], wanted)
     programs = []
     for number, name in enumerate(shared.names if shared else ()):
         assert shared is not None
@@ -295,7 +293,7 @@ def _run(
             ending,
             applied,
             _times(question, ends),
-            loops_done(ends),
+            loop.loops_done(engine.rows["complete"]),
             packets=loop.packets,
         ),
         programs=tuple(programs),

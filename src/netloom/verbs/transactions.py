@@ -233,7 +233,7 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
     if end > question.most_cycles:
         raise InputError("most_cycles", f"{question.most_cycles}", f"at least {end}")
     with patience(f"{graph.name} on {network.topology.name}: transactions"):
-        ending, used = _run(engine, program, (begin, end), batch, -(-batch // question.contexts))
+        ending, used = _run(engine, program, (begin, end), batch, question.contexts)
     marks = np.arange(begin, ending.cycle + 1, batch)
     if len(marks) < 3:
         found = f"{question.contexts}, with which {engine.num_rows} messages come to cycle {end}"
@@ -272,10 +272,11 @@ def _batch_cycles(
 
 
 def _run(
-    engine: ProgramEngine, program: Transactions, window: tuple[int, int], batch: int, step: int
+    engine: ProgramEngine, program: Transactions, window: tuple[int, int], batch: int, contexts: int
 ) -> tuple[Ending, NDArray[np.float64]]:
     """Run to the end of the window; return how, and the flits a cycle on each channel in it."""
     begin, end = window
+    step = min(batch, -(-4 * batch // contexts))
     _advance(engine, program, begin, step)
     before = engine.channel_flits()
     try:
@@ -288,7 +289,7 @@ def _run(
 
 
 def _advance(engine: ProgramEngine, program: Transactions, until: int, step: int) -> Ending:
-    """Run to a cycle in short steps: threads of many contexts have more rows made the longer."""
+    """Run to a cycle in short steps: for each, threads get rows as if none waited for another."""
     while True:
         most = min(engine.cycle + step, until)
         ending = run_program(engine, program, enough=lambda _: False, step=step, most_cycles=most)

@@ -123,36 +123,44 @@ class ClosedLoop:
             nodes[self.tasks], num_nodes, message_flits, packet_flits or message_flits, gap_cycles
         )
 
-        def draw(loop: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
-            delay = np.tile(one.delay, (len(loop), 1))
-            drawing = first_task + self.tasks
+        def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+            loop, chain = number[:: self.packets], row[:: self.packets] // self.packets
+            drawing = first_task + self.tasks[chain]
             chosen = uniforms(seed, CHOOSING, drawing, loop)
-            delay[:, :: self.packets] = durations(
+            delay = one.delay[row]
+            delay[:: self.packets] = durations(
                 think, self.think_cycles, seed, THINKING, drawing, loop
             )
-            target = np.repeat(nodes[self._neighbours.chosen(chosen)], self.packets, axis=1)
+            target = np.repeat(nodes[self._neighbours.chosen(chosen, chain)], self.packets)
             return {"delay": delay, "target": target}
 
         self._rounds = Rounds(one, draw)
+        self._last = np.arange(self.packets - 1, len(one), self.packets)
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return the next loops of all tasks; see ``Rounds.extend``."""
+        """Return the next loops of each task, as many as it may need; see ``Rounds.extend``."""
         return self._rounds.extend(complete, until)
 
     def chain_of(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return which of ``tasks`` each row number belongs to, by its place in there."""
-        return np.asarray(rows, np.int64) % len(self._rounds.one) // self.packets
+        return self._rounds.row_of(rows).astype(np.int64) // self.packets
 
-    def loop_ends(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+    def loop_ends(self, complete: NDArray[np.int64], most: int | None = None) -> NDArray[np.int64]:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
 
         Parameters
         ----------
         complete
             int64[rows so far], the cycle in which each was complete; -1: not yet.
+        most
+            Loops after which to leave out the others; a task may go round many times while
+            another starves.
         """
-        last = np.arange(self.packets - 1, len(self._rounds.one), self.packets)
-        return self._rounds.of_rounds(complete, last)
+        return self._rounds.of_rounds(complete, self._last, most)
+
+    def loops_done(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return int64[num_chains], how many loops each task has finished, as ``loops_done``."""
+        return self._rounds.rounds_done(complete, self._last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,15 +339,14 @@ class _Neighbours:
         usable = np.where(weight > 0, np.arange(graph.num_edges), -1)
         self._last = np.maximum.reduceat(usable, first)  # rounding may not lead further
 
-    def chosen(self, drawn: NDArray[np.float64]) -> NDArray[np.int32]:
-        """The task (int32[k, num_chains]) that each number in [0, 1) chooses for its chain."""
-        chains = np.arange(len(self.tasks))
+    def chosen(self, drawn: NDArray[np.float64], chain: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The task (int32[n]) that each number in [0, 1) chooses for its chain."""
         if self._graph is None:
-            others = len(chains) - 1
-            steps = 1 + np.floor(drawn * others).astype(np.int64)
-            return ((chains + steps) % len(chains)).astype(np.int32)
-        edge = np.searchsorted(self._key, chains + drawn, side="right")
-        return self._graph.target[np.minimum(edge, self._last)]
+            count = len(self.tasks)
+            steps = 1 + np.floor(drawn * (count - 1)).astype(np.int64)
+            return ((chain + steps) % count).astype(np.int32)
+        edge = np.searchsorted(self._key, chain + drawn, side="right")
+        return self._graph.target[np.minimum(edge, self._last[chain])]
 
 
 def senders(graph: ProcessGraph) -> NDArray[np.int64]:

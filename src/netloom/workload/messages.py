@@ -6,7 +6,7 @@ each of them waits for. So a simulator needs no knowledge of programs, and holds
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -179,22 +179,3 @@ def checked(table: Messages) -> Messages:
         assert not len(ends) or (ends.min() >= 0 and ends.max() < table.num_nodes)
     assert all(np.all(getattr(table, name) >= -(name == "context")) for name in COLUMNS)
     return table
-
-
-def concatenated(tables: Sequence[Messages]) -> Messages:
-    """Return tables as one, the rows of each numbered on from the one before.
-
-    ``first`` of the tables after the first must go on where the one before ends.
-    """
-    arrays = {
-        field.name: np.concatenate([getattr(table, field.name) for table in tables])
-        for field in fields(Messages)
-        if field.name in COLUMNS or field.name == "after"
-    }
-    counts = np.concatenate([np.diff(table.after_offsets) for table in tables])
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    begin = tables[0]
-    ends = [table.first + len(table) for table in tables]
-    assert [table.first for table in tables[1:]] == ends[:-1]
-    return Messages(begin.num_nodes, begin.first, **arrays, after_offsets=offsets)

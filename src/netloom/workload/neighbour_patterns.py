@@ -134,9 +134,14 @@ def pattern(
     if not name.endswith("4nn"):
         group = np.array([min(int(node), *peers[node]) for node in nodes])
 
-    def draw(loop: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
-        delay = np.zeros((len(loop), len(one)), np.int32)
-        delay[:, loop_ends] = durations("uniform", think_us / costs.cycle_us, seed, 0, group, loop)
+    place = np.full(len(one), -1)
+    place[loop_ends] = np.arange(len(nodes))
+
+    def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+        ending = np.flatnonzero(place[row] >= 0)
+        chain, loop = group[place[row[ending]]], number[ending]
+        delay = np.zeros(len(row), np.int32)
+        delay[ending] = durations("uniform", think_us / costs.cycle_us, seed, 0, chain, loop)
         return {"delay": delay}
 
     return Pattern(name, side * side, nodes, Rounds(one, draw), loop_ends)

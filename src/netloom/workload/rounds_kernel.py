@@ -1,27 +1,97 @@
-"""The least times of a program that repeats: what could happen if no message ever waited."""
+"""Rounds of rows that wait for each other: their least times, and their numbers.
+
+Rows come in an order in which none comes before what it waits for. ``row``, ``number``: int64[n],
+the row of its round and the number of its round. What is known of two rounds in turn is in arrays
+of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a round waits for,
+where rows of the round before count from 0, and those of its own round on from there.
+"""
 
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def least_times(complete, now, least, before, offsets, after, times):
-    """The cycle in which each row is complete; where it is not yet, the first in which it can be.
+def find_open(done, row, number, part_of, first_open, before, is_open):
+    """Find the rounds that are complete, part by part: those before the first that is not.
 
-    ``complete``, ``least``, ``times``: int64[rounds, rows], the last one filled; what is not
-    complete by now is so in the cycle ``now`` at the earliest. ``before``: int64[rows], the round
-    before the first. ``after`` counts the rows of the round before from 0,
-    and those of the row's own round on from there.
+    ``done``: int64[n], the cycle in which a row was complete; -1: not yet. ``first_open``: of each
+    part, the round from which on they are not complete; at first, the one after the last.
+    ``before``: int64[rows], when the rows of the round before that were complete; filled in where
+    one was completed. ``is_open``: bool[n], filled: whether it is of an open round.
     """
-    rounds, rows = times.shape
-    for number in range(rounds):
-        previous = times[number - 1] if number else before
-        for row in range(rows):
-            if complete[number, row] >= 0:
-                times[number, row] = complete[number, row]
-                continue
-            released = 0
+    for entry in range(len(row)):
+        part = part_of[row[entry]]
+        if done[entry] < 0:
+            first_open[part] = min(first_open[part], number[entry])
+    for entry in range(len(row)):
+        here = row[entry]
+        behind = first_open[part_of[here]] - number[entry]
+        is_open[entry] = behind <= 0
+        if behind == 1:
+            before[here] = done[entry]
+
+
+@njit(cache=True, nogil=True)
+def find_gates(made, part_of, opens, offsets, after, times, gates):
+    """The first cycle in which a row of the next round of each part can be released.
+
+    ``made``: int64[parts], the rounds of each part so far. ``opens``: bool[rows], whether a row
+    waits for none of its own round. ``gates``: int64[parts], lowered to the cycle.
+    """
+    for row in range(len(opens)):
+        if opens[row]:
+            part, latest = part_of[row], 0
             for place in range(offsets[row], offsets[row + 1]):
-                waited = after[place]
-                done = previous[waited] if waited < rows else times[number, waited - rows]
-                released = max(released, done)
-            times[number, row] = max(now, released + least[number, row])
+                latest = max(latest, times[(made[part] - 1) & 1, after[place]])
+            gates[part] = min(gates[part], latest)
+
+
+@njit(cache=True, nogil=True)
+def least_times(now, done, least, row, number, offsets, after, times, released):
+    """The cycle in which each row is released, or the first in which it can be, if it is not yet.
+
+    ``done``, ``least``, ``released``: int64[n], the last one filled: the cycle in which a row was
+    complete (-1: not yet), and the least cycles that it takes. What is not complete by now is so
+    in the cycle ``now`` at the earliest. ``times``: the same for its completion.
+    """
+    rows = times.shape[1]
+    for entry in range(len(row)):
+        here, turn = row[entry], number[entry] & 1
+        latest = 0
+        for place in range(offsets[here], offsets[here + 1]):
+            waited = after[place]
+            of = times[1 - turn, waited] if waited < rows else times[turn, waited - rows]
+            latest = max(latest, of)
+        released[entry] = latest
+        ended = done[entry]
+        times[turn, here] = ended if ended >= 0 else max(now, latest + least[entry])
+
+
+@njit(cache=True, nogil=True)
+def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
+    """Number rows on from ``first``; fill in, ragged, the numbers that each of them waits for.
+
+    ``numbers``: those given so far. The first round waits for none before it.
+    """
+    rows = numbers.shape[1]
+    size = 0
+    for entry in range(len(row)):
+        here, turn = row[entry], number[entry] & 1
+        for place in range(offsets[here], offsets[here + 1]):
+            waited = after[place]
+            if waited >= rows:
+                waits[size] = numbers[turn, waited - rows]
+                size += 1
+            elif number[entry] > 0:
+                waits[size] = numbers[1 - turn, waited]
+                size += 1
+        numbers[turn, here] = first + entry
+        waits_offsets[entry + 1] = size
+
+
+@njit(cache=True, nogil=True)
+def spread(times, row, number, column, found):
+    """Put times into a table, a line a round; ``column`` of the rows of a round, -1: none."""
+    for entry in range(len(times)):
+        at = column[row[entry]]
+        if at >= 0 and number[entry] < len(found):
+            found[number[entry], at] = times[entry]

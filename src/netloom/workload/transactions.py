@@ -14,7 +14,7 @@ from netloom.workload.counter_random import check_law, durations, uniforms
 from netloom.workload.loops import senders
 from netloom.workload.messages import Messages, checked, messages
 from netloom.workload.protocols import coherence
-from netloom.workload.rounds import Rounds
+from netloom.workload.rounds import Rounds, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -113,19 +113,25 @@ class Transactions:
         begin = uniforms(seed, BEGINNING, np.arange(self.num_threads))
         begin *= 2 * (run_cycles + fixed_cycles)
 
-        def draw(number: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
-            run = np.zeros((len(number), len(one)), np.int32)
-            index = number * (1 + runs.place.max()) + runs.place
-            run[:, runs.row] = durations(law, run_cycles, seed, RUNNING, runs.thread, index)
-            delay = np.tile(one.delay, (len(number), 1))
-            if len(number) and number[0, 0] == 0:
-                delay[0, runs.row[runs.place == 0]] = begin
+        run_of = np.full(len(one), -1)
+        run_of[runs.row] = np.arange(len(runs.row))
+        most_runs = 1 + runs.place.max()
+
+        def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+            which = run_of[row]
+            running = np.flatnonzero(which >= 0)
+            thread, place = runs.thread[which[running]], runs.place[which[running]]
+            index = number[running] * most_runs + place
+            run = np.zeros(len(row), np.int32)
+            run[running] = durations(law, run_cycles, seed, RUNNING, thread, index)
+            delay = one.delay[row]
+            delay[running[index == 0]] = begin[thread[index == 0]]
             return {"run": run, "delay": delay}
 
         self._rounds = Rounds(one, draw)
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return the next passes of all threads; see ``Rounds.extend``."""
+        """Return the next passes of each thread, as many as it may need; see ``Rounds.extend``."""
         return self._rounds.extend(complete, until)
 
     def statistics(
@@ -246,7 +252,7 @@ def _one_pass(
     count = rows_of[kind]
     begin, total = np.cumsum(count) - count, int(count.sum())
     check_size(total, where="contexts", what="messages of one pass")
-    place = _ranges((np.cumsum(rows_of) - rows_of)[kind], count)  # of each row, among the kinds'
+    place = ranges((np.cumsum(rows_of) - rows_of)[kind], count)  # of each row, among the kinds'
     sender, receiver, flits, delay = (
         np.array([row[column] for rows in kinds for row in rows])[place] for column in range(4)
     )
@@ -260,7 +266,7 @@ def _one_pass(
     lists = [row.after for rows in kinds for row in rows]
     degree = np.array([len(each) for each in lists])
     offsets = np.concatenate([[0], np.cumsum(degree[place])])
-    waited = np.concatenate(lists)[_ranges((np.cumsum(degree) - degree)[place], degree[place])]
+    waited = np.concatenate(lists)[ranges((np.cumsum(degree) - degree)[place], degree[place])]
     waiter = np.repeat(thread, degree[place])
     after = begin[waiter] + np.where(waited < 0, count[waiter] + waited, total + waited)
     is_run = flits == 0
@@ -317,9 +323,3 @@ def _runs(row: NDArray[np.int64], thread_of_row: NDArray[np.int64]) -> _Runs:
     place = np.arange(len(row)) - first[thread]
     before = np.where(place > 0, np.arange(len(row)) - 1, (first + count - 1)[thread])
     return _Runs(row, thread, place, before)
-
-
-def _ranges(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """begin[i], begin[i] + 1, …: count[i] of them, for each i."""
-    skipped = np.repeat(begin - (np.cumsum(count) - count), count)
-    return skipped + np.arange(len(skipped))
