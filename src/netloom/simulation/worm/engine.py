@@ -152,11 +152,6 @@ class WormEngine(ProgramEngine):
         flits: NDArray[np.int64] = (channels["flits"] - to_come)[: self.topology.num_channels]
         return flits
 
-    def channel_waits(self) -> NDArray[np.int64]:
-        """Return the cycles that heads have waited for each network channel, int64[]."""
-        waits: NDArray[np.int64] = self.state.channels["waited"][: self.topology.num_channels]
-        return waits.copy()
-
     def append(self, messages: Messages) -> None:
         """Append rows to the program; see ``ProgramEngine``."""
         route = self._routes(messages)

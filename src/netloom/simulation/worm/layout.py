@@ -33,7 +33,6 @@ WORMS = np.dtype(
         ("asking", "i8"),  # worms in asking
         ("wakes", "i8"),  # keys in wakes
         ("flit_hops", "i8"),  # flits times channels of the messages that have their whole path
-        ("blocked", "i8"),  # cycles in which worms stood still
     ]
 )
 """What is counted for the network as a whole; one record."""
@@ -62,7 +61,6 @@ CHANNEL = np.dtype(
         ("free", "i8"),  # the cycle from which it is idle
         ("contested", "i8"),  # the last cycle in which it was idle and asked for
         ("flits", "i8"),  # that have crossed it, or will
-        ("waited", "i8"),  # cycles that heads have waited for it
         ("queue", "i4"),  # worm, of those whose heads wait for it, that is first; -1: none
         ("last_source", "i4"),  # of the last worm that was granted it
         ("last_flits", "i8"),  # its length

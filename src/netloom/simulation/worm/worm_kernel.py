@@ -100,8 +100,6 @@ def grant(setup, agenda, state, channel, cycle):
     here.last_source = worm.source
     here.last_flits = worm.flits
     here.flits += worm.flits
-    here.waited += cycle - worm.since
-    counts.blocked += cycle - worm.since
     worm.moves += 1
     hold = worm.flits + setup.slack
     if worm.moves < worm.length:
