@@ -29,6 +29,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/programs.py
+	$(BIN)/python benchmarks/combining.py
 
 clean:
 	rm -rf $(VENV) out

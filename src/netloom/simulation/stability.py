@@ -83,7 +83,7 @@ def stability(
     total = float(offered.sum())
     assert len(times) == len(backlog) >= LEAST_SAMPLES, "too few samples"
     assert total > 0, "no node sends"
-    slope, straight = _line(times, backlog)
+    slope, straight = fitted_line(times, backlog)
     if slope > BEHIND * total and straight > STRAIGHT:
         return Stability(
             stable=False,
@@ -105,8 +105,14 @@ def stability(
     )
 
 
-def _line(times: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the slope of the least-squares line and its R², 0 where all values are equal."""
+def fitted_line(times: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the slope of the least-squares line and its R², 0 where all values are equal.
+
+    Examples
+    --------
+    >>> fitted_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0]))
+    (2.0, 1.0)
+    """
     late, high = times - times.mean(), values - values.mean()
     slope = float(late @ high / (late @ late))
     spread = float(high @ high)

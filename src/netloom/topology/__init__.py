@@ -19,11 +19,13 @@ from netloom.topology.measures import (
     diameter,
     num_links,
 )
+from netloom.topology.omega import Omega, omega
 from netloom.topology.parse import topology
 
 __all__ = [
     "Cube",
     "Faulty",
+    "Omega",
     "Topology",
     "average_distance",
     "bisection_width",
@@ -34,6 +36,7 @@ __all__ = [
     "hypercube",
     "mesh",
     "num_links",
+    "omega",
     "read_graph",
     "to_networkx",
     "topology",

@@ -1,4 +1,4 @@
-"""Topologies by name, such as ``mesh:8x8``, ``torus:4x4x4``, ``hypercube:6``, ``graph:FILE``."""
+"""Topologies by name, such as ``mesh:8x8``, ``torus:4x4x4``, ``omega:512``, ``graph:FILE``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cube import cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology, read_graph
+from netloom.topology.omega import omega
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,16 +17,21 @@ if TYPE_CHECKING:
 
     from netloom.topology.core import Topology
     from netloom.topology.cube import Cube
+    from netloom.topology.omega import Omega
 
-TOPOLOGIES = "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4 or graph:FILE"
+TOPOLOGIES = (
+    "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4, omega:512, omega:4096/8 "
+    "or graph:FILE"
+)
 
 
 def topology(spec: str | nx.Graph[Any]) -> Topology:
     """Return the network that ``spec`` names, or that a NetworkX graph is.
 
     ``mesh:8x8`` and ``torus:4x4x4`` take any number of sides, ``line:16`` and ``ring:16`` one,
-    ``hypercube:6`` a dimension; ``cube:8wx4`` wraps just the sides marked ``w``; ``graph:FILE``
-    reads GraphML or an edge list.
+    ``hypercube:6`` a dimension; ``cube:8wx4`` wraps just the sides marked ``w``; ``omega:512``
+    takes a number of PEs, ``omega:4096/8`` that and the size of its switches, here 8 × 8;
+    ``graph:FILE`` reads GraphML or an edge list.
 
     Raises
     ------
@@ -38,6 +44,8 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     32
     >>> topology("cube:8wx4").wraps
     (True, False)
+    >>> topology("omega:4096/8").stages
+    4
     """
     if not isinstance(spec, str):
         return graph_topology(spec)
@@ -74,6 +82,12 @@ def _mixed(argument: str, spec: str) -> Cube:
     return cube(parse_sides(argument.replace("w", ""), where=spec), wraps=marks, name=spec)
 
 
+def _omega(argument: str, spec: str) -> Omega:
+    pes, slash, switch_size = argument.partition("/")
+    size = whole_number(switch_size, where=spec) if slash else 2
+    return omega(whole_number(pes, where=spec), size)
+
+
 def _graph(argument: str, spec: str) -> Topology:
     if not argument:
         raise InputError(spec, "no file", "graph:FILE")
@@ -87,5 +101,6 @@ _MAKERS: dict[str, Callable[[str, str], Topology]] = {
     "ring": _ring,
     "hypercube": _hypercube,
     "cube": _mixed,
+    "omega": _omega,
     "graph": _graph,
 }

@@ -13,6 +13,7 @@ from netloom.workload.generators import (
     ring,
     torus,
 )
+from netloom.workload.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom.workload.lengths import Lengths, parse_lengths
 from netloom.workload.openmpi import read_monitoring
 from netloom.workload.parse import read
@@ -32,12 +33,14 @@ from netloom.workload.writers import write
 
 __all__ = [
     "Arrivals",
+    "HotSpotTraffic",
     "Lengths",
     "PacketStream",
     "Packets",
     "ProcessGraph",
     "Traffic",
     "all_to_all",
+    "assign_hot_spots",
     "binary_tree",
     "bit_complement",
     "bit_reverse",
@@ -51,6 +54,7 @@ __all__ = [
     "parse_lengths",
     "parse_traffic",
     "permutations",
+    "place_hot_spots",
     "process_graph",
     "random_regular",
     "read",

@@ -109,6 +109,19 @@ def durations(
     return np.floor(exact + rounding).astype(np.int32)
 
 
+def stream_keys(seed: int, streams: int) -> NDArray[np.uint64]:
+    """Return the keys of streams 0 to ``streams`` − 1, for ``counter_random_kernel.chain_key``.
+
+    Examples
+    --------
+    >>> stream_keys(1, 3).shape
+    (3,)
+    """
+    assert seed >= 0
+    key = _scrambled(np.array([seed % 2**64], np.uint64))
+    return _scrambled(key + np.arange(streams, dtype=np.uint64) * _GOLDEN)
+
+
 def check_law(law: str, mean: float) -> None:
     """Refuse a law of cycles that there is none of, as ``durations`` does."""
     if law not in LAWS:

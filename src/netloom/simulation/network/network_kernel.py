@@ -7,7 +7,7 @@ are due, and only routers and sources that may have something to do are visited.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.network.bits_kernel import lowest, next_from, post
+from netloom.simulation.bits_kernel import lowest, next_from, post
 from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, Setup
 from netloom.simulation.network.router_kernel import allocate_switch, allocate_vcs, begin, move
 from netloom.simulation.records_kernel import record, unsigned

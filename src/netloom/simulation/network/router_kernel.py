@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.compilation import inlined
 from netloom.routing.virtual_channels_kernel import allowed, arrived
-from netloom.simulation.network.bits_kernel import lowest, next_from, post, single
+from netloom.simulation.bits_kernel import lowest, next_from, post, single
 from netloom.simulation.records_kernel import record, unsigned
 
 EMPTY = np.int64(0)

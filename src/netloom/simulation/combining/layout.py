@@ -1,0 +1,149 @@
+"""The arrays that a combining network is kept in.
+
+Queues are grouped in 2K + 2 levels of N, in the order in which a packet passes them: level 0 holds
+the queues of the processing elements, level i + 1 those of requests that have passed stage i,
+level K + 1 those of the memory modules, and level 2K + 1 − i those of replies that have passed
+stage i, by the line on which they leave it. Requests and their replies use the same lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Records: TypeAlias = NDArray[Any]
+
+RULES = ("waiting", "slot", "entering", "none")
+"""Which packets combine; see ``CombiningNetwork``."""
+
+WAITING, SLOT, ENTERING, NONE = range(4)
+
+OPERATIONS = ("add", "or", "and", "xor", "max", "min", "swap", "load")
+"""What a request does to its word."""
+
+ADD, OR, AND, XOR, MAX, MIN, SWAP, LOAD = range(8)
+
+LARGEST = 2**63 - 1
+IDENTITIES = (0, 0, -1, 0, -LARGEST - 1, LARGEST, 0, 0)
+"""What a word holds at first, by operation."""
+
+UNBOUNDED = 2**31 - 1
+
+GAPS, CHOICES, HOT, MODULES, OPERANDS, REQUEST_ORDER, REPLY_ORDER, CHANGES, TAKES = range(9)
+"""Streams of random numbers."""
+
+STREAMS = 9
+
+PACKET = np.dtype(
+    [
+        ("next", "i4"),  # behind it in its queue, or on its partner's stack, or free record
+        ("partner", "i4"),  # the last packet that it absorbed and that waits for it; -1: none
+        ("moved", "i4"),  # the step in which it last moved; if it waits, the stage that it waits at
+        ("cell", "i4"),  # the word: its module's line, plus N if it is not the hot one
+        ("origin", "i4"),  # its processing element
+        ("birth", "i4"),
+        ("value", "i8"),  # operand, then what is fetched; if it waits, what was before it
+    ]
+)
+"""One record a packet; half a cache line."""
+
+QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("length", "i4"), ("longest", "i4")])
+"""One record a queue, by level and line."""
+
+POOL = np.dtype([("length", "i4"), ("longest", "i4")])
+"""One record a wait pool, by stage and output line."""
+
+COUNTS = np.dtype(
+    [
+        ("step", "i8"),
+        ("next_chance", "i8"),  # the next that fires; chances are numbered step by step
+        ("fired", "i8"),  # those before it
+        ("issued", "i8"),
+        ("completed", "i8"),
+        ("waiting", "i8"),  # discarded: the last one to this hot spot is still on its way
+        ("full", "i8"),  # discarded: no room in the element's queue
+        ("moved", "i8"),  # how often a packet has left a queue
+        ("still", "i8"),  # steps since one did
+        ("free_packet", "i8"),
+        ("free_packets", "i8"),
+        ("logged", "i8"),
+    ]
+)
+"""What is counted for the network as a whole; one record."""
+
+REQUEST = np.dtype(
+    [
+        ("pe", "i4"),
+        ("module", "i4"),
+        ("hot", "?"),
+        ("operand", "i8"),
+        ("birth", "i4"),
+        ("done", "i4"),
+        ("returned", "i8"),
+    ]
+)
+"""One record a completed request, if they are kept."""
+
+DONE, FULL, LOST, STUCK = range(4)
+
+
+class Setup(NamedTuple):
+    """What does not change during a run."""
+
+    lines: int
+    stages: int
+    radix: int
+    radix_bits: int
+    line_bits: int
+    queue: int
+    pool: int
+    rule: int
+    unlimited: bool
+    forward: bool
+    service_steps: int
+    operation: int
+    wait: bool
+    places: int
+    hot_fraction: float
+    log_quiet: float
+    words: int
+    keep: bool
+
+
+class State(NamedTuple):
+    """Everything else, as flat arrays."""
+
+    counts: Records
+    packets: Records
+    queues: Records
+    pools: Records
+    groups: NDArray[np.uint8]
+    """Which lines of each switch have packets, a bit each, by level; see ``group_of``."""
+    group_words: NDArray[np.uint64]
+    """The same memory, eight switches at a time."""
+    entered: NDArray[np.int64]
+    left: NDArray[np.int64]
+    population_sums: NDArray[np.int64]
+    waits: NDArray[np.int64]
+    wait_sums: NDArray[np.int64]
+    combined: NDArray[np.int64]
+    memory: NDArray[np.int64]
+    busy_until: NDArray[np.int32]
+    issued_to: NDArray[np.int64]
+    answered_to: NDArray[np.int64]
+    accesses: NDArray[np.int64]
+    assigned: NDArray[np.int32]
+    num_assigned: NDArray[np.int32]
+    outstanding: NDArray[np.uint8]
+    latency_counts: NDArray[np.int64]
+    per_step: NDArray[np.int64]
+    operands: NDArray[np.int64]
+    log: Records
+    stream_keys: NDArray[np.uint64]
+    heads: NDArray[np.int32]
+    ports: NDArray[np.int32]
+    rivals: NDArray[np.int32]

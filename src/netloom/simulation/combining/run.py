@@ -1,0 +1,296 @@
+"""One run of a combining network, and what it says of queues, wait pools and requests."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.provenance import DEFAULT_SEED
+from netloom.simulation.combining.engine import CombiningEngine
+from netloom.simulation.intervals import batch_interval, merge_correlated, percentiles
+from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
+from netloom.simulation.warmup import BATCH, mser5
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.simulation.combining.network import CombiningNetwork
+    from netloom.workload import HotSpotTraffic
+
+BATCHES = 64
+"""Batches that a run is cut into, for confidence intervals and for the growth of the backlog."""
+
+HEARING = 2**21
+"""Steps times processing elements between two looks at whether to stop: a tenth of a second."""
+
+
+@dataclass(frozen=True)
+class CombiningRun:
+    """What a run was like. Means and sums are those of Rosenblum & Mayr 1986, section 2.4.
+
+    Means of queues and pools are sums over all steps, those in which the last requests come home
+    included, divided by ``steps`` and by the number of queues of the level that were ever used.
+    Maxima are over all moments: after packets have come into a queue in a step, before they leave.
+
+    Attributes
+    ----------
+    steps, finalisation_steps
+        Steps in which requests were made (Z, or as far as it came), and those after them until all
+        were completed.
+    requests
+        Requests made; those discarded are not among them.
+    discarded_waiting, discarded_full
+        Requests discarded since one for the same hot spot was on its way (policy ``wait``), and
+        since the processing element's queue was full.
+    steps_mean, steps_ci95, steps_min, steps_p50, steps_p99, steps_max
+        Steps from making a request to its reply, over all; NaN if there are none. The interval is
+        from batch means, of this one run: seeds differ by more, for their hot spots do.
+    latency_counts
+        int64[any]: requests that took so many steps, from 0 on.
+    queue_mean, queue_max, queues_used
+        float64, int32, int64[2 K + 2], by level: processing elements, requests behind stages 0 to
+        K − 1, memory modules, replies behind stages K − 1 to 0.
+    wait_mean, wait_max, pools_used
+        float64, int32, int64[K]: packets in wait pools, by stage.
+    combining_rate
+        float64[K]: of the requests that come to a stage, those that another takes along.
+    modules
+        int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
+        that came later.
+    elements
+        int64[any]: processing elements that had each of them at first.
+    requests_to, accesses_of
+        int64[any]: requests for each of them, and those that its module executed (of the
+        background as well).
+    throughput, throughput_ci95
+        Requests completed per element and step, after the start-up and before requests end.
+    stable, reason
+        Whether the network keeps up with its requests, and why; None if the run is too short to
+        tell. If it does not, means depend on how long it lasts.
+    interrupted
+        Whether it was stopped from outside; figures are of the steps it came to.
+    moves
+        Moves of packets by a stage.
+    cpu_seconds
+        Time it took one processor.
+    """
+
+    steps: int
+    finalisation_steps: int
+    pes: int
+    requests: int
+    discarded_waiting: int
+    discarded_full: int
+    steps_mean: float
+    steps_ci95: float
+    steps_min: float
+    steps_p50: float
+    steps_p99: float
+    steps_max: float
+    latency_counts: NDArray[np.int64]
+    queue_mean: NDArray[np.float64]
+    queue_max: NDArray[np.int32]
+    queues_used: NDArray[np.int64]
+    wait_mean: NDArray[np.float64]
+    wait_max: NDArray[np.int32]
+    pools_used: NDArray[np.int64]
+    combining_rate: NDArray[np.float64]
+    modules: NDArray[np.int32]
+    elements: NDArray[np.int64]
+    requests_to: NDArray[np.int64]
+    accesses_of: NDArray[np.int64]
+    throughput: float
+    throughput_ci95: float
+    stable: bool | None
+    reason: str
+    interrupted: bool
+    moves: int
+    cpu_seconds: float
+
+    @property
+    def requests_per_pe(self) -> float:
+        """Requests made, per processing element."""
+        return self.requests / self.pes
+
+    @property
+    def mean_queue(self) -> float:
+        """The mean over all levels of the mean queue, each level alike, as the tables have it."""
+        return float(self.queue_mean.mean())
+
+    @property
+    def mean_wait(self) -> float:
+        """The mean over all stages of the mean wait pool, each stage alike."""
+        return float(self.wait_mean.mean())
+
+
+def run_combining(
+    network: CombiningNetwork,
+    traffic: HotSpotTraffic,
+    steps: int,
+    *,
+    seed: int = DEFAULT_SEED,
+    stopped: Callable[[], bool] = lambda: False,
+) -> CombiningRun:
+    """Simulate a combining network until all requests that are made in ``steps`` are completed.
+
+    Parameters
+    ----------
+    network, traffic
+        The network, and the requests of its processing elements.
+    steps
+        Z: steps in which requests are made, at least 1.
+    seed
+        Of the requests and of the order of packets that meet.
+    stopped
+        Asked now and then: whether to end at once.
+
+    Raises
+    ------
+    InputError
+        If network and traffic have different sizes, or requests in flight take too much memory.
+
+    Examples
+    --------
+    >>> from netloom.simulation.combining import CombiningNetwork
+    >>> from netloom.workload import HotSpotTraffic
+    >>> one_for_all = HotSpotTraffic(np.array([5]), np.full((16, 1), 5), rate=0.15)
+    >>> run = run_combining(CombiningNetwork(16), one_for_all, 1000)
+    >>> run.steps_min, run.steps_mean, run.steps_max
+    (10.0, 10.0, 10.0)
+    >>> int(run.queue_max.max()), round(float(run.wait_mean[3]), 1)
+    (2, 1.1)
+    """
+    assert steps >= 1
+    began = time.thread_time()
+    engine = CombiningEngine(network, traffic, seed=seed)
+    hearing = max(1, HEARING // network.pes)
+    while engine.step < steps and not stopped():
+        engine.advance(min(steps, engine.step + hearing))
+    made = engine.step
+    while engine.in_flight and not stopped():
+        engine.drain(hearing)
+    interrupted = made < steps or engine.in_flight > 0
+    latency = _latency(engine)
+    kept_up = _kept_up(engine, made)
+    use = _use(engine, max(made, 1))
+    came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
+    modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
+    elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
+    arrived = engine.arrived
+    return CombiningRun(
+        steps=made,
+        finalisation_steps=engine.step - made,
+        pes=network.pes,
+        requests=engine.issued,
+        discarded_waiting=engine.discarded_waiting,
+        discarded_full=engine.discarded_full,
+        **latency._asdict(),
+        latency_counts=np.trim_zeros(engine.latency_counts, "b"),
+        **use._asdict(),
+        combining_rate=np.divide(
+            engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
+        ),
+        modules=modules,
+        elements=elements[modules],
+        requests_to=engine.issued_to[modules],
+        accesses_of=engine.accesses[modules],
+        **kept_up._asdict(),
+        interrupted=interrupted,
+        moves=engine.moves,
+        cpu_seconds=time.thread_time() - began,
+    )
+
+
+class _Latency(NamedTuple):
+    steps_mean: float
+    steps_ci95: float
+    steps_min: float
+    steps_p50: float
+    steps_p99: float
+    steps_max: float
+
+
+def _latency(engine: CombiningEngine) -> _Latency:
+    if not engine.completed:
+        nothing = np.nan
+        return _Latency(nothing, nothing, nothing, nothing, nothing, nothing)
+    _, completed, steps = _batches(engine.per_step)
+    mean = float(steps.sum() / completed.sum())
+    _, half = batch_interval(*merge_correlated(steps, completed))
+    middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
+    seen = np.flatnonzero(engine.latency_counts)
+    return _Latency(mean, half, float(seen[0]), middle, high, float(seen[-1]))
+
+
+class _Use(NamedTuple):
+    queue_mean: NDArray[np.float64]
+    queue_max: NDArray[np.int32]
+    queues_used: NDArray[np.int64]
+    wait_mean: NDArray[np.float64]
+    wait_max: NDArray[np.int32]
+    pools_used: NDArray[np.int64]
+
+
+def _use(engine: CombiningEngine, steps: int) -> _Use:
+    """Return means, maxima and numbers of the queues by level and of the pools by stage."""
+    found = []
+    for sums, longest in (
+        (engine.population_sums, engine.queue_max),
+        (engine.wait_sums, engine.pool_max),
+    ):
+        used = np.count_nonzero(longest, axis=1)
+        found += [sums / steps / np.maximum(used, 1), longest.max(axis=1), used]
+    return _Use(*found)
+
+
+class _KeptUp(NamedTuple):
+    throughput: float
+    throughput_ci95: float
+    stable: bool | None
+    reason: str
+
+
+def _kept_up(engine: CombiningEngine, made: int) -> _KeptUp:
+    """Return what was completed per element and step, and whether that is what was asked for."""
+    per_step = engine.per_step[:made].astype(np.float64)
+    pes = engine.network.pes
+    whole = made // BATCH * BATCH
+    starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
+    begin = made // 2 if starts is None else BATCH * starts
+    if made - begin < BATCHES:
+        return _KeptUp(np.nan, np.nan, None, f"too short to tell: {made} steps")
+    _, completed, _ = _batches(per_step[begin:])
+    spans = np.diff(_edges(made - begin)) * float(pes)
+    throughput, half = batch_interval(*merge_correlated(completed, spans))
+    backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
+    slope, straight = fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
+    refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
+    asked = float(per_step[begin:, 0].mean())
+    growth = slope / asked if asked else 0.0
+    if refused > BEHIND:
+        return _KeptUp(throughput, half, stable=False, reason=(
+            f"{100 * refused:.3g} % of the requests find the queue of their PE full"
+        ))  # fmt: skip
+    said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
+    if growth > BEHIND and straight > STRAIGHT:
+        return _KeptUp(throughput, half, stable=False, reason=(
+            f"requests in flight grow by {slope:.3g} a step, {said}"
+        ))  # fmt: skip
+    return _KeptUp(throughput, half, stable=True, reason=(
+        f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
+    ))  # fmt: skip
+
+
+def _edges(length: int) -> NDArray[np.int64]:
+    return np.linspace(0, length, min(BATCHES, length) + 1).astype(np.int64)
+
+
+def _batches(per_step: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Return sums over batches of equal length: float64[3, batches]."""
+    starts = _edges(len(per_step))[:-1]
+    return np.add.reduceat(per_step, starts, axis=0).T.astype(np.float64)

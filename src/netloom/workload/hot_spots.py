@@ -1,0 +1,317 @@
+"""Hot spots: memory modules that many processing elements ask for, and which of them each does.
+
+The inputs of Rosenblum & Mayr, *Simulation of an Ultracomputer with several hot spots*,
+STAN-CS-86-1119 (1986), section 2.1, and the uniform background of Pfister & Norton, *"Hot spot"
+contention and combining in multistage interconnection networks*, IEEE Trans. Computers 34 (1985).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.spec import check_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PLACING, _ASSIGNING = 1, 2
+"""Beside the seed: what is placed and what is assigned have nothing to do with each other."""
+
+_CHUNK_ENTRIES = 2**22
+"""Entries of the lists of hot spots from which the places of a chunk of PEs are drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class HotSpotTraffic:
+    """What every processing element (PE) asks of which memory module, and how often.
+
+    Attributes
+    ----------
+    hot_spots
+        int32[num_hot_spots], the modules that are hot spots, 0 … ``pes`` − 1, none twice.
+    assigned
+        int32[pes, per_pe], the hot spots that each PE asks for, none twice, -1 behind the last;
+        as many modules as PEs.
+    rate
+        Probability that a PE makes a request in a step.
+    wait
+        Whether a PE discards a request for a hot spot from which it still awaits a reply.
+    hot_fraction
+        Part of the requests that go to hot spots. The others go to all modules alike, and are not
+        combined (Pfister & Norton's h).
+    assign
+        Probability that a PE with a free place takes a hot spot that is new.
+    new, remove
+        Probabilities of a new hot spot in a step, and of the loss of one.
+
+    Raises
+    ------
+    InputError
+        If a probability is outside 0 to 1, a hot spot is no module or named twice, or a PE asks
+        for a module that is no hot spot, or for one twice.
+
+    Examples
+    --------
+    >>> assigned = np.array([[2, 0], [0, -1], [2, -1], [-1, -1]])
+    >>> traffic = HotSpotTraffic(np.array([2, 0]), assigned, rate=0.15)
+    >>> traffic.pes, traffic.mean_per_pe
+    (4, 1.0)
+    >>> traffic
+    <2 hot spots, 1 a PE of 4, rate 0.15>
+    """
+
+    hot_spots: NDArray[np.int32]
+    assigned: NDArray[np.int32]
+    rate: float
+    wait: bool = False
+    hot_fraction: float = 1.0
+    assign: float = 1.0
+    new: float = 0.0
+    remove: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "hot_fraction", "assign", "new", "remove"):
+            _check_probability(name, getattr(self, name))
+        for name, dimensions in (("hot_spots", 1), ("assigned", 2)):
+            given = np.asarray(getattr(self, name))
+            assert given.ndim == dimensions, f"{name} of shape {given.shape}"
+            assert given.dtype.kind in "iu", f"{name} of {given.dtype}"
+            object.__setattr__(self, name, np.ascontiguousarray(given, np.int32))
+        assert self.per_pe >= 1, "no place for a hot spot"
+        _check_hot_spots(self.hot_spots, self.pes)
+        _check_assigned(self.assigned, self.hot_spots)
+
+    @property
+    def pes(self) -> int:
+        """Number of processing elements, and of memory modules."""
+        return len(self.assigned)
+
+    @property
+    def per_pe(self) -> int:
+        """Most hot spots that a PE can have."""
+        return int(self.assigned.shape[1])
+
+    @property
+    def mean_per_pe(self) -> float:
+        """Hot spots that a PE has on average; those that have none count as well."""
+        return int(np.count_nonzero(self.assigned >= 0)) / self.pes
+
+    def __repr__(self) -> str:
+        words = [f"{len(self.hot_spots)} hot spots", f"{self.mean_per_pe:.4g} a PE of {self.pes}"]
+        words.append(f"rate {self.rate:g}")
+        if self.hot_fraction < 1:
+            words.append(f"hot fraction {self.hot_fraction:g}")
+        if self.new > 0 or self.remove > 0:
+            words.append(f"new {self.new:g} and remove {self.remove:g} a step")
+        return f"<{', '.join(words)}{', wait' if self.wait else ''}>"
+
+
+def place_hot_spots(
+    modules: int,
+    count: int,
+    *,
+    spacing: int | None = None,
+    deviation: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> NDArray[np.int32]:
+    """Return ``count`` different hot spots among the modules, at random or spaced.
+
+    Spaced, the first is any module, and each next one is the one before plus ``spacing`` plus a
+    whole number from -``deviation`` to ``deviation``, all as likely, modulo ``modules``; one that
+    is there already is drawn again (Rosenblum & Mayr 1986, section 2.1). With a deviation that is
+    not above the spacing, and the paper's check ``count`` · (``spacing`` + ``deviation``) ≤
+    ``modules``, an increment is never negative, and all of them together never come round: only
+    an increment of 0 finds one that is there already, so it always ends.
+
+    Parameters
+    ----------
+    modules
+        Memory modules, as many as there are PEs.
+    count
+        Hot spots.
+    spacing, deviation
+        In modules; without a spacing every choice of ``count`` modules is as likely.
+    seed
+        Of the places.
+
+    Returns
+    -------
+    int32[count], in the order drawn.
+
+    Raises
+    ------
+    InputError
+        If there are not that many modules, the spacing is below 1, the deviation negative or above
+        the spacing, or the hot spots could come round.
+
+    Examples
+    --------
+    >>> place_hot_spots(512, 4, spacing=16, deviation=2, seed=1)
+    array([265, 280, 295, 312], dtype=int32)
+    >>> len(set(place_hot_spots(512, 8, seed=1).tolist()))
+    8
+    """
+    _check_pes(modules)
+    check_size(modules, where="pes", what="modules")
+    if not 1 <= count <= modules:
+        raise InputError("hot_spots", str(count), f"1 to {modules}, the modules")
+    rng = _generator(seed, _PLACING)
+    if spacing is None:
+        if deviation != 0:
+            raise InputError("deviation", f"{deviation} without a spacing", "a spacing as well")
+        return rng.choice(modules, count, replace=False).astype(np.int32)
+    _check_spacing(modules, count, spacing, deviation)
+    first = rng.integers(modules)
+    # increments of 0 are drawn again: those that are left are as likely as one another
+    increments = rng.integers(
+        max(1, spacing - deviation), spacing + deviation, size=count - 1, endpoint=True
+    )
+    steps = np.concatenate([[0], np.cumsum(increments)])
+    return ((first + steps) % modules).astype(np.int32)
+
+
+def assign_hot_spots(
+    pes: int,
+    hot_spots: NDArray[np.int32],
+    per_pe: int,
+    probability: float,
+    *,
+    seed: int = DEFAULT_SEED,
+) -> NDArray[np.int32]:
+    """Return which hot spots each PE asks for.
+
+    In each of ``per_pe`` rounds every PE gets, with the given probability, one of the hot spots
+    that it has not yet, all as likely (Rosenblum & Mayr 1986, section 2.1): ``per_pe`` ·
+    ``probability`` on average.
+
+    Parameters
+    ----------
+    pes
+        Processing elements.
+    hot_spots
+        int32[], different modules.
+    per_pe
+        Rounds.
+    probability
+        That a PE gets a hot spot in a round.
+    seed
+        Of the assignment; that of the places may be the same, they are independent.
+
+    Returns
+    -------
+    int32[pes, per_pe], in the order in which a PE got them, -1 behind the last.
+
+    Raises
+    ------
+    InputError
+        If there are not ``per_pe`` hot spots, or the probability is outside 0 to 1.
+
+    Examples
+    --------
+    >>> assign_hot_spots(4, np.array([0, 2, 3]), 2, 0.75, seed=3)
+    array([[ 2,  0],
+           [ 3, -1],
+           [ 3, -1],
+           [ 3,  2]], dtype=int32)
+    """
+    _check_pes(pes)
+    hot_spots = np.asarray(hot_spots, np.int32)
+    if not 1 <= per_pe <= len(hot_spots):
+        raise InputError("per_pe", str(per_pe), f"1 to {len(hot_spots)}, the hot spots")
+    _check_probability("assign", probability)
+    check_size(pes * per_pe, where="per_pe", what="places for hot spots of PEs")
+    rng = _generator(seed, _ASSIGNING)
+    # The hot spots that a PE gets are the first so many of all, in an order of their own.
+    counts = rng.binomial(per_pe, probability, size=pes)
+    assigned = _first_of_shuffled(len(hot_spots), per_pe, pes, rng)
+    assigned = hot_spots[assigned]
+    assigned[np.arange(per_pe) >= counts[:, None]] = -1
+    return assigned
+
+
+def _first_of_shuffled(
+    length: int, kept: int, rows: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """The first ``kept`` of the numbers 0 … ``length`` − 1, shuffled anew for every row.
+
+    Fisher & Yates' shuffle of many rows at once, and no further than it is needed; afterwards
+    just what it has moved goes back, so that a chunk of rows costs what is kept of them.
+    """
+    found = np.empty((rows, kept), np.int32)
+    height = min(rows, max(1, _CHUNK_ENTRIES // length))
+    table = np.tile(np.arange(length, dtype=np.int32), (height, 1))
+    for start in range(0, rows, height):
+        row = np.arange(min(height, rows - start))
+        chosen = rng.integers(np.arange(kept), length, size=(len(row), kept), dtype=np.int32)
+        for place in range(kept):
+            other = chosen[:, place]
+            found[start + row, place] = table[row, other]
+            table[row, other] = table[row, place]
+        table[row[:, None], chosen] = chosen
+    return found
+
+
+def _generator(seed: int, purpose: int) -> np.random.Generator:
+    if seed < 0:
+        raise InputError("seed", str(seed), "a whole number of at least 0")
+    return np.random.default_rng([seed, purpose])
+
+
+def _check_pes(pes: int) -> None:
+    if pes < 1:
+        raise InputError("pes", str(pes), "at least 1")
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not 0 <= value <= 1:  # NaN is neither
+        raise InputError(name, f"{value:g}", "a probability from 0 to 1")
+
+
+def _check_spacing(modules: int, count: int, spacing: int, deviation: int) -> None:
+    if spacing < 1:
+        raise InputError("spacing", str(spacing), "at least 1 module")
+    if not 0 <= deviation <= spacing:
+        raise InputError("deviation", str(deviation), f"0 to {spacing}, the spacing")
+    needed = count * (spacing + deviation)
+    if needed > modules:
+        found = f"{count} hot spots * ({spacing} + {deviation}) modules = {needed}"
+        raise InputError("spacing", found, f"at most {modules}, the modules")
+
+
+def _check_hot_spots(hot_spots: NDArray[np.int32], pes: int) -> None:
+    outside = (hot_spots < 0) | (hot_spots >= pes)
+    if outside.any():
+        found = f"module {hot_spots[np.argmax(outside)]}"
+        raise InputError("hot_spots", found, f"0 to {pes - 1}")
+    if not len(hot_spots):
+        raise InputError("hot_spots", "none", f"1 to {pes}, the modules")
+    module, times = np.unique(hot_spots, return_counts=True)
+    if times.max() > 1:
+        raise InputError("hot_spots", f"module {module[np.argmax(times)]} twice", "each once")
+
+
+def _check_assigned(assigned: NDArray[np.int32], hot_spots: NDArray[np.int32]) -> None:
+    """Refuse what a PE cannot ask for, naming the first such PE."""
+    pes = len(assigned)
+    is_hot = np.zeros(pes + 1, np.bool_)
+    is_hot[hot_spots] = True
+    inside = (assigned >= 0) & (assigned < pes)
+    wrong = (assigned != -1) & ~is_hot[np.where(inside, assigned, pes)]
+    gap = (assigned[:, :-1] < 0) & (assigned[:, 1:] >= 0)
+    ascending = np.sort(assigned, axis=1)
+    twice = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] >= 0)
+    for where, what in (
+        (wrong, "a module that is no hot spot"),
+        (gap, "a hot spot behind an empty place"),
+        (twice, "the same hot spot twice"),
+    ):
+        if where.any():
+            pe = int(np.argmax(where.any(axis=1)))
+            listed = ", ".join(map(str, assigned[pe].tolist()))
+            found = f"{what}, PE {pe}: {listed}"
+            raise InputError("assigned", found, "different hot spots, and -1 behind the last")
