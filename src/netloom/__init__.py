@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from netloom import topology as topology
     from netloom.machines import machine as machine
     from netloom.verbs import analyze as analyze
+    from netloom.verbs import find_critical_queue as find_critical_queue
     from netloom.verbs import find_saturation as find_saturation
     from netloom.verbs import replay as replay
     from netloom.verbs import simulate as simulate
     from netloom.verbs import simulate_broadcast as simulate_broadcast
+    from netloom.verbs import simulate_hot_spots as simulate_hot_spots
     from netloom.verbs import simulate_loop as simulate_loop
     from netloom.verbs import simulate_pattern as simulate_pattern
     from netloom.verbs import simulate_transactions as simulate_transactions
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _FACE = {
     "analyze": "netloom.verbs",
+    "find_critical_queue": "netloom.verbs",
     "find_saturation": "netloom.verbs",
     "machine": "netloom.machines",
     "process_graph": "netloom.workload",
@@ -36,6 +39,7 @@ _FACE = {
     "simulate": "netloom.verbs",
     "replay": "netloom.verbs",
     "simulate_broadcast": "netloom.verbs",
+    "simulate_hot_spots": "netloom.verbs",
     "simulate_loop": "netloom.verbs",
     "simulate_pattern": "netloom.verbs",
     "simulate_transactions": "netloom.verbs",
@@ -49,6 +53,7 @@ __all__ = [
     "NotAMappingError",
     "__version__",
     "analyze",
+    "find_critical_queue",
     "find_saturation",
     "machine",
     "process_graph",
@@ -56,6 +61,7 @@ __all__ = [
     "replay",
     "simulate",
     "simulate_broadcast",
+    "simulate_hot_spots",
     "simulate_loop",
     "simulate_pattern",
     "simulate_transactions",

@@ -14,6 +14,7 @@ SAYS = {
         "dimension-order:0,1: Depends on the load",
         "routed apart: Contention-free",
     ],
+    "04_shared_counter.py": ["waiting  14 steps, 14 unhindered", "Falls behind", "Keeps up"],
 }
 
 

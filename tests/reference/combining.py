@@ -324,14 +324,15 @@ class CombiningTwin:
 
     def contend(self, stage, line, candidates):
         """Let those that want the same output port enter its queue or combine."""
+        pairs = not self.network.unlimited or self.network.combining == "entering"
         if len(candidates) > 1:
             bits = self.bits(REQUEST_ORDER, self.step, stage * self.n + line)
             candidates = shuffled(candidates, bits)
-            if not self.slots(stage + 1, line):
+            if pairs and not self.slots(stage + 1, line):
                 return  # none of them moves
         while candidates:
             packet = candidates.pop(0)
-            same = [other for other in candidates if self.may_meet(packet, other)]
+            same = [other for other in candidates if pairs and self.may_meet(packet, other)]
             if same and self.slots(stage + 1, line) and self.pool_has_room(stage, line):
                 self.enter(packet, stage, line)
                 for other in same if self.network.unlimited else same[:1]:

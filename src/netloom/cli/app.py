@@ -1,6 +1,7 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +9,15 @@ import typer
 
 from netloom._version import __version__
 from netloom.cli import options
+from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
+from netloom.cli.hotspot import hotspot
 from netloom.cli.output import compilation_announced, print_json
 from netloom.cli.simulate import EPILOG, simulate
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
+
+FIGURES = {"rosenblum-mayr": "netloom.studies.rosenblum_mayr"}
+"""The papers whose figures can be drawn, and the modules that have their tables."""
 
 app = typer.Typer(
     name="netloom",
@@ -144,12 +150,14 @@ def _apply_mapping(
 
 
 app.command(epilog=EPILOG)(simulate)
+app.command(epilog=HOTSPOT_EPILOG)(hotspot)
 
 
 @app.command()
 def validate(
     paper: options.Paper = "",
     reference: options.Reference = None,
+    figures: options.Figures = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Recompute every published number that netloom can, and show the two side by side.
@@ -157,6 +165,8 @@ def validate(
     Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
     and says why.
     """
+    if figures is not None:
+        _check_figures(paper, figures)
     with compilation_announced():
         from netloom.studies import validate as recompute
 
@@ -167,8 +177,33 @@ def validate(
         from netloom.cli.show import show_validation
 
         show_validation(result)
+    if figures is not None:
+        count = _write_figures(paper, figures)
+        if not as_json:
+            typer.echo(f"Figures: {count} in {figures}")
     if result.failures:
         raise typer.Exit(1)
+
+
+def _check_figures(paper: str, folder: Path) -> None:
+    """Refuse figures of a paper that has none, or that cannot be written, before any work."""
+    from netloom.report.save import check_picture
+
+    if paper not in FIGURES:
+        found = f"figures of '{paper}'" if paper else "figures of all papers"
+        raise InputError("figures", found, f"those of {', '.join(FIGURES)}")
+    check_picture(folder / "figure.svg")
+
+
+def _write_figures(paper: str, folder: Path) -> int:
+    """Draw the figures of a paper, and return how many there are."""
+    from netloom.report import save_chart, stage_figure
+
+    count = 0
+    for name, title, table in import_module(FIGURES[paper]).figures():
+        save_chart(stage_figure(title, table), folder / f"{name}.svg")
+        count += 1
+    return count
 
 
 @app.command()

@@ -92,4 +92,8 @@ Reference: TypeAlias = Annotated[
     Path | None,
     typer.Option(help="With router: a table of another simulator's results to compare with."),
 ]
+Figures: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the paper's figures, redrawn (rosenblum-mayr)."),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

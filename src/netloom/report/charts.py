@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom import verbs
 from netloom.report import program_charts as programs
+from netloom.report.combining import critical_chart, hot_spot_chart
 from netloom.report.contention import contention_chart
 from netloom.report.load_curve import simulation_chart
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 CHARTS: dict[type, Callable[[Any], alt.HConcatChart]] = {
     verbs.Analysis: contention_chart,
+    verbs.CriticalQueues: critical_chart,
+    verbs.HotSpotSimulation: hot_spot_chart,
     verbs.Simulation: simulation_chart,
     verbs.NetworkSaturation: simulation_chart,
     verbs.LoopSimulation: programs.loop_chart,

@@ -19,6 +19,7 @@ PAPERS = {
     "johnson": ("johnson",),
     "shahrabi": ("shahrabi",),
     "router": ("router",),
+    "rosenblum-mayr": ("rosenblum_mayr",),
 }
 """The modules of this package that recompute each paper (or other reference), by the name that the
 command line takes."""

@@ -4,6 +4,14 @@ from netloom.verbs.analysis import Analysis
 from netloom.verbs.analyze import AnalyzeQuestion, analyze
 from netloom.verbs.broadcast import BroadcastQuestion, simulate_broadcast
 from netloom.verbs.broadcast_simulation import BroadcastSimulation
+from netloom.verbs.critical_queues import CriticalQueues
+from netloom.verbs.hot_spot_simulation import HotSpotSimulation
+from netloom.verbs.hot_spots import (
+    CriticalQueueQuestion,
+    HotSpotQuestion,
+    find_critical_queue,
+    simulate_hot_spots,
+)
 from netloom.verbs.loop import LoopQuestion, simulate_loop
 from netloom.verbs.loop_simulation import LoopSimulation
 from netloom.verbs.pattern import PatternQuestion, PatternSimulation, simulate_pattern
@@ -23,6 +31,10 @@ __all__ = [
     "AnalyzeQuestion",
     "BroadcastQuestion",
     "BroadcastSimulation",
+    "CriticalQueueQuestion",
+    "CriticalQueues",
+    "HotSpotQuestion",
+    "HotSpotSimulation",
     "LoopQuestion",
     "LoopSimulation",
     "NetworkSaturation",
@@ -35,10 +47,12 @@ __all__ = [
     "TransactionQuestion",
     "TransactionSimulation",
     "analyze",
+    "find_critical_queue",
     "find_saturation",
     "replay",
     "simulate",
     "simulate_broadcast",
+    "simulate_hot_spots",
     "simulate_loop",
     "simulate_pattern",
     "simulate_transactions",

@@ -44,8 +44,9 @@ class CombiningNetwork:
         where the queue has room. ``entering``: only two that enter together, as the report's text
         has it. ``none``: no combining.
     unlimited
-        Whether a request may combine any number of times at a switch, not once (each pair of
-        switches has a word of its own on the way back: partners leave as there is room).
+        Whether a request may combine any number of times at a switch, not once. Requests that
+        enter together then look for one that waits in the queue before they become a pair, and
+        partners leave one by one, as there is room on the way back.
     order
         ``forward``: stages move in the order of a request's path, so that room made in a step
         can be used in the next one only. ``backward``: in the reverse order (report, 3.1).

@@ -54,7 +54,8 @@ def pass_port(setup, state, step, stage, line, count):
     """Let the requests at the heads of ``rivals``, all for one output line, enter its queue."""
     queue = record(state.queues, (stage + 1) * setup.lines + line)
     pool = record(state.pools, stage * setup.lines + line)
-    if count > 1 and queue.length >= setup.queue:
+    pairs = setup.rule == ENTERING or not setup.unlimited  # else all may meet in the queue
+    if count > 1 and pairs and queue.length >= setup.queue:
         return
     for place in range(count):
         source = state.rivals[unsigned(place)]
@@ -65,7 +66,7 @@ def pass_port(setup, state, step, stage, line, count):
         combines = cell < setup.lines and setup.rule != NONE
         partner, room = np.int32(-1), queue.length < setup.queue
         met = False
-        if combines and room:
+        if combines and pairs and room:
             for later in range(place + 1, count):
                 other = state.rivals[unsigned(later)]
                 if other < 0 or pool.length >= setup.pool:

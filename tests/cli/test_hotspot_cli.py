@@ -1,0 +1,161 @@
+"""The command ``netloom hotspot``, and the figures of ``netloom validate``."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from netloom.cli import app, main
+
+SMALL = "--pes 64 --hot-spots 4 --steps 300"
+
+
+@pytest.fixture
+def netloom(monkeypatch, capsys):
+    def run(*arguments):
+        words = [word for argument in arguments for word in str(argument).split()]
+        monkeypatch.setattr(sys, "argv", ["netloom", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+def test_the_command_of_the_issue(netloom):
+    code, out, err = netloom(
+        "hotspot --pes 512 --hot-spots 8 --per-pe 2 --assign 0.95 --rate 0.15 --policy no-wait "
+        "--queue unbounded --steps 1000 --seed 1 --json"
+    )
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert data["requests"]["mean_per_pe"] == pytest.approx(149.4, abs=1.5)  # G Z (1 − 0.05²)
+    assert data["steps"]["min"] == 20 <= data["steps"]["mean"] < data["steps"]["max"]
+    for part in ("queue", "wait_buffer"):
+        assert 0 < data[part]["mean"] < data[part]["max"]
+    assert [stage["stage"] for stage in data["stages"]] == list(range(9))
+    for stage in data["stages"]:
+        assert stage["requests"]["mean"] > stage["replies"]["mean"] > 0
+    assert data["finalisation_steps"] >= 20
+    assert data["cpu_seconds"] > 0
+    assert data["seed"] == 1
+    assert data["capacity"] == {"queue": None, "wait_buffer": None}
+
+
+def test_replications_and_their_picture(netloom, tmp_path):
+    picture = tmp_path / "new" / "stages.svg"
+    code, out, err = netloom(
+        f"hotspot {SMALL} --per-pe 2 --assign 0.95 --rate 0.15 --queue 3 --replications 4",
+        f"--plot {picture}",
+    )
+    assert (code, err) == (0, "")
+    assert "4 replications" in out
+    assert "queues of 3, wait buffers of 3" in out
+    assert f"Picture: {picture}" in out
+    assert picture.read_text().startswith("<svg")
+    lines = out.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("stage"))
+    names = [line.split()[0] for line in lines[first + 1 : first + 9]]
+    assert names == ["PEs", "0", "1", "2", "3", "4", "5", "modules"]
+
+
+def test_the_table_shows_what_the_json_has(netloom):
+    code, out, _ = netloom(f"hotspot {SMALL} --policy wait --seed 3")
+    _, plain, _ = netloom(f"hotspot {SMALL} --policy wait --seed 3 --json")
+    data = json.loads(plain)
+    assert code == 0
+    row = next(line.split() for line in out.splitlines() if line.startswith("4  "))
+    stage = data["stages"][4]
+    assert float(row[1]) == pytest.approx(stage["requests"]["mean"], rel=1e-3)
+    assert row[2] == str(stage["requests"]["max"])
+    assert float(row[3]) == pytest.approx(stage["wait"]["mean"], rel=1e-3)
+    assert float(row[-2]) == pytest.approx(stage["replies"]["mean"], rel=1e-3)
+    assert "await the one before" in out
+    assert data["verdict"] in " ".join(out.split())
+
+
+def test_without_combining_there_are_no_wait_buffers(netloom):
+    _, out, _ = netloom(f"hotspot {SMALL} --combining none --rate 0.05:0.2:0.05")
+    assert "falls behind" in out
+    assert "Rate 0." in out
+    assert "wait buffers of" not in out
+    _, out, _ = netloom(f"hotspot {SMALL} --combining none --hot-fraction 0.1 --service-steps 2")
+    assert "waiting" not in out
+    assert "with 10 % of its requests" in out
+    assert "2 steps a request in memory" in out
+
+
+def test_the_command_alone_is_the_system_of_the_report(netloom):
+    code, out, _ = netloom("hotspot")
+    assert code == 0
+    assert "8 hot spots of 512 memory modules" in out
+    assert "Keeps up" in out
+
+
+def test_critical_queues(netloom, tmp_path):
+    asked = f"hotspot critical-queue {SMALL} --rate 0.05,0.2 --replications 4"
+    picture = tmp_path / "critical.svg"
+    code, out, err = netloom(asked, f"--plot {picture}")
+    assert (code, err) == (0, "")
+    _, plain, _ = netloom(asked, "--json")
+    data = json.loads(plain)
+    assert [each["rate"] for each in data["rates"]] == [0.05, 0.2]
+    for each in data["rates"]:
+        assert f"critical size {each['critical_queue']}" in out
+    assert out.count("unbounded  ") == 2
+    assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--pes 500", "pes: found 500"),
+        ("--spacing 61 --deviation 9", "spacing: found 8 hot spots"),
+        ("--hot-spots 2 --per-pe 3", "per_pe: found 3; expected 1 to 2, the hot spots"),
+        ("--assign 1.5", "assign: found 1.5; expected a probability from 0 to 1"),
+        ("--rate nan", "rate: found 'nan'; expected a number"),
+        ("--queue 0", "queue: found 0; expected at least 1 packet, or unbounded"),
+        ("--wait-buffer 0", "wait_buffer: found 0"),
+        ("--steps 0", "steps: found 0"),
+        ("--replications 0", "replications: found 0"),
+        ("--plot stages.pdf", "stages.pdf: found suffix '.pdf'"),
+        ("--plot README.md/x.svg", "README.md/x.svg: found"),
+        ("critical-queue --queue 3", "queue: found --queue with critical-queue"),
+        ("critical-queue --wait-buffer 3", "wait_buffer: found --wait-buffer with critical-queue"),
+        ("--rise 0.2", "rise: found --rise without critical-queue"),
+        ("saturation", "hotspot: found 'saturation'; expected nothing, or critical-queue"),
+        ("--pes many", "Invalid value for '--pes'"),
+    ],
+)
+def test_mistakes_are_one_line(netloom, options, said):
+    code, out, err = netloom("hotspot", options)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"netloom: {said}")
+    assert err.count("\n") == 1
+
+
+def test_figures_of_a_paper_are_drawn(netloom, monkeypatch, tmp_path):
+    table = pl.DataFrame({"series": ["normal"] * 3, "stage": [-1, 0, 1], "length": [0.0, 0.5, 1.0]})
+    drawn = SimpleNamespace(figures=lambda: iter([("figure-01", "Requests by stage", table)]))
+    asked = []
+
+    def recompute(paper, reference):
+        asked.append(paper)
+        return SimpleNamespace(to_dict=dict, failures=())
+
+    monkeypatch.setattr(app, "import_module", lambda name: drawn)
+    monkeypatch.setattr("netloom.studies.validate", recompute)
+    code, out, _ = netloom(f"validate rosenblum-mayr --figures {tmp_path}/new --json")
+    assert (code, json.loads(out), asked) == (0, {}, ["rosenblum-mayr"])
+    assert "Requests by stage" in (tmp_path / "new" / "figure-01.svg").read_text()
+
+
+@pytest.mark.parametrize("paper", ["", "johnson"])
+def test_other_papers_have_no_figures(netloom, tmp_path, paper):
+    code, _, err = netloom("validate", paper, f"--figures {tmp_path}")
+    assert code == 2
+    assert "figures: found figures of" in err
+    assert "those of rosenblum-mayr" in err

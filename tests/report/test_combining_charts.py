@@ -1,0 +1,84 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from netloom import verbs
+from netloom.report import chart_of, stage_figure
+
+SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
+
+
+def values(chart):
+    """Every number in the data of a chart."""
+    tables = chart.to_dict()["datasets"].values()
+    return [value for table in tables for row in table for value in row.values()]
+
+
+ANSWERS = {
+    "replications": lambda: verbs.simulate_hot_spots(**SMALL, queue=3, replications=3),
+    "rates": lambda: verbs.simulate_hot_spots(**SMALL, rate="0.1:0.8:0.1"),
+    "no combining": lambda: verbs.simulate_hot_spots(**SMALL, rate=[0.1, 0.6], combining="none"),
+    "no requests": lambda: verbs.simulate_hot_spots(**SMALL, rate=0),
+    "critical": lambda: verbs.find_critical_queue(**SMALL, rate=[0.1, 0.2], replications=3),
+}
+
+
+@pytest.mark.parametrize("answer", list(ANSWERS))
+def test_every_answer_has_a_picture(answer, tmp_path):
+    chart = chart_of(ANSWERS[answer]())
+    shown = values(chart)
+    assert len(shown) > 10
+    assert all(not isinstance(value, float) or np.isfinite(value) for value in shown)
+    assert "omega:64" in json.dumps(chart.to_dict()["title"])
+    path = tmp_path / "picture.svg"
+    chart.save(str(path))
+    assert path.read_text().startswith("<svg")
+
+
+def test_stages_are_drawn_with_the_range_over_replications():
+    found = verbs.simulate_hot_spots(**SMALL, replications=3)
+    shown = values(chart_of(found))
+    means = np.array([run.queue_mean[5] for run in found.point.runs])
+    for value in (means.mean(), means.min(), means.max()):
+        assert np.isclose([each for each in shown if isinstance(each, float)], value).any()
+    assert {"PEs", "MMs", "0", "5", "requests", "replies", "waiting"} <= set(shown)
+
+
+def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
+    drawn = chart_of(verbs.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])).to_dict()
+    rows = [row for table in drawn["datasets"].values() for row in table if "where" in row]
+    places = {(row["kind"], row["where"]) for row in rows}
+    assert ("requests", "PEs") in places
+    assert ("requests", "MMs") not in places
+    assert ("waiting", "PEs") not in places
+    assert {row["where"] for row in rows if row["stage"] == 5} == {"5"}
+
+
+def test_where_it_falls_behind_is_marked():
+    slow = {"hot_spots": 1, "assign": 1.0, "rate": [0.01, 0.2, 0.4], "combining": "none"}
+    drawn = chart_of(verbs.simulate_hot_spots(64, **slow)).to_dict()
+    assert "falls behind" in json.dumps(drawn)
+    assert [{"rate": 0.2}] in drawn["datasets"].values()
+
+
+def test_a_figure_of_the_report_has_all_series_and_stages(tmp_path):
+    table = pl.DataFrame(
+        [
+            {"series": f"system {each}", "stage": stage, "length": 0.1 * each + stage}
+            for each in range(12)
+            for stage in range(-1, 10)
+        ]
+    )
+    chart = stage_figure("Figure 1. Requests by stage", table)
+    shown = values(chart)
+    assert set(table["length"]) <= set(shown)
+    assert {"PEs", "0", "8", "MMs", "system 11"} <= set(shown)
+    requests = values(stage_figure("Figure 1", table.filter(pl.col("stage") < 9)))
+    assert "PEs" in requests
+    assert "MMs" not in requests
+    assert "MMs" in values(stage_figure("16 PEs", table, modules=4))
+    path = tmp_path / "figure-01.svg"
+    chart.save(str(path))
+    assert "Figure 1. Requests by stage" in path.read_text()
