@@ -81,11 +81,42 @@ def test_without_combining_there_are_no_wait_buffers(netloom):
     _, out, _ = netloom(f"hotspot {SMALL} --combining none --rate 0.05:0.2:0.05")
     assert "falls behind" in out
     assert "Rate 0." in out
-    assert "wait buffers of" not in out
-    _, out, _ = netloom(f"hotspot {SMALL} --combining none --hot-fraction 0.1 --service-steps 2")
+    assert "wait buffer" not in out
+    _, out, _ = netloom(
+        f"hotspot {SMALL} --combining none --unlimited --hot-fraction 0.1 --service-steps 2"
+    )
     assert "waiting" not in out
+    assert "wait buffer" not in out
+    assert "combin" not in out.replace("no combining", "")
     assert "with 10 % of its requests" in out
     assert "2 steps a request in memory" in out
+
+
+def test_requests_that_wait_and_places_are_said(netloom):
+    asked = f"hotspot {SMALL} --policy wait --spacing 9 --deviation 1 --new 0.01 --remove 0.02"
+    _, out, _ = netloom(asked, "--rate 0.1,0.9")
+    assert "spaced by 9 ± 1; in a step a new one with probability 0.01, one gone with 0.02" in out
+    _, plain, _ = netloom(asked, "--rate 0.1,0.9 --json")
+    shares = [point["discarded"]["waiting_share"] for point in json.loads(plain)["points"]]
+    assert shares[1] > 0.5
+    rows = [line.split() for line in out.splitlines() if line.startswith((" 0.1 ", " 0.9 "))]
+    assert [float(row[-2]) for row in rows] == [float(f"{100 * share:.3g}") for share in shares]
+    _, out, _ = netloom(f"hotspot {SMALL} --rate 0.1,0.9")
+    assert "waited" not in out
+
+
+def test_what_was_interrupted_is_not_called_answered(netloom, monkeypatch):
+    monkeypatch.setattr("netloom.verbs.hot_spots.run_all", cut_short)
+    code, out, _ = netloom(f"hotspot {SMALL}")
+    assert code == 130
+    assert "not all of them answered" in out
+    assert "after the last" not in out
+
+
+def cut_short(jobs, *, tell=None):
+    """Run one job, and stop it at the first look after its first steps."""
+    looks = iter([False])
+    return [jobs[0](lambda: next(looks, True))]
 
 
 def test_the_command_alone_is_the_system_of_the_report(netloom):
@@ -117,6 +148,8 @@ def test_critical_queues(netloom, tmp_path):
         ("--hot-spots 2 --per-pe 3", "per_pe: found 3; expected 1 to 2, the hot spots"),
         ("--assign 1.5", "assign: found 1.5; expected a probability from 0 to 1"),
         ("--rate nan", "rate: found 'nan'; expected a number"),
+        ("--queue ²", "queue: found '²'; expected a number of packets, or unbounded"),
+        ("--wait-buffer some", "wait_buffer: found 'some'; expected a number of packets, or unb"),
         ("--queue 0", "queue: found 0; expected at least 1 packet, or unbounded"),
         ("--wait-buffer 0", "wait_buffer: found 0"),
         ("--steps 0", "steps: found 0"),

@@ -47,3 +47,37 @@ def test_ctrl_c_ends_what_runs_and_keeps_what_it_had():
     start = time.monotonic()
     assert set(run_all([patient] * 50)) == {"as far as it came"}
     assert time.monotonic() - start < 10
+
+
+def test_ctrl_c_while_runs_are_handed_out_stops_those_that_have_begun():
+    began = threading.Event()
+
+    def until_stopped(stopped):
+        began.set()
+        while not stopped():
+            time.sleep(0.001)
+        return "stopped"
+
+    class Interrupted(list):
+        def __iter__(self):
+            yield from super().__iter__()
+            began.wait()
+            raise KeyboardInterrupt
+
+    found = run_all(Interrupted([until_stopped] * 100))
+    assert set(found) == {"stopped"}
+    assert len(found) < 100
+
+
+def test_ctrl_c_between_two_runs_keeps_what_is_finished():
+    told = []
+
+    def tell(count):
+        told.append(count)
+        if count == 2:
+            raise KeyboardInterrupt
+
+    found = run_all([lambda _: "done"] * 1000, tell=tell)
+    assert 2 <= len(found) <= 1000
+    assert told[:2] == [1, 2]
+    assert set(found) == {"done"}

@@ -148,12 +148,47 @@ def test_falling_behind_is_said_and_figures_are_given():
     assert "wait buffer" not in data["verdict"]
     assert data["wait_buffer"]["max"] == 0
     assert 64 * data["throughput"] == pytest.approx(1, rel=0.01)  # all that the module can do
+    assert data["steps"]["ci95"] is None  # the mean never settles
+    assert data["runs"][0]["steps_ci95"] is None
+    assert piles_up.runs[0].piles_up
     refused = simulate_hot_spots(**SMALL, rate=0.6, queue=2, replications=4).point
     assert refused.stable is False
     assert "refused" in refused.note
+    assert "how long" not in refused.note
+    assert not any(run.piles_up for run in refused.runs)
     assert "(all that it holds)" in refused.sentence
     unstable = sum(run.stable is False for run in refused.runs)
     assert f"in {'all 4' if unstable == 4 else f'{unstable} of 4'} replications" in refused.reason
+
+
+def test_what_is_left_by_queues_that_refuse_does_not_depend_on_the_length():
+    few = {"pes": 64, "hot_spots": 4, "rate": 0.6, "queue": 2}
+    short, long = (simulate_hot_spots(**few, steps=steps).to_dict() for steps in (1000, 8000))
+    assert short["stable"] is long["stable"] is False
+    assert short["note"] == "figures are of the requests that are not refused"
+    assert short["steps"]["ci95"] is not None
+    assert short["steps"]["mean"] == pytest.approx(long["steps"]["mean"], rel=0.05)
+    assert short["queue"]["mean"] == pytest.approx(long["queue"]["mean"], rel=0.05)
+
+
+def test_queues_too_large_to_be_full_by_the_end_do_not_make_it_settle():
+    point = simulate_hot_spots(**COUNTER | {"pes": 64}, combining="none", queue=1000).point
+    assert "grow by" in point.reason
+    assert point.note.startswith("figures depend on how long a run lasts: requests pile up")
+
+
+def test_a_point_tells_its_story():
+    found = simulate_hot_spots(**COUNTER)
+    assert repr(found.point) in repr(found)
+    assert repr(found.point).startswith("rate 0.15: 10 steps, 10 unhindered. Keeps up: ")
+
+
+def test_unlimited_combining_relieves_a_slow_memory():
+    slow = COUNTER | {"service_steps": 8}
+    assert simulate_hot_spots(**slow).point.stable is False
+    relieved = simulate_hot_spots(**slow, unlimited=True).point
+    assert relieved.stable
+    assert relieved.steps()["max"] < 4 * relieved.network.unhindered_steps
 
 
 def test_the_verdict_names_the_fullest_stage_and_the_sizes():
@@ -260,7 +295,7 @@ def test_the_critical_queue_is_the_largest_that_shows():
 def test_there_may_be_no_critical_queue():
     piles_up = find_critical_queue(64, 1, assign=1.0, rate=0.5, combining="none", replications=2)
     assert piles_up.sizes == {0.5: None}
-    assert "pile up" in repr(piles_up)
+    assert "pile up even in unbounded queues in all 2 runs" in repr(piles_up)
     assert piles_up.table().height == 0
     assert not piles_up.interrupted
     calm = find_critical_queue(16, 1, rate=0.01, replications=3)
@@ -283,6 +318,7 @@ def test_ctrl_c_ends_a_search():
     [
         ({"queue": 3}, "queue: found no such field"),
         ({"rise": 0}, "rise: found 0"),
+        ({"steps": 127}, "steps: found 127; expected at least 128"),
         ({"pes": 48}, "pes: found 48"),
         ({"pes": 65536, "replications": 10_000}, "replications: found"),
     ],

@@ -12,6 +12,8 @@ from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
 from netloom.verbs import CriticalQueues, HotSpotSimulation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from netloom.simulation.combining import CombiningNetwork
     from netloom.verbs.hot_spot_simulation import HotSpotLoad
 
@@ -44,7 +46,8 @@ def _head(result: HotSpotSimulation | CriticalQueues) -> list[str]:
     size = network.switch_size
     return [
         f"[bold]{counted(asked['hot_spots'], 'hot spot')}[/] of {network.pes} memory modules; each "
-        f"PE asks for {per_pe}{_odds(asked['assign'])}{rate}{share}, {asked['policy']}",
+        f"PE asks for {per_pe}{_odds(asked['assign'])}{rate}{share}, "
+        f"{asked['policy']}{_places(asked)}",
         f"[bold]omega:{network.pes}[/], {network.stages} stages of {size} × {size} switches, "
         f"{_rules(network, sized=isinstance(result, HotSpotSimulation))}; "
         f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}",
@@ -53,6 +56,18 @@ def _head(result: HotSpotSimulation | CriticalQueues) -> list[str]:
 
 def _odds(assign: float) -> str:
     return "" if assign == 1 else f", each with probability {number(assign)}"
+
+
+def _places(asked: Mapping[str, Any]) -> str:
+    """Say where hot spots are, if not at random, and how they come and go."""
+    words = ""
+    if asked["spacing"] is not None:
+        give = f" ± {asked['deviation']}" if asked["deviation"] else ""
+        words += f"; spaced by {asked['spacing']}{give}"
+    if asked["new"] or asked["remove"]:
+        new, gone = number(asked["new"]), number(asked["remove"])
+        words += f"; in a step a new one with probability {new}, one gone with {gone}"
+    return words
 
 
 def _rules(network: CombiningNetwork, *, sized: bool) -> str:
@@ -68,7 +83,7 @@ def _rules(network: CombiningNetwork, *, sized: bool) -> str:
         "operation": network.operation != "add",
     }
     words += [f"{name} {getattr(network, name)}" for name in unusual if unusual[name]]
-    words += ["unlimited combining"] * network.unlimited
+    words += ["unlimited combining"] * (network.unlimited and network.combining != "none")
     if network.service_steps > 1:
         words.append(f"{network.service_steps} steps a request in memory")
     return ", ".join(words) or "combining"
@@ -80,11 +95,11 @@ def _size(capacity: int | None) -> str:
 
 def _one(point: HotSpotLoad, result: HotSpotSimulation) -> list[Any]:
     data = result.to_dict()
-    note = (
-        "[dim]Packets in the queues and wait buffers that were used: mean, and the most ever; "
-        "combined: of the requests that come to a stage.[/]"
-    )
-    lines: list[Any] = [_stages(point, data), note, _figures(data, result)]
+    note = "Packets in the queues and wait buffers that were used: mean, and the most ever; "
+    note += "combined: of the requests that come to a stage."
+    if point.network.combining == "none":
+        note = "Packets in the queues that were used: mean, and the most ever."
+    lines: list[Any] = [_stages(point, data), f"[dim]{note}[/]", _figures(data, result)]
     lines.append(Text(point.sentence, style=STYLES[point.stable]))
     if point.note:
         lines.append(f"• {point.note}")
@@ -117,6 +132,9 @@ def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:
     steps, lost = data["steps"], data["discarded"]
     busiest = max(data["hot_spots"], key=lambda each: each["busy"])
     asked = result.provenance.configuration
+    answered = f"answered {number(data['finalisation_steps'])} steps after the last was made"
+    if result.points[0].interrupted:
+        answered = "not all of them answered"
     rows = {
         "steps of a request": f"{_interval(steps)}, {steps['unhindered']} unhindered; half up to "
         f"{number(steps['p50'])}, 99 % up to {number(steps['p99'])}, all up to "
@@ -127,8 +145,7 @@ def _figures(data: dict[str, Any], result: HotSpotSimulation) -> Table:
         "combined": f"{percent(data['combined_share'])} of the requests reach memory in another",
         "busiest module": f"{busiest['module']}: busy {percent(busiest['busy'])} of the time",
         "measured": f"{data['requests']['total']:,} requests, "
-        f"{number(data['requests']['mean_per_pe'])} a PE; answered "
-        f"{number(data['finalisation_steps'])} steps after the last was made; "
+        f"{number(data['requests']['mean_per_pe'])} a PE; {answered}; "
         f"{number(data['cpu_seconds'])} CPU s",
     }
     if asked["policy"] == "wait":
@@ -152,17 +169,20 @@ def _rates(result: HotSpotSimulation) -> list[Any]:
     }  # fmt: skip
     if result.network.combining == "none":
         columns = {name: of for name, of in columns.items() if not of.startswith("wait")}
-    table = _table(*columns, "refused", "")
+    lost = ["refused"] + ["waited"] * (result.provenance.configuration["policy"] == "wait")
+    table = _table(*columns, *lost, "")
     for point in result.points:
         row = point.row()
         said = {True: "", False: "[red]falls behind[/]", None: "too short to tell"}[point.stable]
         said = "interrupted" if point.interrupted else said
         cells = [number(row[name]) for name in columns.values()]
-        table.add_row(*cells, percent(row["refused"]), said)
+        table.add_row(*cells, *(percent(row[name]) for name in lost), said)
+    what = "queues" if result.network.combining == "none" else "queues and wait buffers"
+    waited = "; waited: the one before is on its way" if "waited" in lost else ""
     note = (
         f"[dim]{result.network.unhindered_steps} steps unhindered; throughput in requests/PE/step; "
-        "queues and wait buffers in packets, means over all stages alike; refused: the queue of "
-        "its PE is full.[/]"
+        f"{what} in packets, means over all stages alike; refused: the queue of its PE is "
+        f"full{waited}.[/]"
     )
     behind = [point for point in result.points if point.stable is False]
     lines: list[Any] = [table, note]

@@ -58,19 +58,26 @@ def run_all(
     """
     stop = Event()
     found: list[Answer] = []
+    waiting: list[Future[Answer | None]] = []
     with ThreadPoolExecutor(processors()) as pool:
 
         def one(run: Callable[[Callable[[], bool]], Answer]) -> Answer | None:
             return None if stop.is_set() else run(stop.is_set)
 
-        waiting = [pool.submit(one, run) for run in runs]
-        try:
-            for future in waiting:
+        def collect() -> None:
+            for future in waiting[len(found) :]:
                 answer = result(future, stop)
                 if answer is None:
                     break
                 found.append(answer)
                 tell(len(found))
+
+        try:
+            waiting.extend(pool.submit(one, run) for run in runs)
+            collect()
+        except KeyboardInterrupt:  # while runs are handed out, or between two of them
+            stop.set()
+            collect()
         except BaseException:
             stop.set()
             raise

@@ -93,13 +93,14 @@ class CriticalQueues:
         search = dict(self.found)[rate]
         if search.interrupted:
             return "interrupted: how far the search had come by then"
+        pile_up = "requests pile up even in unbounded queues in"
         if search.size is None:
-            runs = f"in all {search.runs} runs"
-            return f"no critical size: requests pile up even in unbounded queues, {runs}"
+            return f"no critical size: {pile_up} all {search.runs} runs"
         enough = f"queues of {search.size + 1} do nearly as well as unbounded ones"
         found = f"critical size {search.size}: {enough}" if search.size else enough
         if search.stable < search.runs:
-            found += f" (of {search.stable} of {search.runs} runs; the others pile up anyway)"
+            left_out = search.runs - search.stable
+            found += f" ({search.stable} of {search.runs} runs count: {pile_up} {left_out})"
         return found
 
     def __repr__(self) -> str:

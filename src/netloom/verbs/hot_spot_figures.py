@@ -111,9 +111,14 @@ def hot_spots_of(
     return found
 
 
+def steps_interval(run: CombiningRun) -> float | None:
+    """Return half the interval of one run's mean steps; None where the mean never settles."""
+    return None if run.piles_up else known(run.steps_ci95)
+
+
 def run_row(rate: float, run: CombiningRun, seed: int) -> dict[str, Any]:
     """Return what one run found as one row of a table."""
-    few = ("mean", "ci95", "min", "p50", "p99", "max")
+    few = ("mean", "min", "p50", "p99", "max")
     return {
         "rate": rate,
         "seed": seed,
@@ -123,6 +128,7 @@ def run_row(rate: float, run: CombiningRun, seed: int) -> dict[str, Any]:
         "discarded_waiting": run.discarded_waiting,
         "discarded_full": run.discarded_full,
         **{f"steps_{part}": known(getattr(run, f"steps_{part}")) for part in few},
+        "steps_ci95": steps_interval(run),
         "queue_mean": run.mean_queue,
         "queue_max": int(run.queue_max.max()),
         "wait_buffer_mean": run.mean_wait,

@@ -15,6 +15,7 @@ from netloom.verbs.hot_spot_figures import (
     queue_figures,
     run_row,
     stage_rows,
+    steps_interval,
 )
 from netloom.verbs.numbers import known
 
@@ -71,10 +72,13 @@ class HotSpotLoad:
         """What to know before relying on the figures."""
         if self.interrupted:
             return "interrupted: figures are of the steps it came to"
+        if any(run.piles_up for run in self.runs):
+            return (
+                "figures depend on how long a run lasts: requests pile up, and means of queues "
+                "take in the time until the last is answered"
+            )
         if self.stable is False:
-            if self.network.queue is None:
-                return "figures depend on how long a run lasts: requests pile up"
-            return "figures leave out what is refused, and depend on how long queues take to fill"
+            return "figures are of the requests that are not refused"
         return None
 
     @property
@@ -151,7 +155,8 @@ class HotSpotLoad:
         """Return all figures as plain data: means over runs with their intervals, largest maxima.
 
         Means of steps are over all requests alike, other means over all runs alike. Of one run
-        the intervals are from batch means, where there are any.
+        the intervals are from batch means, where there are any: steps have none where requests
+        pile up.
         """
         runs, first = self.runs, self.runs[0]
         alone = len(runs) == 1
@@ -194,6 +199,15 @@ class HotSpotLoad:
             "runs": [run_row(self.rate, *each) for each in zip(runs, self.seeds, strict=True)],
         }
 
+    def __repr__(self) -> str:
+        steps = self.steps()
+        mean = "no" if steps["mean"] is None else f"{steps['mean']:.4g}"
+        note = f" ({self.note})" if self.note else ""
+        return (
+            f"rate {self.rate:.4g}: {mean} steps, {steps['unhindered']} unhindered. "
+            f"{self.sentence}{note}"
+        )
+
     def steps(self) -> dict[str, Any]:
         """Return the steps that requests took, over those of all runs alike."""
         counts = self.latency_counts
@@ -204,11 +218,10 @@ class HotSpotLoad:
         completed = [run.latency_counts.sum() for run in self.runs]
         sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in self.runs]
         mean, half = batch_interval(sums, completed)
-        half = self.runs[0].steps_ci95 if len(self.runs) == 1 else half
         median, rare = percentiles(counts, (50, 99)).tolist()
         return {
             "mean": mean,
-            "ci95": known(half),
+            "ci95": steps_interval(self.runs[0]) if len(self.runs) == 1 else known(half),
             "min": int(seen[0]),
             "p50": median,
             "p99": rare,
@@ -309,16 +322,9 @@ class HotSpotSimulation:
     def __repr__(self) -> str:
         hot_spots = self.provenance.configuration["hot_spots"]
         head = f"{hot_spots} hot spots of omega:{self.network.pes}"
-        lines = []
-        for point in self.points:
-            steps = point.steps()
-            mean = "no" if steps["mean"] is None else f"{steps['mean']:.4g}"
-            lines.append(
-                f"rate {point.rate:.4g}: {mean} steps, {steps['unhindered']} unhindered. "
-                f"{point.sentence}" + (f" ({point.note})" if point.note else "")
-            )
         seed, version = self.provenance.seed, self.provenance.version
-        return "\n".join([f"<{head}; seed {seed}, netloom {version}>", *lines])
+        lines = [f"<{head}; seed {seed}, netloom {version}>", *map(repr, self.points)]
+        return "\n".join(lines)
 
 
 def _full(capacity: int | None, used: int) -> str:

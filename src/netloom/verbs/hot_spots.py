@@ -233,8 +233,9 @@ def _capacity(given: int | str | None, field: str) -> int | None:
     if given is None or given == UNBOUNDED:
         return None
     if isinstance(given, str):
-        if not given.isdigit():
-            raise InputError(field, f"'{given}'", f"a number of packets, or {UNBOUNDED}")
+        if not given.isdecimal():
+            words = UNBOUNDED if field == "queue" else f"{UNBOUNDED} or {AS_QUEUE}"
+            raise InputError(field, f"'{given}'", f"a number of packets, or {words}")
         return whole_number(given, where=field)
     return given
 

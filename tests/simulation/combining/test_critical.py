@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from netloom.errors import InputError
 from netloom.simulation.combining import CombiningNetwork, critical_queue
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
@@ -40,3 +42,11 @@ def test_where_requests_pile_up_there_is_none():
     network = CombiningNetwork(32, combining="none")
     found = critical_queue(network, [alone] * 2, 1000, seeds=(1, 2))
     assert (found.size, found.stable, found.tried) == (None, 0, ())
+
+
+def test_runs_too_short_to_tell_are_refused():
+    """They do not pile up: nobody knows."""
+    calm = list(traffics(16, 2, 0.1, range(3)))
+    with pytest.raises(InputError, match="steps: found 127; expected at least 128"):
+        critical_queue(CombiningNetwork(16), calm, 127, seeds=range(3))
+    assert critical_queue(CombiningNetwork(16), calm, 128, seeds=range(3)).stable == 3

@@ -45,7 +45,7 @@ class HotSpotList:
         return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
 
     def change(self, step: int, in_flight: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """Make the changes of a step; return the places (element, place) that were moved or taken.
+        """Make the changes of a step; return the places (element, place) that were lost.
 
         Parameters
         ----------

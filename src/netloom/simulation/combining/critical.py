@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.simulation.combining.run import run_combining
+from netloom.errors import InputError
+from netloom.simulation.combining.run import BATCHES, run_combining
 from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 DISCERNIBLE = 0.1
 """Rise of a stage's mean queue that counts as one. The report judged by eye; between 0.07 and 0.34
 all give its sizes."""
+
+LEAST_STEPS = 2 * BATCHES
+"""Half of a run may be start-up; the rest has to fill the batches that tell whether it keeps up."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ class CriticalQueue:
         Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
         its requests even where queues are unbounded, or it was interrupted.
     tried
-        Sizes tried, largest first, those beside the critical one among them; the first is
-        unbounded.
+        Sizes tried, largest first; the first is unbounded. The critical one is among them, and the
+        next larger one unless no queue ever was as long.
     runs, stable
         Runs of each size, and those of them that count: which keep up with unbounded queues.
     interrupted
@@ -93,6 +97,8 @@ def critical_queue(
     ``rise``. Where requests pile up even in unbounded queues there is no critical size, so runs
     that do not keep up with these are left out.
 
+    Where no queue was ever longer than a size, that size counts as good without being tried.
+
     Parameters
     ----------
     network
@@ -100,11 +106,17 @@ def critical_queue(
     traffics, seeds
         The requests and the seed of each run.
     steps
-        Steps in which requests are made.
+        Steps in which requests are made; at least 128, for fewer may not tell whether a run keeps
+        up.
     rise
         Fraction above which a rise is discernible.
     tell
         Told what is being done.
+
+    Raises
+    ------
+    InputError
+        If there are too few steps.
 
     Examples
     --------
@@ -115,6 +127,9 @@ def critical_queue(
     >>> critical_queue(CombiningNetwork(64), traffics, 500, seeds=range(6)).size
     2
     """
+    if steps < LEAST_STEPS:
+        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
+        raise InputError("steps", f"{steps}", wanted)
     tell("unbounded queues")
     free = _runs(network, traffics, steps, seeds, None)
     interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)

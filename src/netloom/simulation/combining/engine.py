@@ -38,7 +38,7 @@ class CombiningEngine:
     seed
         Of the requests and of the order of packets that meet.
     keep_requests
-        Whether to keep each completed request, 34 bytes.
+        Whether to keep each completed request, 33 bytes.
 
     Raises
     ------

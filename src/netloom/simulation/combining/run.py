@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.provenance import DEFAULT_SEED
-from netloom.simulation.combining.engine import CombiningEngine
+from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
 from netloom.simulation.intervals import batch_interval, merge_correlated, percentiles
 from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
 from netloom.simulation.warmup import BATCH, mser5
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 BATCHES = 64
 """Batches that a run is cut into, for confidence intervals and for the growth of the backlog."""
 
-HEARING = 2**21
-"""Steps times processing elements between two looks at whether to stop: a tenth of a second."""
+HEARING = 2**18
+"""Steps times processing elements between two looks at whether to stop: some 10 ms at a usual load,
+some tenths of a second where every element asks in every step."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class CombiningRun:
         float64[K]: of the requests that come to a stage, those that another takes along.
     modules
         int32[any]: all modules that were hot spots at the beginning, in the order drawn, and those
-        that came later.
+        that came later and were asked for.
     elements
         int64[any]: processing elements that had each of them at first.
     requests_to, accesses_of
@@ -71,7 +72,11 @@ class CombiningRun:
         Requests completed per element and step, after the start-up and before requests end.
     stable, reason
         Whether the network keeps up with its requests, and why; None if the run is too short to
-        tell. If it does not, means depend on how long it lasts.
+        tell, which one of 128 steps or more never is. Judged by growth in the run: one in which
+        finite queues are still filling does not keep up. In 1000 steps, 1 in 8 runs at 95 % of what
+        a module serves are called unstable, and 3 in 4 at 105 %; in 8000, none and all of 60. If
+        requests pile up, means depend on how long it lasts; if they are refused, means
+        are of those that are not.
     interrupted
         Whether it was stopped from outside; figures are of the steps it came to.
     moves
@@ -116,6 +121,16 @@ class CombiningRun:
     def requests_per_pe(self) -> float:
         """Requests made, per processing element."""
         return self.requests / self.pes
+
+    @property
+    def refused(self) -> float:
+        """Part of the requests, made or not, that found the queue of their element full."""
+        return self.discarded_full / max(self.requests + self.discarded_full, 1)
+
+    @property
+    def piles_up(self) -> bool:
+        """Whether requests in flight grow on and on; not where what is too much is refused."""
+        return self.stable is False and self.refused <= BEHIND
 
     @property
     def mean_queue(self) -> float:
@@ -165,7 +180,7 @@ def run_combining(
     >>> int(run.queue_max.max()), round(float(run.wait_mean[3]), 1)
     (2, 1.1)
     """
-    assert steps >= 1
+    assert 1 <= steps <= MOST_STEPS, f"{steps} steps"
     began = time.thread_time()
     engine = CombiningEngine(network, traffic, seed=seed)
     hearing = max(1, HEARING // network.pes)
