@@ -1,6 +1,21 @@
-"""Closed-form predictions: switching times, and what a topology costs in wires."""
+"""Closed-form and fixed-point predictions: switching, wiring, combining, locality, tori."""
 
+from netloom.models.combining import single_hot_spot, tree_saturation
+from netloom.models.locality import (
+    Application,
+    Locality,
+    TorusNetwork,
+    TransactionCost,
+    alewife,
+    balance,
+    expected_gain,
+    message_curve,
+    per_hop_limit,
+    predict_locality,
+    random_distance,
+)
 from netloom.models.switching import circuit_switched, store_and_forward, wormhole
+from netloom.models.torus_broadcast import TorusBroadcast, saturation_rate, torus_broadcast
 from netloom.models.wiring import (
     Delay,
     Distance,
@@ -20,22 +35,38 @@ from netloom.models.wiring import (
 )
 
 __all__ = [
+    "Application",
     "Delay",
     "Distance",
     "Form",
+    "Locality",
+    "TorusBroadcast",
+    "TorusNetwork",
+    "TransactionCost",
+    "alewife",
+    "balance",
     "channel_bandwidth_ratio",
     "channel_rate_ratio",
     "channel_width_ratio",
     "circuit_switched",
     "cut_widths",
+    "expected_gain",
     "hypercube_peak_width",
     "layout_bisection",
     "mesh_peak_width",
+    "message_curve",
     "minimum_peak_width",
     "peak_position",
     "peak_width",
+    "per_hop_limit",
+    "predict_locality",
+    "random_distance",
+    "saturation_rate",
+    "single_hot_spot",
     "speedup",
     "store_and_forward",
+    "torus_broadcast",
+    "tree_saturation",
     "wire_length_ratio",
     "wormhole",
 ]

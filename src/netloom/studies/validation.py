@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PAPERS = {
     "chittor": ("chittor", "chittor_machine", "chittor_simulator"),
-    "johnson": ("johnson",),
-    "shahrabi": ("shahrabi",),
+    "johnson": ("johnson", "johnson_model"),
+    "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
     "rosenblum-mayr": ("rosenblum_mayr",),
 }

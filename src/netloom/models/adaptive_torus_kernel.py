@@ -1,0 +1,409 @@
+"""The fixed point of Duato's adaptive routing on a torus, and the ways that its messages take."""
+
+import numpy as np
+from numba import njit
+
+kernel = njit(cache=True, nogil=True)
+
+NETWORK, SOURCE, STRETCH, CHANNEL_WAIT, BLOCKED, SERVICE_UNICAST, SERVICE_BROADCAST = range(7)
+"""Places of an answer; from ``HELD_FROM`` on, the probabilities of 0 ... V held VCs."""
+
+HELD_FROM = 7
+
+LOST_POWER = 2.5
+"""ρ to this power is the part of a contested channel's cycles that allocation loses: fitted, see
+``torus_broadcast``."""
+
+CLASSES = 3
+"""States of the two escape VCs of a channel: none, one or both of them held."""
+
+
+@kernel
+def walk(sides, strides, hops, found):
+    """Fill ``found`` with what a header does from each offset on, to its target.
+
+    ``found[offset, last + 1]`` holds: expected hops by dimension and number of dimensions left
+    (n × n of them), then hops straight on, and turns; ``last`` is the dimension of the last hop,
+    -1 at the source. Every dimension left is as likely. ``hops`` are offsets by dimension.
+    """
+    axes = len(sides)
+    columns = axes * axes
+    for offset in range(len(found)):
+        left = 0
+        for axis in range(axes):
+            left += hops[offset, axis] > 0
+        for last in range(-1, axes):
+            for axis in range(axes):
+                if hops[offset, axis] == 0:
+                    continue
+                share = 1.0 / left
+                for column in range(columns + 2):
+                    after = found[offset - strides[axis], axis + 1, column]
+                    found[offset, last + 1, column] += share * after
+                found[offset, last + 1, axis * axes + left - 1] += share
+                if last >= 0:
+                    found[offset, last + 1, columns + (last != axis)] += share
+
+
+@kernel
+def gauss(matrix, values, size):
+    """Solve a system of linear equations in place; the values become the solution."""
+    for pivot in range(size):
+        best = pivot
+        for row in range(pivot + 1, size):
+            if abs(matrix[row, pivot]) > abs(matrix[best, pivot]):
+                best = row
+        if best != pivot:
+            for column in range(pivot, size):
+                held = matrix[pivot, column]
+                matrix[pivot, column] = matrix[best, column]
+                matrix[best, column] = held
+            held = values[pivot]
+            values[pivot] = values[best]
+            values[best] = held
+        for row in range(pivot + 1, size):
+            ratio = matrix[row, pivot] / matrix[pivot, pivot]
+            if ratio != 0.0:
+                for column in range(pivot + 1, size):
+                    matrix[row, column] -= ratio * matrix[pivot, column]
+                values[row] -= ratio * values[pivot]
+    for row in range(size - 1, -1, -1):
+        for column in range(row + 1, size):
+            values[row] -= matrix[row, column] * values[column]
+        values[row] /= matrix[row, row]
+
+
+@kernel
+def fill_balance(matrix, values, adaptive, come, escape, free, held):
+    """Fill in the balance of a channel's states (adaptive, escape VCs held); they sum to one."""
+    size = (adaptive + 1) * CLASSES
+    matrix[:size, :size] = 0.0
+    for taken in range(adaptive + 1):
+        for escaped in range(CLASSES):
+            state = taken * CLASSES + escaped
+            out = 0.0
+            if taken < adaptive:
+                matrix[state + CLASSES, state] += come
+                out += come
+            elif escaped < CLASSES - 1:
+                matrix[state + 1, state] += escape * free[escaped]
+                out += escape * free[escaped]
+            if taken > 0:
+                matrix[state - CLASSES, state] += taken / held[taken + escaped]
+                out += taken / held[taken + escaped]
+            if escaped > 0:
+                matrix[state - 1, state] += escaped / held[taken + escaped]
+                out += escaped / held[taken + escaped]
+            matrix[state, state] -= out
+    matrix[size - 1, :size] = 1.0
+    values[: size - 1] = 0.0
+    values[size - 1] = 1.0
+
+
+@kernel
+def share_active(counts, busy, active):
+    """Fill ``counts`` with how many of ``busy`` − 1 others are active, each with a probability."""
+    counts[:] = 0.0
+    counts[0] = 1.0
+    for other in range(1, busy):
+        for place in range(other, 0, -1):
+            counts[place] = counts[place] * (1 - active) + counts[place - 1] * active
+        counts[0] *= 1 - active
+
+
+@kernel
+def slowdown(below, slower):
+    """Return 1 / E[1 / s] of the slowdown s = slower[m], m distributed as ``below`` says."""
+    speed, before = 0.0, 0.0
+    for place in range(len(below)):
+        speed += (below[place] - before) / slower[place]
+        before = below[place]
+    return before / speed
+
+
+@kernel
+def waiting(servers, offered, held, spread):
+    """Return the mean wait for one of several servers (Allen & Cunneen); NaN past saturation."""
+    if offered >= servers:
+        return np.nan
+    term, total = 1.0, 1.0
+    for count in range(1, servers):
+        term *= offered / count
+        total += term
+    term *= offered / servers / (1 - offered / servers)
+    return term / (total + term) * held / (servers - offered) * spread
+
+
+@kernel
+def set_states(setup, scratch, axis, blocked, unicast, broadcast):
+    """Update the states of the channels of a dimension; return what they let in of the flow.
+
+    Copies of broadcasts have no choice. ``blocked`` is the probability that all adaptive VCs of
+    another channel are held.
+    """
+    size = (setup.adaptive + 1) * CLASSES
+    rate = unicast + broadcast
+    come, escape, all_blocked = broadcast / rate, broadcast / rate, 1.0
+    for left in range(setup.axes):  # left + 1 dimensions to choose from
+        # E[1 / (1 + others that are open)] of so many channels, each of which is considered.
+        share = unicast / rate * setup.choices[axis, left]
+        come += share * sum_of_powers(blocked, left + 1)
+        escape += share * all_blocked
+        all_blocked *= blocked
+    fit = scratch.fit[axis] * rate
+    fill_balance(
+        scratch.matrix,
+        scratch.values,
+        setup.adaptive,
+        fit * come,
+        fit * escape,
+        setup.free[axis],
+        scratch.held[axis],
+    )
+    gauss(scratch.matrix, scratch.values, size)
+    states = scratch.states[axis]
+    let_in = 0.0
+    for state in range(size):
+        value = 0.5 * states[state] + 0.5 * max(scratch.values[state], 0.0)
+        states[state] = value
+        if state // CLASSES < setup.adaptive:
+            let_in += value * fit * come
+        else:
+            let_in += value * fit * escape * setup.free[axis, state % CLASSES]
+    return let_in / rate
+
+
+@kernel
+def sum_of_powers(base, count):
+    """Return 1 + b + ... + b^(count − 1)."""
+    total, power = 0.0, 1.0
+    for _ in range(count):
+        total += power
+        power *= base
+    return total
+
+
+@kernel
+def count_busy(setup, scratch, axis):
+    """Fill in how many VCs of a channel are held; return the mean, and how often none will do.
+
+    The latter: all adaptive VCs are held, and the one escape VC that a header may take.
+    """
+    busy = scratch.busy[axis]
+    busy[:] = 0.0
+    mean, none = 0.0, 0.0
+    for state in range((setup.adaptive + 1) * CLASSES):
+        taken, escaped = state // CLASSES, state % CLASSES
+        busy[taken + escaped] += scratch.states[axis, state]
+        mean += (taken + escaped) * scratch.states[axis, state]
+        if taken == setup.adaptive:
+            none += scratch.states[axis, state] * (1 - setup.free[axis, escaped])
+    return mean, none
+
+
+@kernel
+def meet(setup, scratch, axis, active):
+    """Fill in how many other active messages one finds on a channel that it uses: cumulated."""
+    below = scratch.below[axis]
+    below[:] = 0.0
+    total = 0.0
+    for held in range(1, setup.vcs + 1):
+        share_active(scratch.counts, held, active)
+        weight = held * scratch.busy[axis, held]
+        total += weight
+        for place in range(setup.vcs):
+            below[place] += weight * scratch.counts[place]
+    summed = 0.0
+    for place in range(setup.vcs):
+        summed += below[place] / total
+        below[place] = summed
+
+
+@kernel
+def meet_on_path(setup, scratch, share):
+    """Fill in the most active others on the channels of such a part of a path: cumulated."""
+    for place in range(setup.vcs):
+        value = scratch.ends[place]
+        for axis in range(setup.axes):
+            value *= scratch.below[axis, place] ** (setup.fresh[axis] * share)
+        scratch.path[place] = value
+
+
+@kernel
+def set_slower(setup, scratch, use):
+    """Update by how much m active messages on a channel slow each other down.
+
+    ``scratch.path`` is what each meets elsewhere: those that are slowed down there leave more than
+    their share. Where two or more want to pass, allocation loses the part ρ² of the cycles.
+    """
+    slower, path, last = scratch.slower, scratch.path, setup.vcs - 1
+    for count in range(1, setup.vcs):
+        # rate + count E[min(other, rate)] = 1; from the slowest on, others get less than that.
+        given, apart = 0.0, last
+        rate = 1.0 / (1 + count)
+        while apart > 0 and rate > 1 / slower[apart]:
+            given += (path[apart] - path[apart - 1]) / path[last] / slower[apart]
+            apart -= 1
+            rate = (1 - count * given) / (1 + count * path[apart] / path[last])
+        scratch.wanted[count] = 1 / (rate * (1 - use**LOST_POWER))
+    for count in range(1, setup.vcs):
+        slower[count] = 0.5 * slower[count] + 0.5 * scratch.wanted[count]
+
+
+@kernel
+def set_held(setup, scratch, axis, active, unicast, broadcast, ahead):
+    """Update how long a VC is held where so many are; ``scratch.path`` is what is met elsewhere.
+
+    ``ahead`` are the cycles that a unicast's head is blocked further on, on average.
+    """
+    for held in range(1, setup.vcs + 1):
+        share_active(scratch.counts, held, active)
+        summed = 0.0
+        for place in range(setup.vcs):
+            summed += scratch.counts[place]
+            scratch.mine[place] = summed * scratch.path[place]
+            scratch.counts[place] = summed * scratch.ends[place]
+        far = setup.flits * slowdown(scratch.mine, scratch.slower) + ahead
+        near = setup.flits * slowdown(scratch.counts, scratch.slower)
+        wanted = (unicast * far + broadcast * near) / (unicast + broadcast)
+        scratch.held[axis, held] = 0.5 * scratch.held[axis, held] + 0.5 * wanted
+
+
+@kernel
+def set_ends(setup, scratch, use):
+    """Fill in how many others one finds on a channel out of the network: cumulated.
+
+    As many as in a queue that shares itself, seen by those in it: (m + 1) ρ^m (1 − ρ)².
+    """
+    summed = 0.0
+    for place in range(setup.vcs):
+        summed += (place + 1) * use**place * (1 - use) ** 2
+        scratch.ends[place] = summed
+    scratch.ends[setup.vcs - 1] = 1.0
+
+
+@kernel
+def start(setup, scratch, unicast, broadcast):
+    """Begin with channels that hold no more than they carry."""
+    size = (setup.adaptive + 1) * CLASSES
+    scratch.slower[:] = np.arange(1.0, setup.vcs + 1)
+    scratch.held[:] = setup.flits
+    scratch.fit[:] = 1.0
+    for axis in range(setup.axes):
+        use = (unicast[axis] + broadcast[axis]) * setup.flits
+        for state in range(size):
+            scratch.states[axis, state] = use ** (state // CLASSES + state % CLASSES)
+        scratch.states[axis, :size] /= scratch.states[axis, :size].sum()
+
+
+@kernel
+def solve(setup, scratch, unicast, broadcast, node, answer):
+    """Find the fixed point of one rate; return whether there is one.
+
+    Parameters
+    ----------
+    setup, scratch
+        See ``adaptive_torus.Setup`` and ``Scratch``.
+    unicast, broadcast
+        float[axes]: messages a cycle on a channel of each dimension.
+    node
+        Of a node, messages a cycle: unicasts, copies of broadcasts, the sum over all batches of
+        copies of their squared sizes (with unicasts as batches of one), and channels out of it.
+    answer
+        float[HELD_FROM + V + 1]: filled; see the top of this module.
+    """
+    carried = unicast + broadcast
+    if carried.max() * setup.flits >= 1 or node[0] + node[1] >= node[3] / setup.flits:
+        return False
+    start(setup, scratch, unicast, broadcast)
+    set_ends(setup, scratch, (node[0] + node[1]) * setup.flits / setup.ports)
+    active, latency = 1.0, 0.0
+    for turn in range(600):
+        blocked, mean, none, total = 0.0, 0.0, 0.0, 0.0
+        for axis in range(setup.axes):
+            for escaped in range(CLASSES):
+                state = setup.adaptive * CLASSES + escaped
+                blocked += setup.hops[axis] / setup.distance * scratch.states[axis, state]
+        for axis in range(setup.axes):
+            fit = set_states(setup, scratch, axis, blocked, unicast[axis], broadcast[axis])
+            scratch.fit[axis] /= fit
+            if not scratch.fit[axis] < 1e4:
+                return False
+            weight = setup.channels[axis] * carried[axis]
+            held, none_here = count_busy(setup, scratch, axis)
+            mean += setup.channels[axis] * held
+            none += weight * none_here
+            total += weight
+            meet(setup, scratch, axis, active)
+        mean, none = mean / total, none / total
+        head, first, power = 0.0, none * mean / (setup.adaptive + 2), none
+        for left in range(setup.axes):
+            head += setup.left[left] * power * mean / ((left + 1) * setup.adaptive + 2)
+            power *= blocked
+        meet_on_path(setup, scratch, setup.elsewhere)
+        set_slower(setup, scratch, carried.max() * setup.flits)
+        for axis in range(setup.axes):
+            set_held(
+                setup, scratch, axis, active, unicast[axis], broadcast[axis], setup.behind * head
+            )
+        meet_on_path(setup, scratch, 1.0)
+        far = setup.flits * slowdown(scratch.path, scratch.slower)
+        near = setup.flits * near_slowdown(setup, scratch)
+        streaming = (unicast.sum() * far + broadcast.sum() * near) / carried.sum()
+        active = 0.5 * active + 0.5 * min(1.0, streaming / mean)
+        answer[SERVICE_UNICAST] = far + setup.distance * head
+        answer[SERVICE_BROADCAST] = near + first
+        answer[SOURCE] = source_wait(node, far + setup.distance * head, near + first)
+        answer[NETWORK] = answer[SERVICE_UNICAST] + setup.distance
+        before, latency = latency, answer[NETWORK] + answer[SOURCE]
+        if not latency < 1000 * setup.flits:
+            return False
+        if turn > 20 and abs(latency - before) < 1e-6 * latency:
+            answer[STRETCH] = far / setup.flits
+            answer[CHANNEL_WAIT] = mean / (setup.adaptive + 2)
+            answer[BLOCKED] = none
+            answer[HELD_FROM:] = 0.0
+            for axis in range(setup.axes):
+                answer[HELD_FROM:] += setup.hops[axis] / setup.distance * scratch.busy[axis]
+            return True
+    return False
+
+
+@kernel
+def near_slowdown(setup, scratch):
+    """Return the slowdown of a message that crosses one channel, of any dimension."""
+    for place in range(setup.vcs):
+        scratch.mine[place] = 0.0
+        for axis in range(setup.axes):
+            share = setup.hops[axis] / setup.distance
+            scratch.mine[place] += share * scratch.below[axis, place]
+        scratch.mine[place] *= scratch.ends[place]
+    return slowdown(scratch.mine, scratch.slower)
+
+
+@kernel
+def source_wait(node, far, near):
+    """Return the mean wait of a message for one of its node's channels into the network.
+
+    Batches of copies arrive together; times of service are of two kinds.
+    """
+    both = node[0] + node[1]
+    held = (node[0] * far + node[1] * near) / both
+    spread = (node[0] * far**2 + node[1] * near**2) / both / held**2 - 1
+    return waiting(int(node[3]), both * held, held, (node[2] / both + spread) / 2)
+
+
+@kernel
+def solve_all(setup, scratch, rates, shares, answers):
+    """Solve for every rate; what has no fixed point stays NaN.
+
+    ``shares`` are those of one message a cycle and node: ``unicast``, ``broadcast`` and ``node``
+    of ``solve``, one after the other.
+    """
+    axes = setup.axes
+    for place in range(len(rates)):
+        node = rates[place] * shares[2 * axes :]
+        node[3] = shares[2 * axes + 3]
+        unicast, broadcast = rates[place] * shares[:axes], rates[place] * shares[axes : 2 * axes]
+        if rates[place] == 0 or not solve(setup, scratch, unicast, broadcast, node, answers[place]):
+            answers[place] = np.nan

@@ -1,0 +1,220 @@
+"""Nodes that wait for their network: applications, transactions, and where both sides agree.
+
+Johnson 1992, sections 2.1 to 2.3 and 2.5; see ``models.locality``. The application model says how
+often a processor begins a transaction, given how long they take; the transaction model what one
+takes of the network; the node model is both together, in messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.models.locality_network import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+MOST_STEPS = 200
+"""Of the bracketed search, which needs about ten."""
+
+
+@dataclass(frozen=True, eq=False)
+class Application:
+    """What a processor does between transactions. All fields may be arrays that broadcast.
+
+    Attributes
+    ----------
+    run_processor_cycles
+        T_r, useful work of a thread between two transactions.
+    contexts
+        p, hardware contexts; or the mean number of outstanding transactions, by whatever means.
+    switch_processor_cycles
+        T_s, from one context to another; not used with a single one, which waits instead.
+
+    Raises
+    ------
+    InputError
+        If there are fewer contexts than one, or a time is negative.
+    """
+
+    run_processor_cycles: ArrayLike
+    contexts: ArrayLike = 1
+    switch_processor_cycles: ArrayLike = 0
+
+    def __post_init__(self) -> None:
+        numbers("run_processor_cycles", self.run_processor_cycles, 0)
+        numbers("contexts", self.contexts, 1)
+        numbers("switch_processor_cycles", self.switch_processor_cycles, 0)
+
+    def least_gap(self) -> NDArray[np.float64]:
+        """Return the least time between transactions, T_r + T_s, processor cycles (eq. 4)."""
+        switch = np.where(np.asarray(self.contexts) > 1, self.switch_processor_cycles, 0)
+        return np.asarray(np.asarray(self.run_processor_cycles, np.float64) + switch)
+
+    def inter_transaction(self, latency: ArrayLike) -> NDArray[np.float64]:
+        """Return t_t, the mean time between transactions that take T_t, in processor cycles.
+
+        (T_r + T_t) / p (Johnson 1992, eqs. 1 and 5), or T_r + T_s (eq. 4) while transactions end
+        before their thread's turn comes, T_t < p T_s + (p − 1) T_r (eq. 3): whichever is longer,
+        since the two are equal where the one mode becomes the other.
+
+        Examples
+        --------
+        >>> Application(10, contexts=2, switch_processor_cycles=4).inter_transaction([8, 18, 30])
+        array([14., 14., 20.])
+        """
+        run = np.asarray(self.run_processor_cycles, np.float64)
+        waiting = (run + np.asarray(latency, np.float64)) / np.asarray(self.contexts, np.float64)
+        return np.asarray(np.maximum(waiting, self.least_gap()))
+
+
+@dataclass(frozen=True, eq=False)
+class TransactionCost:
+    """What a transaction takes. All fields may be arrays that broadcast.
+
+    Attributes
+    ----------
+    messages
+        g, the mean number of messages of a transaction.
+    critical_messages
+        c, those of them that follow one another, so that their latencies add up.
+    message_flits
+        B, the mean length of a message.
+    fixed_processor_cycles
+        T_f, the part of a transaction's latency that is none of its messages'.
+    squared_length_ratio
+        E[B²] / E[B]², at least 1; only the wait for a node's own channels depends on it.
+
+    Raises
+    ------
+    InputError
+        If there are no messages, none that count, less than a flit, or negative time.
+    """
+
+    messages: ArrayLike
+    critical_messages: ArrayLike
+    message_flits: ArrayLike
+    fixed_processor_cycles: ArrayLike = 0
+    squared_length_ratio: ArrayLike = 1
+
+    def __post_init__(self) -> None:
+        numbers("messages", self.messages, 0, above=True)
+        numbers("critical_messages", self.critical_messages, 0, above=True)
+        numbers("message_flits", self.message_flits, 1)
+        numbers("fixed_processor_cycles", self.fixed_processor_cycles, 0)
+        numbers("squared_length_ratio", self.squared_length_ratio, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class MessageCurve:
+    """How often a node sends, given how long messages take: t_m = (T_m + offset) / slope.
+
+    Attributes
+    ----------
+    slope
+        s = p g / c, Johnson's latency sensitivity.
+    offset
+        (T_r + T_f) / c, network cycles.
+    least_gap
+        The shortest t_m, of processors that hide all latency: (T_r + T_s) / g, network cycles.
+    """
+
+    slope: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    least_gap: NDArray[np.float64]
+
+
+def message_curve(
+    application: Application, transaction: TransactionCost, speed: ArrayLike = 1
+) -> MessageCurve:
+    """Return the node model (Johnson 1992, eq. 9, which is eqs. 6, 7 and 8 together).
+
+    Parameters
+    ----------
+    application, transaction
+        The models that it joins.
+    speed
+        Network cycles in a processor cycle.
+
+    Examples
+    --------
+    >>> curve = message_curve(Application(8), TransactionCost(2, 2, 12, 40), speed=2)
+    >>> float(curve.slope), float(curve.offset), float(curve.least_gap)
+    (1.0, 48.0, 8.0)
+    """
+    clock = numbers("speed", speed, 0, above=True)
+    sent = np.asarray(transaction.messages, np.float64)
+    critical = np.asarray(transaction.critical_messages, np.float64)
+    busy = np.asarray(application.run_processor_cycles, np.float64)
+    grain = clock * (busy + np.asarray(transaction.fixed_processor_cycles, np.float64))
+    return MessageCurve(
+        slope=np.asarray(np.asarray(application.contexts, np.float64) * sent / critical),
+        offset=np.asarray(grain / critical),
+        least_gap=np.asarray(clock * application.least_gap() / sent),
+    )
+
+
+def balance(
+    curve: MessageCurve,
+    latency: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    most_rate: ArrayLike,
+) -> NDArray[np.float64]:
+    """Return the message rate on which nodes and a network, any network, agree.
+
+    The root of s − r (offset + T_m(r)), which falls from s at r = 0 for every T_m that grows with
+    the rate, and so has at most one; regula falsi in the Illinois form, which never leaves its
+    bracket.
+
+    Parameters
+    ----------
+    curve
+        The nodes.
+    latency
+        T_m, network cycles, of rates r in messages a node and network cycle; an array of them.
+    most_rate
+        A rate up to which the latency is finite. It is the answer where the network would not
+        slow the nodes down to it: it can carry no more.
+
+    Returns
+    -------
+    message_rate
+        float64 of the broadcast shape; at most that of the curve's ``least_gap``.
+
+    Examples
+    --------
+    >>> curve = message_curve(Application(8), TransactionCost(2, 2, 12, 40), speed=2)
+    >>> rate = balance(curve, lambda rate: 20 + 10 * rate / (0.05 - rate), 0.0499)
+    >>> round(float(rate), 5), round(float(1 / rate - 48), 3)
+    (0.01392, 23.857)
+    """
+
+    def spare(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(curve.slope - rate * (curve.offset + latency(rate)))
+
+    with np.errstate(divide="ignore", over="ignore"):
+        high = np.minimum(np.asarray(most_rate, np.float64), 1 / curve.least_gap)
+    over = spare(high)
+    free = over >= 0
+    high, over = np.broadcast_arrays(high, np.where(free, -1, over))
+    low, under = np.zeros_like(high), np.broadcast_to(curve.slope, high.shape)
+    most, moved = high, np.zeros(high.shape)
+    for _ in range(MOST_STEPS):
+        with np.errstate(invalid="ignore"):
+            middle = (low * over - high * under) / (over - under)
+        middle = np.where(np.isfinite(middle), middle, (low + high) / 2)  # infinite latency
+        left = spare(middle)
+        settled = np.abs(left) <= 1e-13 * curve.slope
+        if (settled | free | (high - low <= 1e-15 * high)).all():
+            break
+        up = left > 0
+        side = np.where(up, 1, -1)
+        stuck = side == moved  # the same end as before has moved: weigh the other one less
+        under = np.where(up, left, np.where(stuck, under / 2, under))
+        over = np.where(up, np.where(stuck, over / 2, over), left)
+        low, high, moved = np.where(up, middle, low), np.where(up, high, middle), side
+    return np.asarray(np.where(free, most, middle))
