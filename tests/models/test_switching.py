@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
-from netloom.models import circuit_switched, store_and_forward, wormhole
+from netloom.models import circuit_switched, speedup, store_and_forward, wormhole
+from netloom.models.effective import (
+    effective_bandwidth,
+    saturated_bandwidth,
+    saturated_speedup,
+)
+from netloom.models.switching import virtual_cut_through
+from netloom.workload.node_costs import NodeCosts
 
 COSTS = {"startup_us": 100.0, "per_byte_us": 0.5}
 
@@ -46,9 +53,63 @@ def test_wormhole_of_nothing_is_the_startup():
     assert wormhole(0, [0, 1, 257], **COSTS, hop_us=1).tolist() == [100, 100, 228]
 
 
+def test_cut_through_is_equation_2_19_and_wormhole_of_a_header_as_long():
+    alone = virtual_cut_through([1, 10], 100, startup_us=0, per_byte_us=1 / 20, header_bytes=4)
+    assert alone == pytest.approx([(1 * 4 + 100) / 20, (10 * 4 + 100) / 20])
+    with_costs = virtual_cut_through([2, 7], 100, **COSTS, hop_us=3, header_bytes=1)
+    in_flits = wormhole([2, 7], 101, **COSTS, hop_us=3 + 0.5)
+    assert with_costs == pytest.approx(in_flits)
+
+
+def test_cut_through_never_beats_a_bare_channel_nor_loses_to_store_and_forward():
+    hops = np.arange(1, 20)
+    cut = virtual_cut_through(hops, 500, startup_us=0, per_byte_us=0.5)
+    stored = store_and_forward(hops, 501, startup_us=0, per_byte_us=0.5)
+    assert (cut >= 250).all()
+    assert cut[0] == stored[0]
+    assert (cut[1:] < stored[1:]).all()
+
+
+def test_packets_of_the_symult_cost_what_the_thesis_measured():
+    symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
+    per_byte = np.diff(symult.message_us([4096, 8192])) / 4096
+    assert per_byte == pytest.approx(0.1536, rel=2e-3)  # section 4.2.1: 6.5 Mbytes/s
+    small = symult.message_us([256])
+    header_alone = wormhole(1, 256, startup_us=210.2, per_byte_us=0.0577, hop_us=0, flit_bytes=0)
+    assert small == pytest.approx(header_alone)
+
+
+def test_the_ratio_of_effective_bandwidths_is_the_speedup():
+    nodes, headers = 256, 10.0
+    ratio = 2 * 16 / 3
+    mesh = effective_bandwidth(2 * 16 / 3, headers, bandwidth=ratio)
+    cube = effective_bandwidth(8 / 2, headers, bandwidth=1.0)
+    assert mesh / cube == pytest.approx(speedup(nodes, headers, form="chittor-1991"))
+    assert mesh / cube == pytest.approx(ratio * 3 * (8 + 20) / (2 * (2 * 16 + 30)))  # eq. 2.22
+
+
+def test_long_messages_get_the_whole_channel():
+    assert effective_bandwidth(22, 1e9, bandwidth=20.0) == pytest.approx(20)
+    assert effective_bandwidth(0, 5, bandwidth=20.0) == 20
+
+
+def test_contention_takes_what_wider_channels_gave():
+    sizes = np.array([64, 256, 1024])
+    left = saturated_speedup(sizes, 2 / np.sqrt(sizes), form="chittor-1991")
+    assert left == pytest.approx(4 / 3)  # section 3.6 prints 1.33
+    assert saturated_bandwidth([0.0, 0.125, 1.0], bandwidth=20).tolist() == [0, 2.5, 20]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: virtual_cut_through(1, 1, **COSTS, header_bytes=-1), "header_bytes: found -1.0"),
+        (lambda: effective_bandwidth(-1, 1, bandwidth=1), "hops: found -1.0"),
+        (lambda: effective_bandwidth(1, [1, 0], bandwidth=1), "message_bytes: found 0.0"),
+        (lambda: effective_bandwidth(1, 1, bandwidth=0), "bandwidth: found 0"),
+        (lambda: effective_bandwidth(1, 1, bandwidth=1, header_bytes=-2), "header_bytes: found -2"),
+        (lambda: saturated_bandwidth(1.5, bandwidth=1), "saturation: found 1.5"),
+        (lambda: saturated_speedup(100, 0.5), "num_nodes: found 100"),
         (lambda: store_and_forward(-1, 10, **COSTS), "hops: found -1.0; expected at least 0"),
         (lambda: store_and_forward(1, [1, -10], **COSTS), "message_bytes: found -10.0"),
         (lambda: store_and_forward(1, 10, **COSTS, packet_bytes=0), "packet_bytes: found 0"),

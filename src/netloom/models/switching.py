@@ -1,6 +1,8 @@
 """How long one message takes to cross an idle network, by switching technique.
 
-Chittor 1991, section 1.3.1, equations 1.1 to 1.3. All times are without contention and in
+Chittor 1991, section 1.3.1, equations 1.1 to 1.3, and section 2.3.2, equation 2.19. A message that
+is cut into packets before it enters a wormhole network, as on the Symult 2010, costs what
+``workload.NodeCosts.message_us`` says. All times are without contention and in
 microseconds. The thesis's constants a and b are ``startup_us`` and ``per_byte_us``; C₁ and C₂,
 the time per hop to set up the path, are both ``hop_us``.
 """
@@ -130,6 +132,49 @@ def wormhole(
     path, length = _checked(hops, message_bytes, startup_us, per_byte_us, hop_us)
     _not_negative("flit_bytes", flit_bytes)
     return startup_us + hop_us * path + per_byte_us * np.maximum(length - flit_bytes, 0)
+
+
+def virtual_cut_through(
+    hops: ArrayLike,
+    message_bytes: ArrayLike,
+    *,
+    startup_us: float,
+    per_byte_us: float,
+    hop_us: float = 0.0,
+    header_bytes: float = 1,
+) -> NDArray[np.float64]:
+    """Return the time of a message that goes on as soon as its header has come.
+
+    a + D (C + b H) + b L: every node receives the header, of H bytes, before it sends it on, and
+    the L bytes of data follow in a pipeline (Kermani & Kleinrock, Computer Networks 3, 1979; with
+    a = C = 0, Chittor 1991, eq. 2.19). Without contention this is wormhole routing, too; under it a
+    message that cannot go on is received whole.
+
+    Parameters
+    ----------
+    hops, message_bytes
+        Path length D and message length L without its header, at least 0, scalars or arrays; they
+        broadcast.
+    startup_us, per_byte_us
+        Fixed cost a and cost per byte b of the message.
+    hop_us
+        Time C in which a node decides on the next channel.
+    header_bytes
+        Length H of the header.
+
+    Raises
+    ------
+    InputError
+        If an argument is negative.
+
+    Examples
+    --------
+    >>> virtual_cut_through([1, 22], 256, startup_us=0, per_byte_us=0.05, header_bytes=2)
+    array([12.9, 15. ])
+    """
+    path, length = _checked(hops, message_bytes, startup_us, per_byte_us, hop_us)
+    _not_negative("header_bytes", header_bytes)
+    return startup_us + path * (hop_us + per_byte_us * header_bytes) + per_byte_us * length
 
 
 def _packets(

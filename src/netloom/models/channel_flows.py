@@ -1,0 +1,165 @@
+"""Traffic on its paths, and the virtual channels it takes: what queueing models start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing import Paths, draw_aux, ports
+from netloom.routing.table import channels_by_port
+from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.routing import VirtualChannelRouting
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Traffic on its paths.
+
+    Attributes
+    ----------
+    paths
+        The channels of each path.
+    source, target
+        int32[num_paths], the nodes at its ends.
+    rate
+        float64[num_paths], flits a cycle at load 1.
+    vc_share
+        float64[hops of all paths, vcs]: the chance of each VC on each hop.
+    pair
+        int64[num_paths]: which of the pairs that were asked for it belongs to; half-way round a
+        ring a pair has two.
+    num_nodes, num_channels
+        Of the network.
+    """
+
+    paths: Paths
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    rate: NDArray[np.float64]
+    vc_share: NDArray[np.float64]
+    pair: NDArray[np.int64]
+    num_nodes: int
+    num_channels: int
+
+
+def any_vc_flows(
+    paths: Paths,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    rates: ArrayLike,
+    *,
+    vcs: int,
+    num_nodes: int,
+    num_channels: int,
+) -> Flows:
+    """Return the flows of given paths whose packets may take any VC of each channel.
+
+    Parameters
+    ----------
+    paths
+        Of any topology and deterministic routing.
+    sources, targets, rates
+        Nodes at the ends of each path, and its flits a cycle at load 1.
+    vcs, num_nodes, num_channels
+        Of the network.
+
+    Raises
+    ------
+    InputError
+        If a rate is negative or not finite, or nothing is sent.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.routing import paths as find_paths
+    >>> from netloom.topology import mesh
+    >>> line = mesh(4)
+    >>> found = find_paths(line, DimensionOrder(), [0, 1], [3, 3])
+    >>> any_vc_flows(found, [0, 1], [3, 3], [1, 1], vcs=2, num_nodes=4, num_channels=6).paths
+    <2 paths, 5 hops>
+    """
+    rate = _rates(rates, len(paths))
+    share = np.full((len(paths.channels), vcs), 1 / vcs)
+    ends = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
+    return Flows(paths, *ends, rate, share, np.arange(len(paths)), num_nodes, num_channels)
+
+
+def follow_flows(
+    routing: VirtualChannelRouting, sources: ArrayLike, targets: ArrayLike, rates: ArrayLike
+) -> Flows:
+    """Return the flows of pairs of nodes, on the paths and VCs that a routing gives them.
+
+    Half-way round a ring, where a coin decides, half of a pair's traffic goes either way. Of
+    several VCs that it may take next, a packet takes each with the same chance: so those that may
+    not go back to the lower class of a ring drift to the upper one.
+
+    Parameters
+    ----------
+    routing
+        One that leaves no choice of channels: dimension order, given routes, tables of one channel
+        each, shortest paths, up-down, layered.
+    sources, targets, rates
+        The pairs of nodes, and the flits a cycle of each at load 1.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves a choice of channels, a rate is negative or not finite, or nothing is
+        sent.
+    NoRouteError
+        If a pair has no given route.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.topology import torus
+    >>> routing = virtual_channel_routing(torus(4), "dimension-order", num_vcs=2)
+    >>> found = follow_flows(routing, [0, 1], [2, 2], [1.0, 1.0])
+    >>> found.rate, found.vc_share[:2]  # two ways; the first starts in either VC
+    (array([0.5, 0.5, 1. ]), array([[0.5 , 0.5 ],
+           [0.25, 0.75]]))
+    """
+    from netloom.models.channel_flows_kernel import follow_all
+
+    if routing.tables.kind in (TWO_PHASE, O1TURN):
+        raise _no_choice(routing)
+    topology = routing.topology
+    source, target = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
+    rate = _rates(rates, len(source))
+    _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
+    in_port = ports(topology).in_port.astype(np.int64)
+    wiring = channels_by_port(topology), topology.channel_target, in_port
+    which, weight, hops, (channels, share) = follow_all(
+        routing.tables, wiring, source, target, aux, topology.num_channels
+    )
+    if (hops < 0).any():
+        raise _no_choice(routing)
+    offsets = np.concatenate([[0], np.cumsum(hops)])
+    return Flows(
+        Paths(offsets, channels), source[which], target[which], rate[which] * weight, share, which,
+        topology.num_nodes, topology.num_channels,
+    )  # fmt: skip
+
+
+def _rates(rates: ArrayLike, count: int) -> NDArray[np.float64]:
+    rate = np.asarray(rates, np.float64)
+    if rate.shape != (count,):
+        raise InputError("rates", f"shape {rate.shape}", f"one for each of {count}")
+    wrong = ~((rate >= 0) & np.isfinite(rate))
+    if wrong.any():
+        raise InputError("rates", str(rate[wrong][0]), "numbers of at least 0")
+    if not rate.any():
+        raise InputError("rates", "nothing sent", "some traffic to predict")
+    return rate
+
+
+def _no_choice(routing: VirtualChannelRouting) -> InputError:
+    wanted = "one that leaves no choice of channels; simulate this one"
+    return InputError("routing", routing.name, wanted)
