@@ -52,6 +52,11 @@ def traffic_flows(net, name, vcs):
     return follow_flows(routing, source, target, weight * traffic.rate.sum())
 
 
+def follow_pairs(sources, targets, rates):
+    routing = virtual_channel_routing(mesh(3, 3), "dimension-order", num_vcs=2)
+    return follow_flows(routing, sources, targets, rates)
+
+
 def geo_d_1(load, flits):
     return load * (flits - 1) / (2 * (1 - load))
 
@@ -297,6 +302,15 @@ def test_a_mapped_program_takes_as_long_as_simulated(on):
         (lambda _: line_flows([0], [1], [-1], vcs=1), "rates: found -1.0"),
         (lambda _: line_flows([0], [1], [0], vcs=1), "rates: found nothing sent"),
         (lambda _: line_flows([0], [1], [1, 2], vcs=1), "rates: found shape"),
+        (lambda _: line_flows([0], [1], [1], vcs=0), "vcs: found 0"),
+        (lambda _: follow_pairs([0, 1], [1], [1, 1]), "targets: found shape"),
+        (lambda _: follow_pairs([0], [9], [1]), "targets: found node 9; expected 0 to 8"),
+        (lambda _: follow_pairs([-1], [1], [1]), "sources: found node -1"),
+        (lambda _: follow_pairs([0.5], [1], [1]), "sources: found node 0.5"),
+        (
+            lambda f: any_vc_flows(f.paths, [0], [1], [1], vcs=1, num_nodes=6, num_channels=0),
+            "paths: found a channel out of range",
+        ),
     ],
 )
 def test_mistakes_are_named(call, message):

@@ -39,6 +39,9 @@ def test_tree_saturation_between_all_hot_and_none():
     "ask",
     [
         lambda: single_hot_spot(0, 0.1),
+        lambda: single_hot_spot(1.5, 0.1),
+        lambda: single_hot_spot(10**10, 0.1),
+        lambda: tree_saturation(float("nan"), 0.1),
         lambda: single_hot_spot(3, float("nan")),
         lambda: single_hot_spot(3, 1.5),
         lambda: tree_saturation(0, 0.1),

@@ -3,7 +3,8 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.adaptive_torus import prepare, same_class, tree_loads, ways
-from netloom.models.torus_broadcast import VARIANTS, torus_broadcast
+from netloom.models.adaptive_torus_kernel import fill_balance, solve_balance
+from netloom.models.torus_broadcast import VARIANTS, saturation_rate, torus_broadcast
 from netloom.topology import torus
 from netloom.workload.trees import branches, row_first
 from tests.reference.adaptive_torus import Torus
@@ -125,6 +126,13 @@ def test_longer_messages_only_stretch_time():
         ({"sides": 1}, "sides"),
         ({"sides": (8, 1)}, "sides"),
         ({"sides": ()}, "sides"),
+        ({"sides": (2.5, 4)}, "sides"),
+        ({"sides": (8, np.inf)}, "sides"),
+        ({"vcs": 3.5}, "vcs"),
+        ({"message_flits": np.nan}, "message_flits"),
+        ({"message_flits": np.inf}, "message_flits"),
+        ({"injection_channels": 1.5}, "injection_channels"),
+        ({"injection_channels": -1, "variant": "printed"}, "injection_channels"),
         ({"vcs": 2}, "vcs"),
         ({"vcs": 1000}, "vcs"),
         ({"rate": -0.1}, "rate"),
@@ -141,3 +149,44 @@ def test_refused(change, field):
     usual = {"sides": 8, "message_flits": 32, "vcs": 3, "rate": 0.001}
     with pytest.raises(InputError, match=f"^{field}: "):
         torus_broadcast(**(usual | change))
+
+
+def test_saturation_of_a_mistake_is_refused():
+    with pytest.raises(InputError, match=r"^injection_channels: "):
+        saturation_rate(8, message_flits=32, vcs=3, injection_channels=-1)
+
+
+def test_no_rates_have_no_answers():
+    found = torus_broadcast(8, message_flits=32, vcs=3, rate=[])
+    assert found.latency.shape == (0,)
+    assert found.held_vcs.shape == (0, 4)
+
+
+def test_long_ways_of_short_messages_are_not_saturation():
+    found = torus_broadcast((4096,), message_flits=1, vcs=3, rate=[0, 1e-6])
+    assert found.latency == pytest.approx(found.zero_load_latency, rel=1e-3)
+    assert found.saturation_rate > 1e-5
+
+
+@pytest.mark.parametrize(
+    ("sides", "flits", "vcs"),
+    [((300, 300), 1, 8), ((8,), 1024, 4), ((8, 8), 16, 3), ((8, 8), 1, 4)],
+)
+def test_one_saturation_up_to_which_latency_rises(sides, flits, vcs):
+    """Where the iteration swings, it has neither settled where it turns back nor gone astray."""
+    limit = saturation_rate(sides, message_flits=flits, vcs=vcs)
+    rates = limit * np.linspace(0.94, 1.04, 101)
+    found = torus_broadcast(sides, message_flits=flits, vcs=vcs, rate=rates)
+    assert (np.diff(found.latency[rates <= limit]) > 0).all()
+    assert (found.saturated == (rates > limit * (1 + 1e-9))).all()
+
+
+@pytest.mark.parametrize("free", [[1, 0, 0], [1, 0.3, 0], [1, 0.5, 0]])
+def test_a_channel_s_balance_is_solved(free):
+    adaptive, size = 5, 18
+    matrix, values = np.zeros((size, size)), np.zeros(size)
+    fill_balance(matrix, values, adaptive, 0.02, 0.01, np.array(free), np.linspace(0, 90, 8))
+    wanted = np.linalg.solve(matrix, values)
+    solve_balance(matrix, values, size)
+    assert values == pytest.approx(wanted, rel=1e-9, abs=1e-15)
+    assert values.sum() == pytest.approx(1)

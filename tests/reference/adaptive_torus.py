@@ -118,9 +118,9 @@ class Torus:
         states = [(f * flits) ** (taken + escaped) for f in flow]
         states = [s / s.sum() for s in states]
         held = np.full((axes, self.vcs + 1), float(flits))
-        slower, fit, active, latency = met + 1.0, np.ones(axes), 1.0, 0.0
+        slower, fit, active, latency, still = met + 1.0, np.ones(axes), 1.0, 0.0, 0
         share = self.hops / self.distance
-        for turn in range(600):
+        for _ in range(1200):
             blocked = sum(share[axis] * states[axis][-1].sum() for axis in range(axes))
             below, busy = [], []
             for axis in range(axes):
@@ -171,9 +171,10 @@ class Torus:
             wait = self.source_wait(of_node, rate * (1 - broadcast + broadcast * self.squares),
                                     servers, service)  # fmt: skip
             before, latency = latency, service[0] + self.distance + wait
-            if not latency < 1000 * flits:
+            if not latency < 1000 * (flits + self.distance):
                 return None
-            if turn > 20 and abs(latency - before) < 1e-6 * latency:
+            still = still + 1 if abs(latency - before) < 1e-8 * latency else 0
+            if still == 20:  # it may swing, and stand still where it turns back
                 return latency - wait, wait, far / flits, none, *service
         return None
 

@@ -14,6 +14,18 @@ LOST_POWER = 2.5
 """ρ to this power is the part of a contested channel's cycles that allocation loses: fitted, see
 ``torus_broadcast``."""
 
+CLOSE = 1e-7
+"""Relative change in a turn of latencies, and of the time that VCs are held, which is near enough.
+Each of them alone stands still for a moment where it turns back."""
+
+MOST_TURNS = 1200
+"""Turns in which a fixed point that there is has come close enough."""
+
+PATIENCE = 100
+"""Turns after which what still goes up and down moves in smaller and smaller steps."""
+
+LEAST_STEP = 0.1
+
 CLASSES = 3
 """States of the two escape VCs of a channel: none, one or both of them held."""
 
@@ -46,36 +58,39 @@ def walk(sides, strides, hops, found):
 
 
 @kernel
-def gauss(matrix, values, size):
-    """Solve a system of linear equations in place; the values become the solution."""
-    for pivot in range(size):
-        best = pivot
-        for row in range(pivot + 1, size):
-            if abs(matrix[row, pivot]) > abs(matrix[best, pivot]):
-                best = row
-        if best != pivot:
-            for column in range(pivot, size):
-                held = matrix[pivot, column]
-                matrix[pivot, column] = matrix[best, column]
-                matrix[best, column] = held
-            held = values[pivot]
-            values[pivot] = values[best]
-            values[best] = held
-        for row in range(pivot + 1, size):
-            ratio = matrix[row, pivot] / matrix[pivot, pivot]
-            if ratio != 0.0:
-                for column in range(pivot + 1, size):
-                    matrix[row, column] -= ratio * matrix[pivot, column]
-                values[row] -= ratio * values[pivot]
-    for row in range(size - 1, -1, -1):
-        for column in range(row + 1, size):
+def solve_balance(matrix, values, size):
+    """Solve the equations of ``fill_balance`` in place; the values become the solution.
+
+    All rows but the first have nothing beyond ``CLASSES`` places from the diagonal. No pivots are
+    sought: in each column the diagonal outweighs the rest, as rates out of a state do.
+    """
+    for pivot in range(size - 1, 0, -1):
+        start = max(pivot - CLASSES, 0)
+        for row in range(max(start, 1), pivot):
+            eliminate(matrix, values, pivot, row, start)
+        eliminate(matrix, values, pivot, 0, start)
+    for row in range(size):
+        for column in range(max(row - CLASSES, 0), row):
             values[row] -= matrix[row, column] * values[column]
         values[row] /= matrix[row, row]
 
 
 @kernel
+def eliminate(matrix, values, pivot, row, start):
+    """Take a multiple of the pivot's row from another, from a column on, to clear its column."""
+    ratio = matrix[row, pivot] / matrix[pivot, pivot]
+    if ratio != 0.0:
+        for column in range(start, pivot):
+            matrix[row, column] -= ratio * matrix[pivot, column]
+        values[row] -= ratio * values[pivot]
+
+
+@kernel
 def fill_balance(matrix, values, adaptive, come, escape, free, held):
-    """Fill in the balance of a channel's states (adaptive, escape VCs held); they sum to one."""
+    """Fill in the balance of a channel's states (adaptive, escape VCs held); they sum to one.
+
+    The sum takes the place of the idle channel's balance: to idle, every state returns.
+    """
     size = (adaptive + 1) * CLASSES
     matrix[:size, :size] = 0.0
     for taken in range(adaptive + 1):
@@ -95,20 +110,33 @@ def fill_balance(matrix, values, adaptive, come, escape, free, held):
                 matrix[state - 1, state] += escaped / held[taken + escaped]
                 out += escaped / held[taken + escaped]
             matrix[state, state] -= out
-    matrix[size - 1, :size] = 1.0
-    values[: size - 1] = 0.0
-    values[size - 1] = 1.0
+    matrix[0, :size] = 1.0
+    values[:size] = 0.0
+    values[0] = 1.0
 
 
 @kernel
-def share_active(counts, busy, active):
-    """Fill ``counts`` with how many of ``busy`` − 1 others are active, each with a probability."""
-    counts[:] = 0.0
-    counts[0] = 1.0
-    for other in range(1, busy):
-        for place in range(other, 0, -1):
-            counts[place] = counts[place] * (1 - active) + counts[place - 1] * active
-        counts[0] *= 1 - active
+def add_active(counts, busy, active):
+    """Go on from ``busy`` − 2 others to one more, if any; each is active with a probability.
+
+    ``counts`` says how likely so many of them are active.
+    """
+    if busy == 1:
+        counts[:] = 0.0
+        counts[0] = 1.0
+        return
+    for place in range(busy - 1, 0, -1):
+        counts[place] = counts[place] * (1 - active) + counts[place - 1] * active
+    counts[0] *= 1 - active
+
+
+@kernel
+def cumulate(counts, elsewhere, both):
+    """Fill in how likely it is to find no more than so many, neither here nor elsewhere."""
+    summed = 0.0
+    for place in range(len(counts)):
+        summed += counts[place]
+        both[place] = summed * elsewhere[place]
 
 
 @kernel
@@ -135,7 +163,7 @@ def waiting(servers, offered, held, spread):
 
 
 @kernel
-def set_states(setup, scratch, axis, blocked, unicast, broadcast):
+def set_states(setup, scratch, step, axis, blocked, unicast, broadcast):
     """Update the states of the channels of a dimension; return what they let in of the flow.
 
     Copies of broadcasts have no choice. ``blocked`` is the probability that all adaptive VCs of
@@ -160,11 +188,11 @@ def set_states(setup, scratch, axis, blocked, unicast, broadcast):
         setup.free[axis],
         scratch.held[axis],
     )
-    gauss(scratch.matrix, scratch.values, size)
+    solve_balance(scratch.matrix, scratch.values, size)
     states = scratch.states[axis]
     let_in = 0.0
     for state in range(size):
-        value = 0.5 * states[state] + 0.5 * max(scratch.values[state], 0.0)
+        value = (1 - step) * states[state] + step * max(scratch.values[state], 0.0)
         states[state] = value
         if state // CLASSES < setup.adaptive:
             let_in += value * fit * come
@@ -208,7 +236,7 @@ def meet(setup, scratch, axis, active):
     below[:] = 0.0
     total = 0.0
     for held in range(1, setup.vcs + 1):
-        share_active(scratch.counts, held, active)
+        add_active(scratch.counts, held, active)
         weight = held * scratch.busy[axis, held]
         total += weight
         for place in range(setup.vcs):
@@ -230,11 +258,11 @@ def meet_on_path(setup, scratch, share):
 
 
 @kernel
-def set_slower(setup, scratch, use):
+def set_slower(setup, scratch, step, use):
     """Update by how much m active messages on a channel slow each other down.
 
     ``scratch.path`` is what each meets elsewhere: those that are slowed down there leave more than
-    their share. Where two or more want to pass, allocation loses the part ρ² of the cycles.
+    their share. Where two or more want to pass, allocation loses a part of the cycles.
     """
     slower, path, last = scratch.slower, scratch.path, setup.vcs - 1
     for count in range(1, setup.vcs):
@@ -247,26 +275,23 @@ def set_slower(setup, scratch, use):
             rate = (1 - count * given) / (1 + count * path[apart] / path[last])
         scratch.wanted[count] = 1 / (rate * (1 - use**LOST_POWER))
     for count in range(1, setup.vcs):
-        slower[count] = 0.5 * slower[count] + 0.5 * scratch.wanted[count]
+        slower[count] = (1 - step) * slower[count] + step * scratch.wanted[count]
 
 
 @kernel
-def set_held(setup, scratch, axis, active, unicast, broadcast, ahead):
+def set_held(setup, scratch, step, axis, active, unicast, broadcast, ahead):
     """Update how long a VC is held where so many are; ``scratch.path`` is what is met elsewhere.
 
     ``ahead`` are the cycles that a unicast's head is blocked further on, on average.
     """
     for held in range(1, setup.vcs + 1):
-        share_active(scratch.counts, held, active)
-        summed = 0.0
-        for place in range(setup.vcs):
-            summed += scratch.counts[place]
-            scratch.mine[place] = summed * scratch.path[place]
-            scratch.counts[place] = summed * scratch.ends[place]
+        add_active(scratch.counts, held, active)
+        cumulate(scratch.counts, scratch.path, scratch.mine)
         far = setup.flits * slowdown(scratch.mine, scratch.slower) + ahead
-        near = setup.flits * slowdown(scratch.counts, scratch.slower)
+        cumulate(scratch.counts, scratch.ends, scratch.mine)
+        near = setup.flits * slowdown(scratch.mine, scratch.slower)
         wanted = (unicast * far + broadcast * near) / (unicast + broadcast)
-        scratch.held[axis, held] = 0.5 * scratch.held[axis, held] + 0.5 * wanted
+        scratch.held[axis, held] += step * (wanted - scratch.held[axis, held])
 
 
 @kernel
@@ -317,15 +342,11 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
         return False
     start(setup, scratch, unicast, broadcast)
     set_ends(setup, scratch, (node[0] + node[1]) * setup.flits / setup.ports)
-    active, latency = 1.0, 0.0
-    for turn in range(600):
-        blocked, mean, none, total = 0.0, 0.0, 0.0, 0.0
+    active, latency, grown, step, held_before = 1.0, 0.0, 0.0, 0.5, 0.0
+    for turn in range(MOST_TURNS):
+        blocked, mean, none, total = adaptive_held(setup, scratch), 0.0, 0.0, 0.0
         for axis in range(setup.axes):
-            for escaped in range(CLASSES):
-                state = setup.adaptive * CLASSES + escaped
-                blocked += setup.hops[axis] / setup.distance * scratch.states[axis, state]
-        for axis in range(setup.axes):
-            fit = set_states(setup, scratch, axis, blocked, unicast[axis], broadcast[axis])
+            fit = set_states(setup, scratch, step, axis, blocked, unicast[axis], broadcast[axis])
             scratch.fit[axis] /= fit
             if not scratch.fit[axis] < 1e4:
                 return False
@@ -335,38 +356,59 @@ def solve(setup, scratch, unicast, broadcast, node, answer):
             none += weight * none_here
             total += weight
             meet(setup, scratch, axis, active)
+        settled = abs(mean / total - held_before) < CLOSE * held_before
         mean, none = mean / total, none / total
+        held_before = mean
         head, first, power = 0.0, none * mean / (setup.adaptive + 2), none
         for left in range(setup.axes):
             head += setup.left[left] * power * mean / ((left + 1) * setup.adaptive + 2)
             power *= blocked
         meet_on_path(setup, scratch, setup.elsewhere)
-        set_slower(setup, scratch, carried.max() * setup.flits)
+        set_slower(setup, scratch, step, carried.max() * setup.flits)
         for axis in range(setup.axes):
-            set_held(
-                setup, scratch, axis, active, unicast[axis], broadcast[axis], setup.behind * head
-            )
+            ahead = setup.behind * head
+            set_held(setup, scratch, step, axis, active, unicast[axis], broadcast[axis], ahead)
         meet_on_path(setup, scratch, 1.0)
         far = setup.flits * slowdown(scratch.path, scratch.slower)
         near = setup.flits * near_slowdown(setup, scratch)
         streaming = (unicast.sum() * far + broadcast.sum() * near) / carried.sum()
-        active = 0.5 * active + 0.5 * min(1.0, streaming / mean)
+        active += step * (min(1.0, streaming / mean) - active)
         answer[SERVICE_UNICAST] = far + setup.distance * head
         answer[SERVICE_BROADCAST] = near + first
         answer[SOURCE] = source_wait(node, far + setup.distance * head, near + first)
         answer[NETWORK] = answer[SERVICE_UNICAST] + setup.distance
         before, latency = latency, answer[NETWORK] + answer[SOURCE]
-        if not latency < 1000 * setup.flits:
+        if not latency < 1000 * (setup.flits + setup.distance):
             return False
-        if turn > 20 and abs(latency - before) < 1e-6 * latency:
+        if turn > PATIENCE and (latency - before) * grown < 0:
+            step = max(0.8 * step, LEAST_STEP)
+        grown = latency - before
+        if turn > 20 and settled and abs(grown) < CLOSE * latency:
             answer[STRETCH] = far / setup.flits
             answer[CHANNEL_WAIT] = mean / (setup.adaptive + 2)
             answer[BLOCKED] = none
-            answer[HELD_FROM:] = 0.0
-            for axis in range(setup.axes):
-                answer[HELD_FROM:] += setup.hops[axis] / setup.distance * scratch.busy[axis]
+            fill_held(setup, scratch, answer)
             return True
     return False
+
+
+@kernel
+def adaptive_held(setup, scratch):
+    """Return how often all adaptive VCs of a channel are held, as a hop meets channels."""
+    held = 0.0
+    for axis in range(setup.axes):
+        for escaped in range(CLASSES):
+            state = setup.adaptive * CLASSES + escaped
+            held += setup.hops[axis] / setup.distance * scratch.states[axis, state]
+    return held
+
+
+@kernel
+def fill_held(setup, scratch, answer):
+    """Fill in how often so many VCs of a channel are held, as a hop meets channels."""
+    answer[HELD_FROM:] = 0.0
+    for axis in range(setup.axes):
+        answer[HELD_FROM:] += setup.hops[axis] / setup.distance * scratch.busy[axis]
 
 
 @kernel

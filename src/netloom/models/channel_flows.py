@@ -73,7 +73,8 @@ def any_vc_flows(
     Raises
     ------
     InputError
-        If a rate is negative or not finite, or nothing is sent.
+        If a rate is negative or not finite, nothing is sent, or a node or a channel is none of the
+        network's.
 
     Examples
     --------
@@ -86,8 +87,12 @@ def any_vc_flows(
     <2 paths, 5 hops>
     """
     rate = _rates(rates, len(paths))
+    if vcs < 1:
+        raise InputError("vcs", str(vcs), "at least 1")
     share = np.full((len(paths.channels), vcs), 1 / vcs)
-    ends = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
+    ends = _nodes("sources", sources, rate, num_nodes), _nodes("targets", targets, rate, num_nodes)
+    if len(paths.channels) and not 0 <= paths.channels.min() <= paths.channels.max() < num_channels:
+        raise InputError("paths", "a channel out of range", f"0 to {num_channels - 1}")
     return Flows(paths, *ends, rate, share, np.arange(len(paths)), num_nodes, num_channels)
 
 
@@ -111,8 +116,8 @@ def follow_flows(
     Raises
     ------
     InputError
-        If the routing leaves a choice of channels, a rate is negative or not finite, or nothing is
-        sent.
+        If the routing leaves a choice of channels, a rate is negative or not finite, nothing is
+        sent, or a node is none of the network's.
     NoRouteError
         If a pair has no given route.
 
@@ -131,8 +136,9 @@ def follow_flows(
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)
     topology = routing.topology
-    source, target = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
-    rate = _rates(rates, len(source))
+    rate = _rates(rates, np.size(sources))
+    source = _nodes("sources", sources, rate, topology.num_nodes)
+    target = _nodes("targets", targets, rate, topology.num_nodes)
     _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
     in_port = ports(topology).in_port.astype(np.int64)
     wiring = channels_by_port(topology), topology.channel_target, in_port
@@ -146,6 +152,19 @@ def follow_flows(
         Paths(offsets, channels), source[which], target[which], rate[which] * weight, share, which,
         topology.num_nodes, topology.num_channels,
     )  # fmt: skip
+
+
+def _nodes(
+    where: str, nodes: ArrayLike, rate: NDArray[np.float64], num_nodes: int
+) -> NDArray[np.int32]:
+    """Return nodes, one for each rate, if the network has them."""
+    found = np.asarray(nodes)
+    if found.shape != rate.shape:
+        raise InputError(where, f"shape {found.shape}", f"one for each of {len(rate)}")
+    wrong = ~((found >= 0) & (found < num_nodes) & (found == found.astype(np.int64)))
+    if wrong.any():
+        raise InputError(where, f"node {found[wrong][0]}", f"0 to {num_nodes - 1}")
+    return found.astype(np.int32)
 
 
 def _rates(rates: ArrayLike, count: int) -> NDArray[np.float64]:

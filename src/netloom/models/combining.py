@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MOST_STAGES = 1000
+"""Twice as many processing elements each; so many that 2^K is still a float."""
+
+
 class SingleHotSpot(NamedTuple):
     """Mean lengths at the end of a step, of the queues and pools that are used.
 
@@ -48,7 +52,7 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
     Parameters
     ----------
     stages
-        K = log₂ N, at least 1.
+        K = log₂ N, 1 to 1000.
     rate
         G, 0 to 1.
 
@@ -66,8 +70,8 @@ def single_hot_spot(stages: int, rate: float) -> SingleHotSpot:
     >>> one.wait_mean.round(3)
     array([0.18 , 0.462, 0.914, 1.059])
     """
-    if stages < 1:
-        raise InputError("stages", f"{stages}", "at least 1")
+    if not 1 <= stages <= MOST_STAGES or stages != int(stages):
+        raise InputError("stages", f"{stages}", f"a whole number from 1 to {MOST_STAGES}")
     if not 0 <= rate <= 1:
         raise InputError("rate", f"{rate:g}", "a probability, 0 to 1")
     reached = np.arange(stages + 1)
@@ -100,7 +104,7 @@ def tree_saturation(modules: int, hot_fraction: float) -> float:
     >>> round(tree_saturation(512, 0.01), 3)
     0.164
     """
-    if modules < 1:
+    if not modules >= 1:
         raise InputError("modules", f"{modules}", "at least 1")
     if not 0 <= hot_fraction <= 1:
         raise InputError("hot_fraction", f"{hot_fraction:g}", "0 to 1")

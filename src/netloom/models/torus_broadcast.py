@@ -24,6 +24,10 @@ little traffic, and takes a channel's VCs to be held for the whole of a message'
 - Its source's channels into the network are servers of one queue, to which copies of a broadcast
   come together (Allen & Cunneen's approximation of a queue with several servers).
 
+What it is not for: messages of a few flits on long paths, each of which fits into a buffer or two,
+so that it holds fewer VCs than is assumed here; and more than some eight VCs on sides that differ
+much, where the iteration may find no steady state just below saturation.
+
 One constant is fitted: of a channel that two or more active messages want, separable allocation
 loses a part of the cycles, ρ^2.5. The power was chosen among 2, 2.5 and 3 on 21 configurations of
 the simulator (and V = 7, which shows it best); all else follows from the routing. ``netloom study
@@ -191,18 +195,15 @@ def torus_broadcast(
     >>> found.latency.round(1), round(found.saturation_rate, 4)
     (array([36.1, 50. ,  nan]), 0.0135)
     """
-    shape, rates = _checked(sides, message_flits, vcs, rate, broadcast, startup_cycles, variant)
+    shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
+    rates = _checked_rates(rate, startup_cycles)
     if variant != "improved":
-        return _published(shape, message_flits, vcs, rates, broadcast, startup_cycles, variant)
-    if not 0 <= injection_channels <= 62:
-        raise InputError(
-            "injection_channels", f"{injection_channels}", "1 to 62; 0: as many as ports"
-        )
-    setup = prepare(shape, message_flits, vcs)
-    servers = injection_channels or setup.ports
+        return _published(shape, message_flits, int(vcs), rates, broadcast, startup_cycles, variant)
+    setup = prepare(shape, message_flits, int(vcs))
+    servers = int(injection_channels) or setup.ports
     answers = solved(setup, shape, broadcast, servers, rates.ravel())
     answers[rates.ravel() == 0] = _idle(setup)
-    figures = answers.reshape(*rates.shape, -1)
+    figures = answers.reshape(*rates.shape, answers.shape[1])
     loads, _ = tree_loads(shape)
     unicast = (1 - broadcast) * setup.distance / setup.ports * rates
     copies = broadcast * loads.sum() / setup.ports * rates
@@ -255,50 +256,58 @@ def saturation_rate(
     >>> round(saturation_rate(8, message_flits=32, vcs=3), 4)
     0.0158
     """
-    shape, _ = _checked(sides, message_flits, vcs, 0.0, broadcast, 0.0, variant)
+    shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
     if variant != "improved":
         _check_equal(shape, variant)
         return published_saturation(
             shape[0],
             dimensions=len(shape),
             message_flits=message_flits,
-            vcs=vcs,
+            vcs=int(vcs),
             broadcast=broadcast,
             variant=variant,
         )
-    return _saturation(shape, message_flits, vcs, broadcast, injection_channels)
+    return _saturation(shape, message_flits, int(vcs), broadcast, int(injection_channels))
 
 
 def _checked(
     sides: int | Sequence[int],
     flits: int,
     vcs: int,
-    rate: ArrayLike,
     broadcast: float,
-    startup: float,
     variant: str,
-) -> tuple[tuple[int, ...], NDArray[np.float64]]:
-    """Return the sides and rates, if the question makes sense."""
-    shape = (sides, sides) if isinstance(sides, int | np.integer) else tuple(map(int, sides))
+    injection_channels: int,
+) -> tuple[int, ...]:
+    """Return the sides, if the network makes sense."""
+    shape = (sides, sides) if isinstance(sides, int | np.integer) else tuple(sides)
     if not 1 <= len(shape) <= MOST_DIMENSIONS:
         raise InputError("sides", f"{len(shape)} dimensions", f"1 to {MOST_DIMENSIONS}")
-    if min(shape) < 2:
-        raise InputError("sides", f"{min(shape)} nodes a side", "at least 2")
-    if flits != int(flits) or not 1 <= flits <= 2**20:
+    for side in shape:
+        if not 2 <= side < np.inf or side != int(side):
+            raise InputError("sides", f"{side} nodes a side", "whole numbers of at least 2")
+    if not 1 <= flits <= 2**20 or flits != int(flits):
         raise InputError("message_flits", f"{flits:g}", f"a whole number from 1 to {2**20}")
-    if not 3 <= vcs <= MOST_VCS:
+    if not 3 <= vcs <= MOST_VCS or vcs != int(vcs):
         raise InputError("vcs", f"{vcs}", f"3 to {MOST_VCS}: two for escape, and adaptive ones")
     if not 0 <= broadcast <= 1:
         raise InputError("broadcast", f"{broadcast:g}", "a fraction, 0 to 1")
-    if not 0 <= startup < np.inf:
-        raise InputError("startup_cycles", f"{startup:g}", "0 or more")
     if variant not in VARIANTS:
         raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
+    if not 0 <= injection_channels <= 62 or injection_channels != int(injection_channels):
+        wanted = "1 to 62; 0: as many as ports"
+        raise InputError("injection_channels", f"{injection_channels}", wanted)
+    return tuple(map(int, shape))
+
+
+def _checked_rates(rate: ArrayLike, startup: float) -> NDArray[np.float64]:
+    """Return the rates, if they and the start-up latency make sense."""
+    if not 0 <= startup < np.inf:
+        raise InputError("startup_cycles", f"{startup:g}", "0 or more")
     rates = np.asarray(rate, np.float64)
     wrong = ~(np.isfinite(rates) & (rates >= 0))
     if wrong.any():
         raise InputError("rate", f"{rates[wrong].flat[0]:g}", "0 or more messages a node and cycle")
-    return tuple(map(int, shape)), rates
+    return rates
 
 
 def _published(
