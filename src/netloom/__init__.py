@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from netloom.verbs import analyze as analyze
     from netloom.verbs import find_critical_queue as find_critical_queue
     from netloom.verbs import find_saturation as find_saturation
+    from netloom.verbs import predict_latency as predict_latency
+    from netloom.verbs import predict_locality as predict_locality
+    from netloom.verbs import predict_torus_broadcast as predict_torus_broadcast
+    from netloom.verbs import predict_wiring as predict_wiring
     from netloom.verbs import replay as replay
     from netloom.verbs import simulate as simulate
     from netloom.verbs import simulate_broadcast as simulate_broadcast
@@ -34,6 +38,10 @@ _FACE = {
     "find_critical_queue": "netloom.verbs",
     "find_saturation": "netloom.verbs",
     "machine": "netloom.machines",
+    "predict_latency": "netloom.verbs",
+    "predict_locality": "netloom.verbs",
+    "predict_torus_broadcast": "netloom.verbs",
+    "predict_wiring": "netloom.verbs",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
     "simulate": "netloom.verbs",
@@ -56,6 +64,10 @@ __all__ = [
     "find_critical_queue",
     "find_saturation",
     "machine",
+    "predict_latency",
+    "predict_locality",
+    "predict_torus_broadcast",
+    "predict_wiring",
     "process_graph",
     "read",
     "replay",

@@ -107,7 +107,9 @@ def test_an_interval_widens_a_row_and_a_reason_never_passes_it():
     assert (b.within, b.reason, b.tolerance) == (False, "known", 0.05)
 
 
-@pytest.mark.parametrize("file", ["chittor-programs", "johnson", "shahrabi", "johnson-model", "shahrabi-model"])
+@pytest.mark.parametrize(
+    "file", ["chittor-programs", "johnson", "shahrabi", "johnson-model", "shahrabi-model"]
+)
 def test_reasons_are_of_rows_that_there_are(file):
     items = [known for known in published(file).values() if isinstance(known, dict)]
     assert items

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom import verbs
+from netloom.report import predictions
 from netloom.report import program_charts as programs
 from netloom.report.combining import critical_chart, hot_spot_chart
 from netloom.report.contention import contention_chart
@@ -26,6 +27,10 @@ CHARTS: dict[type, Callable[[Any], alt.HConcatChart]] = {
     verbs.TraceReplay: programs.replay_chart,
     verbs.BroadcastSimulation: programs.broadcast_chart,
     verbs.PatternSimulation: programs.pattern_chart,
+    verbs.TorusBroadcastPrediction: predictions.torus_broadcast_chart,
+    verbs.LatencyPrediction: predictions.latency_chart,
+    verbs.LocalityPrediction: predictions.locality_chart,
+    verbs.WiringPrediction: predictions.wiring_chart,
 }
 
 

@@ -12,13 +12,20 @@ from netloom.verbs.hot_spots import (
     find_critical_queue,
     simulate_hot_spots,
 )
+from netloom.verbs.latency_prediction import LatencyPrediction
+from netloom.verbs.locality_prediction import LocalityPrediction
 from netloom.verbs.loop import LoopQuestion, simulate_loop
 from netloom.verbs.loop_simulation import LoopSimulation
 from netloom.verbs.pattern import PatternQuestion, PatternSimulation, simulate_pattern
+from netloom.verbs.predict_latency import LatencyQuestion, predict_latency
+from netloom.verbs.predict_locality import LocalityQuestion, predict_locality
+from netloom.verbs.predict_torus_broadcast import TorusBroadcastQuestion, predict_torus_broadcast
+from netloom.verbs.predict_wiring import WiringPrediction, WiringQuestion, predict_wiring
 from netloom.verbs.replay import ReplayQuestion, replay
 from netloom.verbs.simulate import find_saturation, simulate
 from netloom.verbs.simulate_question import SimulateQuestion
 from netloom.verbs.simulation import NetworkSaturation, Simulation
+from netloom.verbs.torus_broadcast_prediction import TorusBroadcastPrediction
 from netloom.verbs.trace_replay import TraceReplay
 from netloom.verbs.transactions import (
     TransactionQuestion,
@@ -35,6 +42,10 @@ __all__ = [
     "CriticalQueues",
     "HotSpotQuestion",
     "HotSpotSimulation",
+    "LatencyPrediction",
+    "LatencyQuestion",
+    "LocalityPrediction",
+    "LocalityQuestion",
     "LoopQuestion",
     "LoopSimulation",
     "NetworkSaturation",
@@ -43,12 +54,20 @@ __all__ = [
     "ReplayQuestion",
     "SimulateQuestion",
     "Simulation",
+    "TorusBroadcastPrediction",
+    "TorusBroadcastQuestion",
     "TraceReplay",
     "TransactionQuestion",
     "TransactionSimulation",
+    "WiringPrediction",
+    "WiringQuestion",
     "analyze",
     "find_critical_queue",
     "find_saturation",
+    "predict_latency",
+    "predict_locality",
+    "predict_torus_broadcast",
+    "predict_wiring",
     "replay",
     "simulate",
     "simulate_broadcast",

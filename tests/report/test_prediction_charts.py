@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pytest
+
+from netloom import verbs
+from netloom.report import chart_of
+
+SHORT = {"simulate": True, "cycles": 3000}
+LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random"}
+
+
+def values(chart):
+    """Every number in the data of a chart."""
+    tables = chart.to_dict()["datasets"].values()
+    return [value for table in tables for row in table for value in row.values()]
+
+
+ANSWERS = {
+    "torus:8x8": lambda: verbs.predict_torus_broadcast(rate="0:auto:5"),
+    "torus:4x4": lambda: verbs.predict_torus_broadcast(4, broadcast=0.1, rate="0:auto:3", **SHORT),
+    "torus:8x4": lambda: verbs.predict_torus_broadcast(on="torus:8x4", rate=0.004),
+    "torus:3x3": lambda: verbs.predict_torus_broadcast(3, rate=[0.5, 0.6]),
+    "torus:4x4x4": lambda: verbs.predict_torus_broadcast(4, dimensions=3, rate=0.9),
+    "mesh:8x8": lambda: verbs.predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:5", **SHORT),
+    "mesh:4x4": lambda: verbs.predict_latency("mesh:4x4", offered=0.1),
+    "mesh:4x2": lambda: verbs.predict_latency("mesh:4x2", offered=[0.9, 1]),
+    "hypercube:5": lambda: verbs.predict_latency("hypercube:5", offered="0:0.4:0.2"),
+    "1,000 nodes": lambda: verbs.predict_locality(1000, contexts=2),
+    "1,000,000 nodes": lambda: verbs.predict_locality("10:1000000:x10", distance=4),
+    "lammps-64.mtx on torus:8x8": lambda: verbs.predict_locality(on="torus:8x8", **LAMMPS),
+    "A mesh against a hypercube": verbs.predict_wiring,
+}
+
+
+@pytest.mark.parametrize("named", list(ANSWERS))
+def test_every_answer_has_a_picture(named, tmp_path):
+    chart = chart_of(ANSWERS[named]())
+    shown = values(chart)
+    assert len(shown) > 2
+    assert all(not isinstance(value, float) or np.isfinite(value) for value in shown)
+    assert named in json.dumps(chart.to_dict()["title"])
+    path = tmp_path / "picture.svg"
+    chart.save(str(path))
+    assert path.read_text().startswith("<svg")
+
+
+def test_the_model_and_the_simulation_are_drawn_together():
+    found = ANSWERS["torus:4x4"]()
+    drawn = chart_of(found).to_dict()
+    rows = [row for table in drawn["datasets"].values() for row in table if "latency" in row]
+    by_model = {row["rate"]: row["latency"] for row in rows if row.get("of") == "model"}
+    assert by_model == dict(found.table().select("rate", "latency").rows())
+    measured = {row["simulated_latency"] for row in rows if row.get("of", "").startswith("sim")}
+    assert measured == set(found.table().drop_nulls("simulated_latency")["simulated_latency"])
+    assert [{"rate": found.found.saturation_rate, "what": "saturates"}] in drawn[
+        "datasets"
+    ].values()
+
+
+def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
+    found = verbs.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
+    assert found.table()["latency"].max() > 1000
+    text = json.dumps(chart_of(found).to_dict())
+    assert f'"domain": [0, {1.05 * (6 * found.found.zero_load_latency)}]' in text
+
+
+def test_channels_are_those_of_the_highest_load_that_they_carry():
+    found = verbs.predict_latency("mesh:8x8", **LAMMPS, offered="0.1:0.5:0.1")
+    drawn = chart_of(found).to_dict()
+    loads = [row["load"] for table in drawn["datasets"].values() for row in table if "load" in row]
+    assert max(loads) == pytest.approx(found.channels().filter(offered=0.3)["utilisation"].max())
+    assert "channels: at offered traffic 0.3" in json.dumps(drawn["title"])
+
+
+def test_shares_of_held_channels_add_up():
+    drawn = chart_of(ANSWERS["torus:8x8"]()).to_dict()
+    rows = [row for table in drawn["datasets"].values() for row in table if "held" in row]
+    for rate in {row["rate"] for row in rows}:
+        shares = [row["share"] for row in rows if row["rate"] == rate]
+        assert len(shares) == 4
+        assert sum(shares) == pytest.approx(100)
+
+
+def test_the_time_between_transactions_is_the_sum_of_its_parts():
+    found = verbs.predict_locality(1000)
+    drawn = chart_of(found).to_dict()
+    rows = [row for table in drawn["datasets"].values() for row in table if "part" in row]
+    for mapping, cycles in found.table().select("mapping", "inter_transaction_cycles").rows():
+        assert sum(row["cycles"] for row in rows if row["mapping"] == mapping) == pytest.approx(
+            cycles
+        )

@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from netloom import predict_wiring
+from netloom.errors import InputError
+
+
+def test_ratios_by_hand():
+    """256 nodes: floor(512 / 3) = 170 links against 16 + 1, and (√512 − √2) / 8 in length."""
+    data = predict_wiring(256, message_headers=10).to_dict()
+    assert (data["mesh_peak_width"], data["hypercube_peak_width"]) == (17, 170)
+    assert data["channel_width_ratio"] == 10
+    assert data["wire_length_ratio"] == pytest.approx(2.65165, rel=1e-5)
+    constant, logarithmic, linear = data["delays"]
+    assert [each["delay"] for each in data["delays"]] == ["constant", "logarithmic", "linear"]
+    assert constant["channel_rate_ratio"] == 1
+    assert logarithmic["channel_rate_ratio"] == pytest.approx(1.97518, rel=1e-5)  # 1 + ln 2.65…
+    assert linear["channel_bandwidth_ratio"] == pytest.approx(26.5165, rel=1e-5)
+    # 10 (4 · 256 / 255 + 10) / (32 / 3 + 10)
+    assert constant["speedups"] == [
+        {"message_headers": 10, "speedup": pytest.approx(10 * (1024 / 255 + 10) / (32 / 3 + 10))}
+    ]
+
+
+def test_thesis_forms_are_its_table():
+    """Table 2.1 at 1024 nodes: 2√N / 3 and 2√2 N / (3 lg N)."""
+    found = predict_wiring([64, 1024], form="chittor-1991").to_dict()["points"][1]["delays"]
+    assert found[0]["channel_bandwidth_ratio"] == pytest.approx(64 / 3)
+    assert found[2]["channel_bandwidth_ratio"] == pytest.approx(96.54, abs=0.005)
+
+
+def test_the_table_has_a_row_for_each_size_delay_and_length():
+    found = predict_wiring("64:4096:x4", message_headers="1,10")
+    table = found.table()
+    assert found.nodes == (64, 256, 1024, 4096)
+    assert table.height == 4 * 3 * 2
+    long = table.filter(nodes=4096, delay="linear", message_headers=10.0)
+    assert long["speedup"].item() == found.points[3]["delays"][2]["speedups"][1]["speedup"]
+    assert json.loads(json.dumps(found.to_dict()))["provenance"]["verb"] == "predict_wiring"
+    assert "4,096 nodes: a mesh's channels are 42 times wider" in repr(found)
+
+
+def test_short_messages_gain_less_where_paths_are_longer_on_the_mesh():
+    far = predict_wiring(4096, distance="worst").points[0]["delays"][0]["speedups"]
+    near = predict_wiring(4096, distance="neighbours").points[0]["delays"][0]["speedups"]
+    assert far[0]["speedup"] < far[1]["speedup"] < far[2]["speedup"] < 42
+    assert [each["speedup"] for each in near] == [42, 42, 42]
+
+
+def test_no_square_mesh_no_peak_width():
+    point = predict_wiring(128).to_dict()
+    assert point["mesh_peak_width"] is None
+    assert point["hypercube_peak_width"] == 85
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"nodes": 100}, "nodes: found 100; expected powers of two from 4"),
+        ({"nodes": 2}, "nodes: found 2; expected powers of two"),
+        ({"nodes": "64:4096:x1"}, "nodes: found '64:4096:x1'; expected START:STOP:xFACTOR"),
+        ({"nodes": "64:8:x2"}, "nodes: found '64:8:x2'"),
+        ({"nodes": []}, "nodes: found 0"),
+        ({"nodes": 64.5}, "nodes: found 64.5; expected whole numbers"),
+        ({"message_headers": -1}, "message_headers: found -1"),
+        ({"distance": "far"}, "distance: found 'far'; expected 'neighbours', 'average' or 'worst'"),
+        ({"delay": "linear"}, "delay: found no such field; expected nodes, message_headers"),
+    ],
+)
+def test_mistakes_are_one_line(asked, said):
+    with pytest.raises(InputError) as caught:
+        predict_wiring(**asked)
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
