@@ -131,6 +131,19 @@ def test_past_saturation(netloom):
     assert "none: it is saturated" in out
 
 
+def test_the_parts_of_a_latency_add_up(netloom):
+    _, out, _ = netloom("torus-broadcast --k 4 --broadcast 0.1 --rate 0.002 --startup-cycles 20")
+    words = [line.replace(" cycles", "").split() for line in out.splitlines()]
+    cycles = {" ".join(line[:-1]): line[-1] for line in words if line}
+    parts = ("in the network", "in the source queue", "starting up")
+    added = sum(float(cycles[part]) for part in parts)
+    assert added == pytest.approx(float(cycles["latency"]), rel=1e-3)
+    assert "Latency: of the messages that are not broadcast." in out
+    _, out, _ = netloom("torus-broadcast --k 4 --rate 0.002")
+    assert "starting up" not in out
+    assert "not broadcast" not in out
+
+
 def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
     from netloom.verbs import BroadcastSimulation
 
@@ -149,7 +162,7 @@ def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
         ("torus-broadcast --on mesh:8x8", "on: found mesh:8x8; expected a torus"),
         ("torus-broadcast --plot curve.pdf", "curve.pdf: found suffix '.pdf'"),
         ("torus-broadcast --contexts 2", "No such option: --contexts"),
-        ("locality --nodes 1", "nodes: found 1; expected at least 2"),
+        ("locality --nodes 1", "nodes: found 1; expected at least 4"),
         ("locality --contexts 9", "contexts: found 9; expected at most the 4"),
         ("latency --on mesh:8x8 --routing adaptive", "routing: found adaptive; expected one that"),
         ("latency", "Missing option '--on'"),

@@ -1,6 +1,7 @@
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -62,7 +63,8 @@ def test_ctrl_c_while_runs_are_handed_out_stops_those_that_have_begun():
         def __iter__(self):
             yield from super().__iter__()
             began.wait()
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
+            yield until_stopped
 
     found = run_all(Interrupted([until_stopped] * 100))
     assert set(found) == {"stopped"}
@@ -75,9 +77,17 @@ def test_ctrl_c_between_two_runs_keeps_what_is_finished():
     def tell(count):
         told.append(count)
         if count == 2:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     found = run_all([lambda _: "done"] * 1000, tell=tell)
     assert 2 <= len(found) <= 1000
     assert told[:2] == [1, 2]
     assert set(found) == {"done"}
+
+
+def test_ctrl_c_is_as_before_afterwards():
+    before = signal.getsignal(signal.SIGINT)
+    run_all([lambda _: signal.getsignal(signal.SIGINT)])
+    assert signal.getsignal(signal.SIGINT) is before
+    with ThreadPoolExecutor(1) as pool:  # a thread of its own hears no signals
+        assert pool.submit(run_all, [lambda _: 1]).result() == [1]

@@ -1,6 +1,7 @@
 import json
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -106,11 +107,15 @@ def test_loads_that_no_router_could_carry_are_not_simulated():
 def test_a_curve_goes_to_where_it_saturates():
     found = predict_latency("mesh:4x4", offered="0:auto:5")
     offered = [point.load for point in found.points]
-    assert offered == pytest.approx(np.linspace(0, found.saturation, 6), rel=2e-4)
+    assert offered == pytest.approx(np.linspace(0, 0.99 * found.saturation, 6))
     assert not any(point.saturated for point in found.points)
     assert predict_latency("mesh:4x4").table().height == 21
     with pytest.raises(InputError, match="one, or the table of all"):
         _ = found.latency
+    with pytest.raises(InputError, match="one, or the table of all"):
+        _ = found.saturated
+    assert not predict_latency("mesh:4x4", offered=0.1).saturated
+    assert predict_latency("mesh:4x4", offered=0.95).saturated
 
 
 def test_other_networks():
@@ -132,6 +137,16 @@ def test_it_can_be_asked_again():
     found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:3", vcs=2)
     again = predict_latency(**found.to_dict()["provenance"]["configuration"])
     assert again.table().equals(found.table())
+
+
+def test_buffers_that_starve_a_packet_are_said_to():
+    slow = {"channel_cycles": 3, "credit_cycles": 3}
+    with pytest.warns(UserWarning, match="VCs of 2 flits, for credits that take 12 cycles"):
+        predict_latency("mesh:4x4", offered=0.1, buffer_flits=2, **slow)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predict_latency("mesh:4x4", offered=0.1, buffer_flits=5, **slow)  # holds a packet
+        predict_latency("symult2010", offered=0.1)
 
 
 def test_ctrl_c_keeps_the_model_and_what_was_simulated():
@@ -159,6 +174,7 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated():
         ({"switching": "all"}, "switching: found 'all'"),
         ({"injection_channels": 0}, "injection_channels: found 0; expected 1, as the model"),
         ({"mapping": "random"}, "mapping: found 'random'; expected app"),
+        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
         ({"app": "ring:16", "traffic": "uniform"}, "traffic: found traffic as well as app"),
         ({"app": "ring:17"}, "mesh:4x4: found 16 nodes for 17 tasks"),
         ({"packet_flits": 0}, "packet_flits: found 0"),

@@ -138,6 +138,17 @@ def test_other_processors_and_networks():
     assert queued["message_rate"] < predict_locality(64).to_dict()["message_rate"]
 
 
+def test_it_can_be_asked_again_from_json():
+    found = predict_locality(64, distance=2, contexts=2)
+    record = json.loads(json.dumps(found.to_dict()["provenance"]))
+    assert predict_locality(**record["configuration"]).table().equals(found.table())
+
+
+def test_the_farthest_mappings_are_those_half_way_round():
+    assert predict_locality(64, distance=8).to_dict()["distance"] == 8
+    assert predict_locality(on="torus:5x5", distance=4).to_dict()["distance"] == 4
+
+
 def test_a_million_nodes_and_a_curve():
     found = predict_locality("10:1000000:x10", contexts=2)
     assert found.nodes == (10, 100, 1000, 10_000, 100_000, 1_000_000)
@@ -154,7 +165,15 @@ def test_a_million_nodes_and_a_curve():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"nodes": 1}, "nodes: found 1; expected at least 2"),
+        ({"nodes": 1}, "nodes: found 1; expected at least 4: two a side in 2 dimensions"),
+        ({"nodes": [3, 64]}, "nodes: found 3; expected at least 4"),
+        ({"nodes": 64, "dimensions": 7}, "nodes: found 64; expected at least 128: two a side"),
+        ({"nodes": 1e12}, "nodes: found 1e+12; expected below 1e+09"),
+        ({"nodes": 64, "distance": 8.1}, "distance: found 8.1; expected at most 8, half-way"),
+        ({"nodes": [64, 1e6], "distance": 9}, "distance: found 9; expected at most 8, half-way"),
+        ({"on": "torus:5x5", "distance": 4.5}, "distance: found 4.5; expected at most 4, half-way"),
+        ({"transaction_messages": 0}, "transaction_messages: found 0"),
+        ({"critical_messages": 4}, "critical_messages: found 4 of the 3.2 messages of a trans"),
         ({"nodes": "4,x"}, "nodes: found 'x'; expected a number"),
         ({"nodes": 64, "on": "torus:8x8"}, "nodes: found 64 as well as on; expected one of them"),
         ({"dimensions": 2, "on": "torus:8x8"}, "dimensions: found 2 as well as on"),
@@ -166,7 +185,8 @@ def test_a_million_nodes_and_a_curve():
         ({"network_speed": 0}, "network_speed: found 0"),
         ({"distance": -1}, "distance: found -1"),
         ({"app": "ring:64"}, "on: found no network for the program; expected a torus"),
-        ({"mapping": "random"}, "mapping: found no program; expected app"),
+        ({"mapping": "random"}, "mapping: found 'random'; expected app"),
+        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
         ({"on": "torus:8x8", "app": "ring:32"}, "app: found 32 tasks for the 64 nodes of torus"),
         (
             {"on": "torus:8x8", "app": "ring:64", "distance": 2},

@@ -12,7 +12,9 @@ from netloom.cli import options
 from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
 from netloom.cli.hotspot import hotspot
 from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.predict import predict
 from netloom.cli.simulate import EPILOG, simulate
+from netloom.cli.study import study
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -150,7 +152,9 @@ def _apply_mapping(
 
 
 app.command(epilog=EPILOG)(simulate)
+app.add_typer(predict, name="predict")
 app.command(epilog=HOTSPOT_EPILOG)(hotspot)
+app.add_typer(study, name="study")
 
 
 @app.command()

@@ -11,20 +11,12 @@ from rich.text import Text
 from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import FELL_BEHIND, KEPT_UP
 from netloom.verbs import LatencyPrediction, LocalityPrediction, TorusBroadcastPrediction
+from netloom.verbs.locality_prediction import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from netloom.verbs import WiringPrediction
-
-PARTS = {
-    "variable_message": "messages' hops",
-    "fixed_message": "messages' flits",
-    "fixed_transaction": "rest of transaction",
-    "work": "useful work",
-    "switch": "switching contexts",
-}
-"""Of the time between two transactions, and their names."""
 
 ASIDE = ("vc_multiplexing", "worst_path_latency")
 """Columns that make room for what was simulated."""
@@ -62,6 +54,8 @@ def _torus_broadcast(result: TorusBroadcastPrediction) -> list[Any]:
         f"{number(data['saturation_rate'])} messages/node/cycle",
     ]
     notes = [f"[dim]{escape(_trust(data))}[/]"]
+    if data["broadcast"]:
+        notes.insert(0, "[dim]Latency: of the messages that are not broadcast.[/]")
     if result.simulated is not None:
         ends = data["simulated_network"]["cycles_at_ends_taken_off"]
         buffers = data["simulated_network"]["router"]["buffer_flits"]
@@ -76,6 +70,7 @@ def _torus_broadcast(result: TorusBroadcastPrediction) -> list[Any]:
             "latency": _of(data["latency"], "cycles"),
             "  in the network": number(data["network_latency"]),
             "  in the source queue": number(data["source_wait"]),
+            "  starting up": number(data["startup_cycles"]),
             "VC multiplexing": number(data["vc_multiplexing"]),
             "channels": f"{number(data['channel_rate'])} messages/cycle, busy "
             f"{percent(data['channel_utilisation'])}",
@@ -85,6 +80,8 @@ def _torus_broadcast(result: TorusBroadcastPrediction) -> list[Any]:
                 f"{count}: {percent(each)}" for count, each in enumerate(data["held_vcs"] or ())
             ),
         }
+        if not data["startup_cycles"]:
+            del rows["  starting up"]
         if data["saturated"]:
             rows = {name: rows[name] for name in ("latency", "channels")}
         return [*head, _figures(rows), *notes, _verdict(result.sentence(0), data)]

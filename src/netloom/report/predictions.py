@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.report.frame import framed
 from netloom.report.load_curve import COLOURS, GREY
 from netloom.report.network import network_chart
+from netloom.verbs.locality_prediction import PARTS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,15 +27,6 @@ MOST_TIMES = 6
 
 MODEL, SIMULATED = "model", "simulated, ± 95 %"
 
-PARTS = {
-    "variable_message": "messages' hops",
-    "fixed_message": "messages' flits",
-    "fixed_transaction": "rest of transaction",
-    "work": "useful work",
-    "switch": "switching contexts",
-}
-"""Of the time between two transactions, from the network's to the processor's."""
-
 
 def torus_broadcast_chart(result: TorusBroadcastPrediction) -> alt.HConcatChart:
     """Return latency by rate beside how many VCs are held; of one rate, what they are made of."""
@@ -47,7 +39,8 @@ def torus_broadcast_chart(result: TorusBroadcastPrediction) -> alt.HConcatChart:
         f"{found.saturation_rate:.4g} messages/node/cycle",
     ]
     if len(result.rates) == 1:
-        parts: list[Any] = [_made_of(table), _held_at_once(table)]
+        startup = result.to_dict()["startup_cycles"]
+        parts: list[Any] = [_made_of(table, startup), _held_at_once(table)]
     else:
         axis = "messages/node/cycle"
         marks = {"saturates": found.saturation_rate}
@@ -212,7 +205,7 @@ def _rules(marks: dict[str, float], by: str) -> list[alt.Chart]:
     return layers
 
 
-def _made_of(table: pl.DataFrame) -> alt.Chart:
+def _made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     """The parts of one latency; nothing where it is saturated."""
     import altair as alt
     import polars as pl
@@ -220,15 +213,19 @@ def _made_of(table: pl.DataFrame) -> alt.Chart:
     point = table.row(0, named=True)
     names = {"network_latency": "in the network", "source_wait": "in the source queue"}
     rows = [{"where": names[name], "cycles": point[name] or 0.0} for name in names]
+    if startup_cycles and not point["saturated"]:
+        names["startup"] = "starting up"
+        rows.append({"where": names["startup"], "cycles": startup_cycles})
+    title = "Saturated: no latency" if point["saturated"] else "Where a message's time goes"
     bars: alt.Chart = (
         alt.Chart(pl.DataFrame(rows))
         .mark_bar(color=COLOURS[1])
         .encode(
             x=alt.X("where:N", title=None, sort=list(names.values()), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("cycles:Q", title="cycles"),
+            y=alt.Y("cycles:Q", title="cycles", scale=alt.Scale(domainMin=0)),
             tooltip=["where:N", "cycles:Q"],
         )
-        .properties(width=WIDTH // 2, height=HEIGHT, title="Where a message's time goes")
+        .properties(width=WIDTH // 2, height=HEIGHT, title=title)
     )
     return bars
 

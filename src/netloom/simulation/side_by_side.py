@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Answer = TypeVar("Answer")
 
@@ -36,6 +38,23 @@ def result(future: Future[Answer], stop: Event) -> Answer:
             stop.set()
 
 
+@contextmanager
+def ctrl_c_sets(stop: Event) -> Iterator[None]:
+    """Have Ctrl-C set ``stop``, and raise nothing: an exception could be lost on its way.
+
+    Python drops those that are raised while it collects garbage, or in a callback of a library. In
+    threads other than the main one, which hear no signals, nothing is done.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def run_all(
     runs: Sequence[Callable[[Callable[[], bool]], Answer]],
     *,
@@ -58,26 +77,19 @@ def run_all(
     """
     stop = Event()
     found: list[Answer] = []
-    waiting: list[Future[Answer | None]] = []
-    with ThreadPoolExecutor(processors()) as pool:
+    with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
 
         def one(run: Callable[[Callable[[], bool]], Answer]) -> Answer | None:
             return None if stop.is_set() else run(stop.is_set)
 
-        def collect() -> None:
-            for future in waiting[len(found) :]:
+        try:
+            waiting = [pool.submit(one, run) for run in runs if not stop.is_set()]
+            for future in waiting:
                 answer = result(future, stop)
                 if answer is None:
                     break
                 found.append(answer)
                 tell(len(found))
-
-        try:
-            waiting.extend(pool.submit(one, run) for run in runs)
-            collect()
-        except KeyboardInterrupt:  # while runs are handed out, or between two of them
-            stop.set()
-            collect()
         except BaseException:
             stop.set()
             raise

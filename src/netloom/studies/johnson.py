@@ -42,8 +42,8 @@ CONTEXTS = (1, 2, 4)
 PROTOCOLS = ("coherence", "request-reply")
 
 ROUTERS: dict[str, dict[str, Any]] = {
-    "buffered": {"router": "single-cycle", "vcs": 8, "buffer_flits": 24},
-    "wormhole": {"router": "single-cycle", "vcs": 2, "buffer_flits": 4},
+    "buffered": {"router": "single-cycle", "channel_cycles": 0, "vcs": 8, "buffer_flits": 24},
+    "wormhole": {"router": "single-cycle", "channel_cycles": 0, "vcs": 2, "buffer_flits": 4},
 }
 """``buffered``: the "moderate amount of buffering" of section 3.1, as Agarwal's network model has
 it: a blocked message waits in one buffer, which holds all of it. ``wormhole``: as little as e-cube

@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.verbs.failures import broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS
 from netloom.verbs.numbers import known
+from netloom.verbs.predict_numbers import table_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +28,7 @@ LATENCY_FACTOR = 3.0
 
 TRUST = (
     "on 80 simulated 64-node networks the mean latency is off by 0.7 % at a fifth of saturation "
-    "(at most 2.3), 1.5 % at half (5) and 6 % at four fifths (17), saturation by 7 % (20)"
+    "(at most 2.3), 1.5 % at half (6.2) and 6 % at four fifths (18), saturation by 7 % (22)"
 )
 """How far the model can be trusted, in a line; see ``models.channel_queueing``."""
 
@@ -87,9 +88,24 @@ class LatencyPrediction:
         InputError
             If several loads were asked for.
         """
+        return known(self._only().latency)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether there is no steady state (of one load).
+
+        Raises
+        ------
+        InputError
+            If several loads were asked for.
+        """
+        return self._only().saturated
+
+    def _only(self) -> ChannelPrediction:
+        """Return what the model says of the one load that was asked for."""
         if len(self.points) > 1:
             raise InputError("prediction", f"{len(self.points)} loads", "one, or the table of all")
-        return known(self.points[0].latency)
+        return self.points[0]
 
     def table(self) -> pl.DataFrame:
         """Return one row a load: the model's figures, cycles, null where it is saturated.
@@ -97,17 +113,7 @@ class LatencyPrediction:
         ``simulated_`` is what a simulation says, and ``error`` the model's latency over that,
         less 1.
         """
-        import polars as pl
-
-        rows = []
-        for place in range(len(self.points)):
-            point = self.point(place)
-            measured = point.pop("simulated") or dict.fromkeys(("latency", "ci95", "stable"))
-            error = {"error": measured.pop("error", None)}
-            rows.append(point | {f"simulated_{name}": measured[name] for name in measured} | error)
-        table = pl.DataFrame(rows, infer_schema_length=None)
-        unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
-        return table.cast(dict.fromkeys(unknown, pl.Float64))
+        return table_of(self.point(place) for place in range(len(self.points)))
 
     def channels(self) -> pl.DataFrame:
         """Return one row a load and channel: its two nodes, and flits a cycle on it."""

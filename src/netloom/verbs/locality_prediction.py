@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
-PARTS = ("variable_message", "fixed_message", "fixed_transaction", "work", "switch")
-"""Of the time between two transactions (Johnson 1992, eq. 18)."""
+PARTS = {
+    "variable_message": "messages' hops",
+    "fixed_message": "messages' flits",
+    "fixed_transaction": "rest of transaction",
+    "work": "useful work",
+    "switch": "switching contexts",
+}
+"""Of the time between two transactions (Johnson 1992, eq. 18), from the network's to the
+processor's, and what a person calls them."""
 
 FIGURES = (
     "distance",

@@ -93,7 +93,9 @@ def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
     for field in fields:
         value, default = getattr(question, field), type(question).model_fields[field].default
         if not np.array_equal(value, default):
-            raise InputError(field, f"'{value}'", wanted)
+            plain = isinstance(value, str | int | float)  # an array has many lines
+            found = f"'{value}'" if plain else "a value"
+            raise InputError(field, found, wanted)
 
 
 def asked_router(question: NetworkQuestion, on: Machine | None) -> tuple[str, Router]:

@@ -83,7 +83,9 @@ def parse_positive(
     wanted = f"{kind} {'of at least' if zero else 'above'} 0, with commas, or START:STOP:STEP"
     values = _parse(given, field, wanted)
     for value in values:
-        fits = 0 < value < MOST_VALUE or (zero and value == 0)
+        if value >= MOST_VALUE:
+            raise InputError(field, f"{value:g}", f"below {MOST_VALUE:g}")
+        fits = value > 0 or (zero and value == 0)
         if not fits or (whole and value % 1):
             raise InputError(field, f"{value:g}", wanted)
     return values
@@ -97,7 +99,7 @@ def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:
     else:
         values = [real_number(word.strip(), where=field) for word in given.split(",")]
     if not 0 < len(values) <= MOST_NUMBERS:
-        raise InputError(field, f"{len(values)} {field}s", f"1 to {MOST_NUMBERS}")
+        raise InputError(field, f"{len(values)} {field.rstrip('s')}s", f"1 to {MOST_NUMBERS}")
     return tuple(sorted(set(values)))
 
 

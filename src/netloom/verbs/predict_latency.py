@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,6 @@ from pydantic import Field, InstanceOf
 from netloom.errors import InputError
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
-    CLOSE,
     ChannelRouter,
     channel_saturation,
     predict_channels,
@@ -26,7 +26,7 @@ from netloom.simulation.network.router import Router
 from netloom.topology import Cube, average_distance
 from netloom.verbs.latency_prediction import LATENCY_FACTOR, LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
-from netloom.verbs.predict_numbers import parse_rates, some_of
+from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
@@ -47,9 +47,6 @@ MOST_HOPS = 2**24
 
 OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
 """Fields that say something of ``app`` only."""
-
-OF_A_SIMULATION = ("cycles", "precision", "most_cycles")
-"""Fields that say something of ``simulate`` only."""
 
 
 class LatencyQuestion(NetworkQuestion):
@@ -122,19 +119,18 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     router_name, router = _router(question, on_machine)
+    if (advice := _advice(router, question.packet_flits)) is not None:
+        warnings.warn(advice, stacklevel=2)
     traffic = _traffic(question, topology)
     if not question.simulate:
         refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
         prepared, bound, routing_name = _prepared(question, topology, router, traffic)
         saturation = channel_saturation(prepared, latency_factor=LATENCY_FACTOR)
-        loads = parse_rates(question.offered, "offered", lambda: (1 - CLOSE) * saturation)
+        loads = parse_rates(question.offered, "offered", lambda: saturation)
         if loads[-1] > 1:
             raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
         points = tuple(predict_channels(prepared, load) for load in loads)
-    simulated = None
-    if question.simulate:
-        simulated = _simulated(question, topology, router, traffic, loads, bound)
     return LatencyPrediction(
         topology=topology,
         traffic=traffic.name,
@@ -146,7 +142,7 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
         points=points,
         saturation=saturation,
         bound=bound,
-        simulated=simulated,
+        simulated=_simulated(question, topology, router, traffic, loads, bound),
         provenance=provenance_of(question, "predict_latency", topology),
     )
 
@@ -163,6 +159,19 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
         if getattr(router, field) != 1:
             raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     return name, router
+
+
+def _advice(router: Router, packet_flits: int) -> str | None:
+    """Return what the model does not see: buffers that hold up a packet that is alone."""
+    times = router.timing()
+    loop = times.flit + times.credit
+    if router.buffer_flits >= min(packet_flits, loop):
+        return None
+    return (
+        f"VCs of {router.buffer_flits} flits, for credits that take {loop} cycles to come back: "
+        f"packets of {packet_flits} flits wait for them even when alone, which the model has not, "
+        "so latency is too low and saturation too late; raise buffer_flits, or simulate"
+    )
 
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
@@ -231,8 +240,10 @@ def _simulated(
     traffic: Traffic,
     loads: tuple[float, ...],
     bound: Bound,
-) -> Simulation:
-    """Return what the simulator says of some of the loads that the network could carry."""
+) -> Simulation | None:
+    """Return what the simulator says of some loads that the network could carry, if asked."""
+    if not question.simulate:
+        return None
     offered = [load for load in loads if 0 < load <= bound.load]
     if not offered:
         wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"

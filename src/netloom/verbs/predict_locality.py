@@ -20,6 +20,7 @@ from netloom.provenance import DEFAULT_SEED, Provenance
 from netloom.routing import virtual_channel_routing
 from netloom.topology import Cube, Topology, average_distance
 from netloom.verbs.locality_prediction import LocalityPrediction
+from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import parse_sizes
 from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.programs import place_program, read_program
@@ -91,7 +92,7 @@ class LocalityQuestion(Question):
     run_processor_cycles: float | None = None
     switch_processor_cycles: float | None = None
     fixed_processor_cycles: float | None = None
-    transaction_messages: float | None = None
+    transaction_messages: float | None = Field(None, gt=0, allow_inf_nan=False)
     critical_messages: float | None = None
     message_flits: float | None = None
     app: str | InstanceOf[ProcessGraph] | None = None
@@ -142,8 +143,8 @@ def predict_locality(nodes: Any = None, **options: Any) -> LocalityPrediction:
     _check_places(question)
     topology, graph = None, None
     if question.on is None:
-        sizes = parse_sizes(NODES if question.nodes is None else question.nodes, "nodes")
         dimensions = question.dimensions or DIMENSIONS
+        sizes = _sizes(question, dimensions)
         far = random_distance(sizes, dimensions)
     else:
         topology = find_torus(question.on)
@@ -157,7 +158,7 @@ def predict_locality(nodes: Any = None, **options: Any) -> LocalityPrediction:
         graph, chosen, at_random = _mapped(question, topology)
         name = question.mapping if isinstance(question.mapping, str) else "as given"
     elif question.distance is not None:
-        chosen = Place(np.full(len(sizes), question.distance), np.ones(1))
+        chosen = _at_distance(question.distance, sizes, dimensions, topology)
         name = f"of distance {question.distance:g}"
     return LocalityPrediction(
         nodes=sizes,
@@ -194,9 +195,31 @@ def _check_places(question: LocalityQuestion) -> None:
             wanted = f"one of them; mapping distance:{question.distance:g} makes such a mapping"
             raise InputError("distance", f"{question.distance:g} as well as app", wanted)
         return
-    for field in OF_A_PROGRAM:
-        if getattr(question, field) is not LocalityQuestion.model_fields[field].default:
-            raise InputError(field, "no program", f"app, for {field} to go with")
+    refuse(question, OF_A_PROGRAM, "app, which this says something of")
+
+
+def _sizes(question: LocalityQuestion, dimensions: int) -> tuple[int, ...]:
+    """Return numbers of nodes, at least two a side."""
+    sizes = parse_sizes(NODES if question.nodes is None else question.nodes, "nodes")
+    least = 2**dimensions
+    if sizes[0] < least:
+        wanted = f"at least {least:,}: two a side in {dimensions} dimension{'s' * (dimensions > 1)}"
+        raise InputError("nodes", f"{sizes[0]}", wanted)
+    return sizes
+
+
+def _at_distance(
+    distance: float, sizes: tuple[int, ...], dimensions: int, topology: Cube | None
+) -> Place:
+    """Return where messages go that distance, if they can on the smallest torus."""
+    if topology is None:
+        farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
+    else:
+        farthest = sum(side // 2 for side in topology.sides)
+    if distance > farthest * (1 + 1e-9):
+        wanted = f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
+        raise InputError("distance", f"{distance:g}", wanted)
+    return Place(np.full(len(sizes), distance), np.ones(1))
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
@@ -218,12 +241,14 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
         "message_flits": question.message_flits,
         "fixed_processor_cycles": question.fixed_processor_cycles,
     }
+    application = replace(application, **_said(application_changes))
+    transaction = replace(transaction, **_said(transaction_changes))
+    critical, every = float(transaction.critical_messages), float(transaction.messages)  # type: ignore[arg-type]
+    if critical > every:
+        found = f"{critical:.4g} of the {every:.4g} messages of a transaction"
+        raise InputError("critical_messages", found, "at most transaction_messages")
     network = TorusNetwork(dimensions, question.network_speed, question.node_channels)
-    return (
-        replace(application, **_said(application_changes)),
-        replace(transaction, **_said(transaction_changes)),
-        network,
-    )
+    return application, transaction, network
 
 
 def _said(changes: dict[str, float | None]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sizes and rates of a curve: those that questions to a model have in common."""
+"""Sizes, rates and tables of a curve: what questions to a model have in common."""
 
 from __future__ import annotations
 
@@ -12,15 +12,24 @@ from netloom.spec import real_number, whole_number
 from netloom.verbs.numbers import MOST_NUMBERS, parse_positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
 
 AUTO = "auto"
+
+NEARLY = 0.99
+"""Of the saturation rate, where curves end: there, latency hangs on how it was found."""
+
 """The end of a range of rates that is to be where the network saturates."""
 
 AUTO_STEPS = 20
 
 MOST_SIMULATED = 8
 """Rates of a curve that are simulated beside the model."""
+
+OF_A_SIMULATION = ("cycles", "precision", "most_cycles")
+"""Fields of a question that say something of its ``simulate`` only."""
 
 
 def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
@@ -61,8 +70,8 @@ def parse_rates(given: Any, field: str, saturation: Callable[[], float]) -> tupl
     Parameters
     ----------
     given
-        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to where the network
-        saturates, in 20 steps or so many.
+        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to 99 % of where the
+        network saturates, in 20 steps or so many.
     field
         What they are, for messages.
     saturation
@@ -75,8 +84,8 @@ def parse_rates(given: Any, field: str, saturation: Callable[[], float]) -> tupl
 
     Examples
     --------
-    >>> parse_rates("0:auto:4", "rate", lambda: 0.02)
-    (0.0, 0.005, 0.01, 0.015, 0.02)
+    >>> parse_rates("0:auto:4", "rate", lambda: 0.04 / 0.99)
+    (0.0, 0.01, 0.02, 0.03, 0.04)
     """
     words = [word.strip() for word in given.split(":")] if isinstance(given, str) else []
     if AUTO not in words:
@@ -85,7 +94,7 @@ def parse_rates(given: Any, field: str, saturation: Callable[[], float]) -> tupl
     if len(words) not in (2, 3) or words[1] != AUTO or words.count(AUTO) > 1:
         raise InputError(field, f"'{given}'", wanted)
     steps = whole_number(words[2], where=field, least=1) if len(words) == 3 else AUTO_STEPS
-    start, stop = real_number(words[0], where=field), saturation()
+    start, stop = real_number(words[0], where=field), NEARLY * saturation()
     if not 0 <= start < stop:
         raise InputError(field, f"'{given}'", f"a start from 0 to {stop:.4g}, where it saturates")
     if steps >= MOST_NUMBERS:
@@ -103,3 +112,27 @@ def some_of(rates: Sequence[float]) -> list[float]:
     """
     places = np.linspace(0, len(rates) - 1, min(len(rates), MOST_SIMULATED)).round()
     return [rates[int(place)] for place in places]
+
+
+def table_of(points: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """Return one row a point, with what was ``simulated`` beside it, null where nothing was.
+
+    Examples
+    --------
+    >>> run = {"latency": 8.0, "ci95": 0.1, "stable": True, "error": 0.25}
+    >>> points = [{"latency": 10.0, "simulated": run}, {"latency": None, "simulated": None}]
+    >>> table_of(points).columns
+    ['latency', 'simulated_latency', 'simulated_ci95', 'simulated_stable', 'error']
+    """
+    import polars as pl
+
+    rows = []
+    for point in points:
+        figures = {name: value for name, value in point.items() if name != "simulated"}
+        measured = point["simulated"] or {}
+        for name in ("latency", "ci95", "stable"):
+            figures[f"simulated_{name}"] = measured.get(name)
+        rows.append(figures | {"error": measured.get("error")})
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
+    return table.cast(dict.fromkeys(unknown, pl.Float64))

@@ -16,7 +16,7 @@ from netloom.provenance import DEFAULT_SEED, Provenance
 from netloom.topology import Cube, Topology, torus
 from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.network_question import refuse
-from netloom.verbs.predict_numbers import parse_rates, some_of
+from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.question import Question, ask
 from netloom.verbs.record import provenance_of
@@ -34,9 +34,6 @@ SIMULATED: dict[str, Any] = {
     "router": "single-cycle", "channel_cycles": 0, "routing": "adaptive", "buffer_flits": 4,
 }  # fmt: skip
 """The network that the model is of: Duato's routing, and a cycle a hop."""
-
-OF_A_SIMULATION = ("cycles", "precision", "most_cycles")
-"""Fields that say something of ``simulate`` only."""
 
 
 class TorusBroadcastQuestion(Question):
@@ -58,8 +55,8 @@ class TorusBroadcastQuestion(Question):
         β: part of the messages that are broadcast, 0 to 1.
     rate
         λ_g: messages a node and cycle, broadcasts among them, 0 or more: a number, several, a range
-        ``START:STOP:STEP``, or ``0:auto`` (``0:auto:STEPS``), from there to where it saturates, in
-        20 steps.
+        ``START:STOP:STEP``, or ``0:auto`` (``0:auto:STEPS``), from there to 99 % of where it
+        saturates, in 20 steps.
     startup_cycles
         Δ, of every message before it is sent.
     variant
@@ -94,6 +91,7 @@ class TorusBroadcastQuestion(Question):
 def predict_torus_broadcast(k: int | None = None, **options: Any) -> TorusBroadcastPrediction:
     """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
 
+    Latency is that of the messages to one node; those that are broadcast are in their way.
     Uniform targets, Duato's adaptive routing, messages of one length: see
     ``models.torus_broadcast``. With ``simulate`` the same network is simulated beside it, which
     shows progress; Ctrl-C ends that, and what was known by then is the answer.
@@ -172,6 +170,9 @@ def _simulated(
     rates: tuple[float, ...],
 ) -> BroadcastSimulation:
     """Return what the simulator says at those rates that can be offered, or at some of them."""
+    if question.broadcast == 1:
+        wanted = "below 1, to simulate: latency is that of messages that are not broadcast"
+        raise InputError("broadcast", "1", wanted)
     if question.startup_cycles % 1:
         raise InputError("startup_cycles", f"{question.startup_cycles:g}", "whole, to simulate")
     offered = [rate for rate in rates if 0 < rate * question.message_flits <= 1]

@@ -1,0 +1,244 @@
+"""The pictures of the study ``model-accuracy``: models beside simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.report.frame import framed
+from netloom.report.load_curve import COLOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import altair as alt
+    import polars as pl
+
+PAPERS = "paper's"
+
+FIGURES_3_TO_5 = {
+    "figure-3": ("inter-message time t_m, network cycles", "message latency T_m, network cycles"),
+    "figure-4": ("distance d, hops", "message rate r_m, messages/node/cycle"),
+    "figure-5": ("distance d, hops", "message latency T_m, network cycles"),
+}
+
+BY_SIZE = {
+    "figure 6": ("Latency of a hop, T_h", "network cycles"),
+    "figure 7": ("Gain of ideal over random mappings", "ratio of transaction rates"),
+}
+
+CELL = 210
+"""Width of a small chart."""
+
+
+def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.HConcatChart]]:
+    """Yield the name of each figure that there is a table for, and the figure.
+
+    Parameters
+    ----------
+    tables
+        As ``studies.model_accuracy_figures.figure_tables`` makes them.
+    """
+    if "figure 1" in tables:
+        seen, curves = tables["figure 1"], tables["figure 1, curves"]
+        for radix in seen["radix"].unique(maintain_order=True).to_list():
+            chart = _latencies(seen.filter(radix=radix), curves.filter(radix=radix), radix)
+            yield f"figure-1-k{radix}", chart
+    if "figures 3 to 5" in tables:
+        for name in FIGURES_3_TO_5:
+            yield name, _mappings(name, tables["figures 3 to 5"])
+    for name in BY_SIZE:
+        if name in tables:
+            yield name.replace(" ", "-"), _sizes(name, tables[name])
+    if "figure 8" in tables:
+        yield "figure-8", _breakdown(tables["figure 8"])
+
+
+def _latencies(seen: pl.DataFrame, curves: pl.DataFrame, radix: int) -> alt.HConcatChart:
+    """Unicast latency by rate: a column of charts for each V, a row for each β."""
+    import altair as alt
+
+    flits = sorted(seen["flits"].unique().to_list())
+    columns = []
+    many = sorted(seen["vcs"].unique().to_list())
+    for vcs in many:
+        of = seen.filter(vcs=vcs)
+        cells = [
+            _cell(
+                of.filter(broadcast=broadcast),
+                curves.filter(vcs=vcs, broadcast=broadcast),
+                f"V = {vcs}, β = {broadcast:g}",
+                flits,
+                named=vcs == many[-1],
+            )
+            for broadcast in sorted(of["broadcast"].unique().to_list())
+        ]
+        columns.append(alt.vconcat(*cells))
+    words = "points: simulated, at 20, 50 and 80 % of saturation; lines: improved; dashed: printed"
+    return framed(columns, f"Unicast latency on torus:{radix}x{radix}", [words])
+
+
+def _cell(
+    seen: pl.DataFrame, curves: pl.DataFrame, title: str, flits: list[int], *, named: bool
+) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    most: Any = seen["simulated"].max()
+    legend = alt.Legend(title="M, flits") if named else None
+    shades = alt.Scale(domain=flits, range=COLOURS[: len(flits)])
+    color = alt.Color("flits:O", scale=shades, legend=legend)
+    scale = alt.Scale(domain=[0, 1.5 * most])
+    rate = alt.X("rate:Q", title="messages/node/cycle", axis=alt.Axis(tickCount=4))
+    dashes = alt.Scale(domain=["improved", "printed"], range=[[1, 0], [3, 3]])
+    lines = (
+        alt.Chart(curves.with_columns(pl.col("flits").cast(pl.Int64)))
+        .mark_line(clip=True, strokeWidth=1.6)
+        .encode(
+            x=rate,
+            y=alt.Y("latency:Q", title="cycles", scale=scale),
+            color=color,
+            strokeDash=alt.StrokeDash("variant:N", scale=dashes, legend=None),
+        )
+    )
+    points = (
+        alt.Chart(seen)
+        .mark_point(filled=True, size=36, opacity=1)
+        .encode(
+            x=rate,
+            y=alt.Y("simulated:Q", title="cycles", scale=scale),
+            color=color,
+            tooltip=["flits:O", "load:Q", "rate:Q", "simulated:Q", "ci95:Q", "predicted:Q"],
+        )
+    )
+    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
+    return chart.properties(width=CELL, height=150, title=title)
+
+
+def _mappings(name: str, table: pl.DataFrame) -> alt.HConcatChart:
+    """Johnson's figures 3 to 5: a chart for each protocol and kind of mappings."""
+    parts = []
+    groups = list(table.group_by("protocol", "kind", maintain_order=True))
+    for index, ((protocol, kind), of) in enumerate(groups):
+        named = index == len(groups) - 1
+        parts.append(_curves(name, of, f"{protocol}, {_KINDS[str(kind)]}", named=named))
+    title = f"{name.replace('-', ' ').capitalize()}: mappings on torus:8x8"
+    return framed(
+        parts,
+        title,
+        ["points: simulated; lines: model, with the channel loads of each mapping; "
+         "dashed: with their mean, as in the paper"],
+    )  # fmt: skip
+
+
+_KINDS = {"distance": "random swaps", "linear": "linear mappings"}
+
+
+def _curves(name: str, table: pl.DataFrame, title: str, *, named: bool) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    def chosen(source: str) -> pl.DataFrame:
+        rate, latency = pl.col(f"{source}_rate"), pl.col(f"{source}_latency")
+        x = 1 / rate if name == "figure-3" else pl.col("distance")
+        y = rate if name == "figure-4" else latency
+        return table.select("contexts", "channel_load", x=x, y=y).sort("x")
+
+    across, up = FIGURES_3_TO_5[name]
+    x = alt.X("x:Q", title=across, scale=alt.Scale(zero=name == "figure-3"))
+    y = alt.Y("y:Q", title=up)
+    color = _contexts(named=named)
+    dashes = alt.Scale(domain=["own", "mean"], range=[[1, 0], [3, 3]])
+    lines = (
+        alt.Chart(chosen("predicted"))
+        .mark_line(strokeWidth=1.6)
+        .encode(x=x, y=y, color=color,
+                strokeDash=alt.StrokeDash("channel_load:N", scale=dashes, legend=None))
+    )  # fmt: skip
+    points = (
+        alt.Chart(chosen("simulated").filter(channel_load="own"))
+        .mark_point(filled=True, size=40, opacity=1)
+        .encode(x=x, y=y, color=color)
+    )
+    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
+    return chart.properties(width=CELL, height=240, title=title)
+
+
+def _sizes(name: str, table: pl.DataFrame) -> alt.HConcatChart:
+    """Johnson's figures 6 and 7: by number of processors, beside tori that were simulated."""
+    import altair as alt
+
+    title, unit = BY_SIZE[name]
+    powers = alt.Axis(values=[10**power for power in range(1, 7)])
+    nodes = alt.X("nodes:Q", title="processors", scale=alt.Scale(type="log"), axis=powers)
+    kind = alt.Scale(type="log" if name == "figure 7" else "linear")
+    value = alt.Y("value:Q", title=unit, scale=kind)
+    styles = {"model": [1, 0], PAPERS: [3, 3]}
+    dashes = alt.Scale(domain=list(styles), range=list(styles.values()))
+    lines = (
+        alt.Chart(table.filter(table["source"] != "simulated"))
+        .mark_line(strokeWidth=1.8)
+        .encode(
+            x=nodes,
+            y=value,
+            color=_contexts(named=True),
+            strokeDash=alt.StrokeDash("source:N", scale=dashes, legend=None),
+        )
+    )
+    points = (
+        alt.Chart(table.filter(source="simulated"))
+        .mark_point(filled=True, size=48, opacity=1)
+        .encode(x=nodes, y=value, color=_contexts(named=True))
+    )
+    chart: alt.LayerChart = alt.LayerChart(layer=[lines, points])
+    return framed(
+        [chart.properties(width=520, height=330)],
+        f"{name.capitalize()}: {title}",
+        ["points: simulated tori of 16 to 1024 nodes; lines: the model of these; "
+         "dashed: the model of the paper's machine"],
+    )  # fmt: skip
+
+
+def _breakdown(table: pl.DataFrame) -> alt.HConcatChart:
+    """Johnson's figure 8: what the time between transactions is made of."""
+    import altair as alt
+    import polars as pl
+
+    parts = []
+    groups = list(table.group_by("source", maintain_order=True))
+    bars = table.group_by("source", "mapping", "contexts").agg(pl.col("cycles").sum())
+    most = bars.select(pl.col("cycles").max()).item()
+    for index, (source, of) in enumerate(groups):
+        legend = alt.Legend(title=None) if index == len(groups) - 1 else None
+        parts.append(
+            alt.Chart(of.with_columns(pl.col("part").str.replace("_", " ")))
+            .mark_bar()
+            .encode(
+                x=alt.X("contexts:O", title="contexts", axis=alt.Axis(labelAngle=0)),
+                xOffset=alt.XOffset("mapping:N"),
+                y=alt.Y("cycles:Q", title="network cycles", scale=alt.Scale(domain=[0, most])),
+                color=alt.Color("part:N", scale=alt.Scale(range=COLOURS), legend=legend),
+                tooltip=["contexts:O", "mapping:N", "part:N", "cycles:Q"],
+            )
+            .properties(width=CELL, height=300, title=_SOURCES[str(source[0])])
+        )
+    return framed(
+        parts,
+        "Figure 8: time between transactions, ideal (left) and random mappings (right)",
+        ["of about 1000 processors"],
+    )
+
+
+_SOURCES = {
+    "simulated": "Simulated",
+    "model": "Model of the same",
+    PAPERS: "Model of the paper's machine",
+}
+
+
+def _contexts(*, named: bool) -> alt.Color:
+    import altair as alt
+
+    legend = alt.Legend(title="contexts") if named else None
+    return alt.Color(
+        "contexts:O", scale=alt.Scale(domain=[1, 2, 4], range=COLOURS[:3]), legend=legend
+    )
