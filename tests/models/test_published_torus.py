@@ -12,7 +12,7 @@ from netloom.errors import InputError
 from netloom.models.published_torus import (
     VARIANTS,
     Corrections,
-    _hops_left,
+    hops_left,
     published_saturation,
     published_torus,
 )
@@ -155,20 +155,20 @@ def test_busy_sets_by_counting(vcs):
 
 
 @pytest.mark.parametrize(("along", "dimensions"), list(product([1, 2, 3], [1, 2, 3, 4])))
-def test_hops_by_dimensions_left_by_counting(along, dimensions):
+def test_hops_left_by_counting(along, dimensions):
     """Of two dimensions as well, so that the others continue eq. 13."""
     wanted = np.zeros(dimensions)
     for hop in range(dimensions * along):
         points = [x for x in product(range(along + 1), repeat=dimensions) if sum(x) == hop]
         for point in points:
             wanted[dimensions - point.count(along) - 1] += 1 / len(points)
-    assert _hops_left(float(along), dimensions) == pytest.approx(wanted)
+    assert hops_left(float(along), dimensions) == pytest.approx(wanted)
 
 
 def test_hops_between_whole_ones():
-    low, high = _hops_left(2.0, 3), _hops_left(3.0, 3)
-    assert _hops_left(2.25, 3) == pytest.approx(0.75 * low + 0.25 * high)
-    assert _hops_left(0.5, 20).sum() == pytest.approx(10)
+    low, high = hops_left(2.0, 3), hops_left(3.0, 3)
+    assert hops_left(2.25, 3) == pytest.approx(0.75 * low + 0.25 * high)
+    assert hops_left(0.5, 20).sum() == pytest.approx(10)
 
 
 def test_three_dimensions_carry_broadcasts_and_block():
@@ -177,7 +177,7 @@ def test_three_dimensions_carry_broadcasts_and_block():
     broadcasts = found.broadcast_channel_rate + found.replica_channel_rate
     assert broadcasts == pytest.approx(511 / 6 * 0.04e-3)
     others = 512 / 511
-    busy = found.escape_busy * (_hops_left(2.0, 3) @ found.adaptive_busy ** np.arange(3))
+    busy = found.escape_busy * (hops_left(2.0, 3) @ found.adaptive_busy ** np.arange(3))
     blocking = found.network_latency - 32 - 6 * others
     assert blocking == pytest.approx(others * busy * found.channel_wait, rel=1e-6)
 

@@ -13,7 +13,7 @@ from netloom.models.channel_queueing import ChannelRouter, predict_channels, pre
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.router import PRESETS, Router
 from netloom.topology import mesh
-from netloom.verbs.predict_latency import _channel_router
+from netloom.verbs.predict_latency import channel_router
 from netloom.workload.traffic import pairs, uniform
 
 LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random", "seed": 1}
@@ -45,7 +45,7 @@ def test_an_idle_network_takes_what_its_stages_add_up_to(preset, changes):
 
 
 def test_the_default_router_is_the_models():
-    assert _channel_router(Router()) == ChannelRouter()
+    assert channel_router(Router()) == ChannelRouter()
 
 
 def test_a_program_under_a_mapping():

@@ -19,7 +19,7 @@ channel that virtual channels share, so that it is added outside the multiplexin
 L̄ = Δ + (S̄_u + W̄_s) V̄ (eq. 1).
 
 What is of two dimensions only in the paper: the tree of eq. 2, hence broadcasts in ``printed``;
-and eq. 13, which other dimensions take from the same argument (see ``_hops_left``). Broadcasts in
+and eq. 13, which other dimensions take from the same argument (see ``hops_left``). Broadcasts in
 ``consistent`` need only that the source sends 2 n of the k^n − 1 messages of a tree.
 """
 
@@ -303,7 +303,7 @@ def _constants(
         broadcast_rate=broadcast_rate,
         unicast_cycles=flits + hops,
         broadcast_cycles=flits + float(mended.broadcast_hop),
-        hops_left=others * _hops_left(along, dimensions),
+        hops_left=others * hops_left(along, dimensions),
         escape_ways=1.0 if mended.escape_channel else 2.0,
         first_hop_escapes=mended.broadcast_blocking,
         source_rate=unicast_source + broadcast_rate,  # eq. 26
@@ -349,7 +349,7 @@ def _replicas(radix: int, dimensions: int, mended: Corrections) -> tuple[float, 
     return per_node * replicating, replicating
 
 
-def _hops_left(along: float, dimensions: int) -> NDArray[np.float64]:
+def hops_left(along: float, dimensions: int) -> NDArray[np.float64]:
     """Return how many hops of an average message have 1, 2, …, n dimensions left to cross.
 
     Two dimensions: the sums of P_c and 1 − P_c of eq. 13 over the hops of eq. 12, those beyond k̄
@@ -371,7 +371,7 @@ def _hops_left(along: float, dimensions: int) -> NDArray[np.float64]:
 
 
 def _lattice(along: int, dimensions: int) -> NDArray[np.float64]:
-    """Return ``_hops_left`` for a whole k̄, by counting the points (x_1, …, x_n), 0 ≤ x_i ≤ k̄."""
+    """Return ``hops_left`` for a whole k̄, by counting the points (x_1, …, x_n), 0 ≤ x_i ≤ k̄."""
     left = np.zeros(dimensions)
     if along == 0:
         return left

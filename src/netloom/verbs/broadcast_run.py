@@ -56,10 +56,11 @@ SAMPLES = 64
 LEAST_MESSAGES = 200
 """Messages of a window by which it can be told whether a network keeps up."""
 
-TELLING_MESSAGES = 10_000
+TELLING_MESSAGES, TELLING_NODE_MESSAGES = 10_000, 400
 TELLING_ROWS = 2**21
-"""Messages, or messages from node to node, from which on a network that seems to fall behind does.
-Near saturation up to 1 in 10 windows of 2 500 messages look so, and none of 60 of 10 000."""
+"""Messages, in all and of the average sender, or messages from node to node, from which on a
+network that seems to fall behind does. Near saturation up to 1 in 10 windows of 2 500 messages of
+64 nodes look so, none of 60 of 10 000; of 256 nodes that send 40 each, some queue soon does."""
 
 HOPELESS = 0.3
 """Part of all flits that wait, from which a start-up will not come to an end."""
@@ -271,7 +272,9 @@ def _telling(seen: _Seen, begin: int) -> bool:
     messages, rows = (
         np.count_nonzero(birth >= begin) for birth in (seen.sent.birth, seen.sent.birth[seen.owner])
     )
-    return bool(messages >= TELLING_MESSAGES or rows >= TELLING_ROWS)
+    senders = len(np.unique(seen.sent.source))
+    enough = max(TELLING_MESSAGES, TELLING_NODE_MESSAGES * senders)
+    return bool(messages >= enough or rows >= TELLING_ROWS)
 
 
 def _latencies(seen: _Seen, begin: int, end: int) -> tuple[Latency, Latency, Latency]:

@@ -207,7 +207,7 @@ def _prepared(
     routing = virtual_channel_routing(topology, question.routing, num_vcs=router.vcs)
     pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))
     flows = follow_flows(routing, pairs.source, pairs.target, pairs.weight * senders)
-    prepared = prepare_channels(flows, _channel_router(router), flits=question.packet_flits)
+    prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
     return prepared, throughput_bound(topology, routing, traffic, router), routing.name
 
 
@@ -218,7 +218,7 @@ def _pairs(traffic: Traffic) -> int:
     return traffic.num_nodes if isinstance(traffic.law, Fixed) else traffic.num_nodes**2
 
 
-def _channel_router(router: Router) -> ChannelRouter:
+def channel_router(router: Router) -> ChannelRouter:
     """Return what the model needs to know of a router."""
     times = router.timing()
     head = times.head_wait + (0 if router.speculative else 1)
