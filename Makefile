@@ -30,6 +30,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/combining.py
+	$(BIN)/python benchmarks/models.py
 
 clean:
 	rm -rf $(VENV) out
