@@ -46,6 +46,7 @@ from netloom.models.locality_node import Application, TransactionCost
 from netloom.provenance import DEFAULT_SEED
 from netloom.studies.johnson import CONTEXTS, FIXED_CYCLES, PROTOCOLS, ROUTERS, RUN_CYCLES
 from netloom.studies.model_accuracy_kept import simulate_all
+from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 from netloom.verbs.transactions import simulate_transactions
 
 if TYPE_CHECKING:
@@ -71,9 +72,6 @@ SIDES = (4, 8, 16, 32)
 """Of the tori of figures 6 to 8."""
 
 ROUTER = ROUTERS["buffered"]
-
-ENDS_CYCLES = 3
-"""Of each message, in the simulator alone."""
 
 NODE_CHANNELS = {"coherence": (2, 4 / 3), "request-reply": (1, 1.0)}
 """How many of a node's channels messages queue for, and E[B²] / E[B]²."""

@@ -36,9 +36,10 @@ import numpy as np
 from netloom.models.torus_broadcast import VARIANTS, torus_broadcast
 from netloom.provenance import DEFAULT_SEED
 from netloom.studies.model_accuracy_kept import simulate_all
-from netloom.studies.shahrabi import ENDS_CYCLES, ROUTER
+from netloom.studies.shahrabi import ROUTER
 from netloom.topology import average_distance, torus
 from netloom.verbs.broadcast import simulate_broadcast
+from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,6 +20,8 @@ from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import torus
 from netloom.verbs.broadcast import simulate_broadcast
+from netloom.verbs.predict_torus_broadcast import SIMULATED
+from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 from netloom.workload.messages import messages
 from netloom.workload.trees import branches, row_first
 
@@ -31,15 +33,8 @@ if TYPE_CHECKING:
     from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
-ROUTER = {
-    "router": "single-cycle", "channel_cycles": 0, "routing": "adaptive", "buffer_flits": 4,
-    "injection_channels": 0, "ejection_channels": 0,
-}  # fmt: skip
-"""Duato's routing; a cycle a hop; as many channels between a node and its router as the model has
-queues (eq. 26)."""
-
-ENDS_CYCLES = 3
-"""Cycles that a message spends on the channels at its ends, which the model does not count."""
+ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
+"""As many channels between a node and its router as the model has queues (eq. 26)."""
 
 
 def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from netloom.models import locality as model
 from netloom.models.channel_flows import follow_flows
 from netloom.models.locality_network import TorusNetwork, random_distance
 from netloom.models.locality_node import Application, TransactionCost
-from netloom.provenance import DEFAULT_SEED, Provenance
+from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
 from netloom.topology import Cube, Topology, average_distance
 from netloom.verbs.locality_prediction import LocalityPrediction
@@ -171,15 +171,8 @@ def predict_locality(nodes: Any = None, **options: Any) -> LocalityPrediction:
         random=_solved(models, at_random, len(sizes)),
         work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
-        provenance=_provenance(question, topology),
+        provenance=provenance_of(question, "predict_locality", topology),
     )
-
-
-def _provenance(question: LocalityQuestion, topology: Cube | None) -> Provenance:
-    verb = "predict_locality"
-    if topology is None:  # nothing that was given is an object
-        return Provenance(question.configuration(), question.seed, verb=verb)
-    return provenance_of(question, verb, topology)
 
 
 def _check_places(question: LocalityQuestion) -> None:

@@ -12,7 +12,7 @@ from pydantic import Field, InstanceOf
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.models.torus_broadcast import torus_broadcast
-from netloom.provenance import DEFAULT_SEED, Provenance
+from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Cube, Topology, torus
 from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.network_question import refuse
@@ -138,15 +138,8 @@ def predict_torus_broadcast(k: int | None = None, **options: Any) -> TorusBroadc
         name=f"torus:{'x'.join(map(str, sides))}" if topology is None else topology.name,
         found=model(rates),
         simulated=_simulated(question, sides, topology, rates) if question.simulate else None,
-        provenance=_provenance(question, topology),
+        provenance=provenance_of(question, "predict_torus_broadcast", topology),
     )
-
-
-def _provenance(question: TorusBroadcastQuestion, topology: Cube | None) -> Provenance:
-    verb = "predict_torus_broadcast"
-    if topology is None:  # nothing that was given is an object
-        return Provenance(question.configuration(), question.seed, verb=verb)
-    return provenance_of(question, verb, topology)
 
 
 def _sides(question: TorusBroadcastQuestion, topology: Cube | None) -> tuple[int, ...]:

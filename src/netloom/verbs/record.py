@@ -44,14 +44,17 @@ GIVEN_RATES = " with given rates"
 """What ``with_rates`` adds to the name of a traffic."""
 
 
-def provenance_of(question: Question, verb: str, network: Topology) -> Provenance:
+def provenance_of(question: Question, verb: str, network: Topology | None) -> Provenance:
     """Return the provenance of a verb's answer; objects are recorded as what makes them again.
 
     A router and a traffic are recorded as dicts; a network that lacks parts as the whole one and
     what failed; other objects by a name, if that name makes the same object again. Fields for
-    which none of these does are listed as not repeatable.
+    which none of these does are listed as not repeatable. Without a network nothing that was given
+    is an object.
     """
-    configuration, lost = question.configuration(), []
+    configuration, lost = question.configuration(), list[str]()
+    if network is None:
+        return Provenance(configuration, int(configuration["seed"]), verb=verb)
     for name in configuration:
         value = getattr(question, name)
         made_again = _recipe(value, network)
