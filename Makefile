@@ -31,6 +31,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/combining.py
 	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/phases.py
 
 clean:
 	rm -rf $(VENV) out

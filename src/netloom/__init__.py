@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from netloom import topology as topology
     from netloom.machines import machine as machine
     from netloom.verbs import analyze as analyze
+    from netloom.verbs import compile_phases as compile_phases
     from netloom.verbs import find_critical_queue as find_critical_queue
     from netloom.verbs import find_saturation as find_saturation
     from netloom.verbs import predict_latency as predict_latency
@@ -23,18 +24,21 @@ if TYPE_CHECKING:
     from netloom.verbs import predict_torus_broadcast as predict_torus_broadcast
     from netloom.verbs import predict_wiring as predict_wiring
     from netloom.verbs import replay as replay
+    from netloom.verbs import run_plan as run_plan
     from netloom.verbs import simulate as simulate
     from netloom.verbs import simulate_broadcast as simulate_broadcast
     from netloom.verbs import simulate_hot_spots as simulate_hot_spots
     from netloom.verbs import simulate_loop as simulate_loop
     from netloom.verbs import simulate_pattern as simulate_pattern
     from netloom.verbs import simulate_transactions as simulate_transactions
+    from netloom.verbs import verify_plan as verify_plan
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
 
 _FACE = {
     "analyze": "netloom.verbs",
+    "compile_phases": "netloom.verbs",
     "find_critical_queue": "netloom.verbs",
     "find_saturation": "netloom.verbs",
     "machine": "netloom.machines",
@@ -44,6 +48,7 @@ _FACE = {
     "predict_wiring": "netloom.verbs",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
+    "run_plan": "netloom.verbs",
     "simulate": "netloom.verbs",
     "replay": "netloom.verbs",
     "simulate_broadcast": "netloom.verbs",
@@ -51,6 +56,7 @@ _FACE = {
     "simulate_loop": "netloom.verbs",
     "simulate_pattern": "netloom.verbs",
     "simulate_transactions": "netloom.verbs",
+    "verify_plan": "netloom.verbs",
     "write": "netloom.workload",
 }
 
@@ -61,6 +67,7 @@ __all__ = [
     "NotAMappingError",
     "__version__",
     "analyze",
+    "compile_phases",
     "find_critical_queue",
     "find_saturation",
     "machine",
@@ -71,6 +78,7 @@ __all__ = [
     "process_graph",
     "read",
     "replay",
+    "run_plan",
     "simulate",
     "simulate_broadcast",
     "simulate_hot_spots",
@@ -78,6 +86,7 @@ __all__ = [
     "simulate_pattern",
     "simulate_transactions",
     "topology",
+    "verify_plan",
     "write",
 ]
 

@@ -19,6 +19,12 @@ SAYS = {
         "simulated: 40.",
         "under mapping identity (1.08)",
     ],
+    "06_compile_a_pattern.py": [
+        "322 connections in 2 phases, the lower bound",
+        "verified ",
+        "all 2850 words of 322 connections arrived",
+        "Phases win: ",
+    ],
     "04_shared_counter.py": ["waiting  14 steps, 14 unhindered", "Falls behind", "Keeps up"],
 }
 

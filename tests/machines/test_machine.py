@@ -57,7 +57,19 @@ def test_routers_of_machines_keep_to_what_is_published():
     assert machine("tofu-d").router is None
 
 
+def test_iwarp_sends_messages_as_its_paper_predicts():
+    iwarp = machine("iwarp")
+    clock_us = 0.05
+    # table 1: 4 messages of 256 words to neighbours take 5248 clocks
+    assert 4 * iwarp.message_time_us(256 * 4) / clock_us == pytest.approx(5248)
+    assert iwarp.cycle_us == pytest.approx(2 * clock_us), "2 clocks a word on a channel"
+    times = iwarp.router.timing()
+    assert times.flit * iwarp.cycle_us == pytest.approx(iwarp.hop_us)
+    assert iwarp.router.buffer_flits == times.flit + times.credit, "a channel is kept busy"
+
+
 def test_default_sizes():
+    assert machine("iwarp").network().num_nodes == 64
     assert machine("symult2010").network().num_nodes == 144
     assert machine("bluegene-p").network().num_nodes == 512
     assert machine("tpu-v4").network().num_nodes == 4096

@@ -377,8 +377,17 @@ class Router:
         self.own(in_slot, out_port * num_vcs + vc)
 
     def allocate_switch(self, requests):
-        """Every output port grants one input port; every input port accepts one. Return moves."""
+        """Every output port grants one input port; every input port accepts one. Return moves.
+
+        Reserved VCs have crossbar inputs of their own: every one that is granted moves.
+        """
         num_vcs, moves = self.options.num_vcs, []
+        if self.options.reserved:
+            for out_port, slots in requests.items():
+                in_slot = self.grant_switch(out_port, slots)
+                self.switch_grant[out_port] = in_slot + 1
+                moves.append((in_slot, out_port))
+            return moves
         grants = defaultdict(dict)  # input port -> {output port: input slot that was granted}
         for out_port, slots in requests.items():
             in_slot = self.grant_switch(out_port, slots)
@@ -388,13 +397,9 @@ class Router:
                 out_port = min(granted, key=lambda out: (self.age(granted[out]), out))
             else:
                 out_port = first_from(self.switch_accept[in_port], granted)
-            in_slot = granted[out_port]
-            if self.options.reserved:
-                self.switch_grant[out_port] = in_slot + 1
-            else:  # a port was granted: now one of its VCs
-                slots = [slot for slot in requests[out_port] if slot // num_vcs == in_port]
-                in_slot = self.choose_vc(in_port, slots)
-                self.switch_grant[out_port] = in_port + 1
+            slots = [slot for slot in requests[out_port] if slot // num_vcs == in_port]
+            in_slot = self.choose_vc(in_port, slots)
+            self.switch_grant[out_port] = in_port + 1
             self.switch_accept[in_port] = out_port + 1
             moves.append((in_slot, out_port))
         return moves

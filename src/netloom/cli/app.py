@@ -9,6 +9,8 @@ import typer
 
 from netloom._version import __version__
 from netloom.cli import options
+from netloom.cli.compile import EPILOG as COMPILE_EPILOG
+from netloom.cli.compile import compile_
 from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
 from netloom.cli.hotspot import hotspot
 from netloom.cli.output import compilation_announced, print_json
@@ -18,7 +20,10 @@ from netloom.cli.study import study
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
-FIGURES = {"rosenblum-mayr": "netloom.studies.rosenblum_mayr"}
+FIGURES = {
+    "rosenblum-mayr": "netloom.studies.rosenblum_mayr",
+    "feldmann": "netloom.studies.feldmann",
+}
 """The papers whose figures can be drawn, and the modules that have their tables."""
 
 app = typer.Typer(
@@ -154,6 +159,7 @@ def _apply_mapping(
 app.command(epilog=EPILOG)(simulate)
 app.add_typer(predict, name="predict")
 app.command(epilog=HOTSPOT_EPILOG)(hotspot)
+app.command("compile", epilog=COMPILE_EPILOG)(compile_)
 app.add_typer(study, name="study")
 
 
@@ -202,10 +208,12 @@ def _check_figures(paper: str, folder: Path) -> None:
 def _write_figures(paper: str, folder: Path) -> int:
     """Draw the figures of a paper, and return how many there are."""
     from netloom.report import save_chart, stage_figure
+    from netloom.report.conset import conset_figure
 
+    draw = conset_figure if paper == "feldmann" else stage_figure
     count = 0
     for name, title, table in import_module(FIGURES[paper]).figures():
-        save_chart(stage_figure(title, table), folder / f"{name}.svg")
+        save_chart(draw(title, table), folder / f"{name}.svg")
         count += 1
     return count
 

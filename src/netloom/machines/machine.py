@@ -161,7 +161,7 @@ def machine_names() -> tuple[str, ...]:
     Examples
     --------
     >>> machine_names()
-    ('bluegene-p', 'symult2010', 'tofu-d', 'tpu-v4')
+    ('bluegene-p', 'iwarp', 'symult2010', 'tofu-d', 'tpu-v4')
     """
     found = (entry.name for entry in files("netloom.machines").joinpath("data").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))

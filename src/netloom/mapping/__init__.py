@@ -1,6 +1,7 @@
 """Where each task runs: placements, mapping files and the rank files that launchers read."""
 
 from netloom.mapping.files import read_mapping, write_mapping
+from netloom.mapping.layouts import gray
 from netloom.mapping.placements import check_mapping, identity, place, random_mapping
 from netloom.mapping.rank_files import (
     FORMATS,
@@ -13,6 +14,7 @@ from netloom.mapping.rank_files import (
 __all__ = [
     "FORMATS",
     "check_mapping",
+    "gray",
     "how_to_apply",
     "identity",
     "place",

@@ -169,9 +169,8 @@ def place(
     if not isinstance(mapping, str | Path):
         return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node)
     if not Path(mapping).is_file():
-        raise InputError(
-            f"mapping '{mapping}'", "no such name or file", "identity, random or a mapping file"
-        )
+        wanted = "identity, random, gray or a mapping file"
+        raise InputError(f"mapping '{mapping}'", "no such name or file", wanted)
     found = read_mapping(mapping)
     return check_mapping(found, num_tasks, num_nodes, tasks_per_node, where=str(mapping))
 

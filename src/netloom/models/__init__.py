@@ -1,4 +1,4 @@
-"""Closed-form and fixed-point predictions: switching, wiring, combining, locality, tori."""
+"""Closed forms and fixed points: switching, wiring, combining, messages, locality, tori."""
 
 from netloom.models.channel_flows import Flows, any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
@@ -21,6 +21,18 @@ from netloom.models.locality import (
 )
 from netloom.models.locality_network import TorusNetwork, random_distance
 from netloom.models.locality_node import Application, TransactionCost, balance, message_curve
+from netloom.models.messages import (
+    FELDMANN_1993,
+    BreakEven,
+    ConSetCosts,
+    MessageCosts,
+    break_even_words,
+    conset_clocks,
+    fitted_finite_element_clocks,
+    message_passing_clocks,
+    pattern_message_passing_clocks,
+    regular_conset_clocks,
+)
 from netloom.models.switching import (
     circuit_switched,
     store_and_forward,
@@ -47,14 +59,18 @@ from netloom.models.wiring import (
 )
 
 __all__ = [
+    "FELDMANN_1993",
     "Application",
+    "BreakEven",
     "ChannelPrediction",
     "ChannelRouter",
+    "ConSetCosts",
     "Delay",
     "Distance",
     "Flows",
     "Form",
     "Locality",
+    "MessageCosts",
     "PreparedChannels",
     "TorusBroadcast",
     "TorusNetwork",
@@ -62,21 +78,26 @@ __all__ = [
     "alewife",
     "any_vc_flows",
     "balance",
+    "break_even_words",
     "channel_bandwidth_ratio",
     "channel_latency_curve",
     "channel_rate_ratio",
     "channel_saturation",
     "channel_width_ratio",
     "circuit_switched",
+    "conset_clocks",
     "cut_widths",
     "effective_bandwidth",
     "expected_gain",
+    "fitted_finite_element_clocks",
     "follow_flows",
     "hypercube_peak_width",
     "layout_bisection",
     "mesh_peak_width",
     "message_curve",
+    "message_passing_clocks",
     "minimum_peak_width",
+    "pattern_message_passing_clocks",
     "peak_position",
     "peak_width",
     "per_hop_limit",
@@ -84,6 +105,7 @@ __all__ = [
     "predict_locality",
     "prepare_channels",
     "random_distance",
+    "regular_conset_clocks",
     "saturated_bandwidth",
     "saturated_speedup",
     "saturation_rate",

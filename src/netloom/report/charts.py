@@ -10,6 +10,7 @@ from netloom.report import program_charts as programs
 from netloom.report.combining import critical_chart, hot_spot_chart
 from netloom.report.contention import contention_chart
 from netloom.report.load_curve import simulation_chart
+from netloom.report.phases import gantt_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 CHARTS: dict[type, Callable[[Any], alt.HConcatChart]] = {
     verbs.Analysis: contention_chart,
+    verbs.CompiledPhases: gantt_chart,
     verbs.CriticalQueues: critical_chart,
     verbs.HotSpotSimulation: hot_spot_chart,
     verbs.Simulation: simulation_chart,

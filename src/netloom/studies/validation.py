@@ -20,6 +20,7 @@ PAPERS = {
     "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
     "rosenblum-mayr": ("rosenblum_mayr",),
+    "feldmann": ("feldmann",),
 }
 """The modules of this package that recompute each paper (or other reference), by the name that the
 command line takes."""

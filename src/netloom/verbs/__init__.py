@@ -4,6 +4,8 @@ from netloom.verbs.analysis import Analysis
 from netloom.verbs.analyze import AnalyzeQuestion, analyze
 from netloom.verbs.broadcast import BroadcastQuestion, simulate_broadcast
 from netloom.verbs.broadcast_simulation import BroadcastSimulation
+from netloom.verbs.compile_phases import CompileQuestion, compile_phases
+from netloom.verbs.compiled_phases import CompiledPhases
 from netloom.verbs.critical_queues import CriticalQueues
 from netloom.verbs.hot_spot_simulation import HotSpotSimulation
 from netloom.verbs.hot_spots import (
@@ -17,6 +19,7 @@ from netloom.verbs.locality_prediction import LocalityPrediction
 from netloom.verbs.loop import LoopQuestion, simulate_loop
 from netloom.verbs.loop_simulation import LoopSimulation
 from netloom.verbs.pattern import PatternQuestion, PatternSimulation, simulate_pattern
+from netloom.verbs.plans import PlanRun, VerifiedPlan, run_plan, verify_plan
 from netloom.verbs.predict_latency import LatencyQuestion, predict_latency
 from netloom.verbs.predict_locality import LocalityQuestion, predict_locality
 from netloom.verbs.predict_torus_broadcast import TorusBroadcastQuestion, predict_torus_broadcast
@@ -38,6 +41,8 @@ __all__ = [
     "AnalyzeQuestion",
     "BroadcastQuestion",
     "BroadcastSimulation",
+    "CompileQuestion",
+    "CompiledPhases",
     "CriticalQueueQuestion",
     "CriticalQueues",
     "HotSpotQuestion",
@@ -51,6 +56,7 @@ __all__ = [
     "NetworkSaturation",
     "PatternQuestion",
     "PatternSimulation",
+    "PlanRun",
     "ReplayQuestion",
     "SimulateQuestion",
     "Simulation",
@@ -59,9 +65,11 @@ __all__ = [
     "TraceReplay",
     "TransactionQuestion",
     "TransactionSimulation",
+    "VerifiedPlan",
     "WiringPrediction",
     "WiringQuestion",
     "analyze",
+    "compile_phases",
     "find_critical_queue",
     "find_saturation",
     "predict_latency",
@@ -69,10 +77,12 @@ __all__ = [
     "predict_torus_broadcast",
     "predict_wiring",
     "replay",
+    "run_plan",
     "simulate",
     "simulate_broadcast",
     "simulate_hot_spots",
     "simulate_loop",
     "simulate_pattern",
     "simulate_transactions",
+    "verify_plan",
 ]

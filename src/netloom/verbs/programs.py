@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
-from netloom.mapping import place
+from netloom.mapping import gray, place
 from netloom.mapping.distance import mapping_with_distance
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
@@ -173,8 +173,12 @@ def place_tasks(
     array([0, 2, 3], dtype=int32)
     """
     if isinstance(mapping, str) and mapping.startswith(DISTANCE):
-        wanted = "identity, random or a file: these tasks have no process graph, with distances"
+        wanted = "another: these tasks have no process graph, with distances"
         raise InputError("mapping", f"'{mapping}'", wanted)
+    if isinstance(mapping, str) and mapping == "gray":
+        laid_out = gray(num_tasks, network)
+        check_working(network, laid_out)
+        return laid_out
     named = isinstance(mapping, str) and mapping in ("identity", "random")
     nodes = working_nodes(network) if named else np.arange(network.num_nodes, dtype=np.int32)
     placed = place(

@@ -2,6 +2,14 @@
 
 from netloom.workload import generators, permutations, traffic
 from netloom.workload.arrivals import Arrivals, parse_arrivals
+from netloom.workload.element_meshes import ElementMesh, element_mesh, read_mesh
+from netloom.workload.finite_elements import (
+    MeshPartition,
+    PartitionStructure,
+    interface_graph,
+    partition_mesh,
+    partition_structure,
+)
 from netloom.workload.generators import (
     all_to_all,
     binary_tree,
@@ -15,6 +23,7 @@ from netloom.workload.generators import (
 )
 from netloom.workload.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
 from netloom.workload.lengths import Lengths, parse_lengths
+from netloom.workload.mesh_generation import generate_mesh
 from netloom.workload.openmpi import read_monitoring
 from netloom.workload.parse import read
 from netloom.workload.permutations import (
@@ -33,10 +42,13 @@ from netloom.workload.writers import write
 
 __all__ = [
     "Arrivals",
+    "ElementMesh",
     "HotSpotTraffic",
     "Lengths",
+    "MeshPartition",
     "PacketStream",
     "Packets",
+    "PartitionStructure",
     "ProcessGraph",
     "Traffic",
     "all_to_all",
@@ -45,19 +57,25 @@ __all__ = [
     "bit_complement",
     "bit_reverse",
     "butterfly",
+    "element_mesh",
+    "generate_mesh",
     "generators",
     "hypercube",
+    "interface_graph",
     "line",
     "mesh",
     "neighbour",
     "parse_arrivals",
     "parse_lengths",
     "parse_traffic",
+    "partition_mesh",
+    "partition_structure",
     "permutations",
     "place_hot_spots",
     "process_graph",
     "random_regular",
     "read",
+    "read_mesh",
     "read_monitoring",
     "ring",
     "shuffle",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.workload import generators, permutations, readers
+from netloom.workload.finite_elements import mesh_interface
 from netloom.workload.openmpi import is_monitoring, read_monitoring
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "
     "butterfly:8, random-regular:64,4 (or 64,4,SEED), transpose:12, bit-complement:64, "
-    "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8"
+    "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, fem:plate/64 (or fem:my.msh/64)"
 )
 FILES = (
     "a file (.mtx, .mtx.gz, .csv, .tsv, .npz, .graphml), or Open MPI monitoring files "
@@ -40,8 +41,10 @@ def read(
         Such as ``binary-tree:255``, ``mesh:16x16``, ``torus:8x8``, ``line:8``, ``ring:64``,
         ``hypercube:8``, ``all-to-all:64``, ``butterfly:8``, ``random-regular:64,4`` (or with a
         seed, ``random-regular:64,4,7``), ``transpose:12``, ``bit-complement:64``,
-        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``; or the path of
-        MatrixMarket, CSV, TSV, NPZ, GraphML or Open MPI monitoring files.
+        ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``; a finite element
+        mesh in parts, ``fem:plate/64`` or ``fem:my.msh/64`` (see ``generate_mesh``,
+        ``read_mesh``, ``partition_mesh``); or the path of MatrixMarket, CSV, TSV, NPZ, GraphML or
+        Open MPI monitoring files.
     messages
         With a MatrixMarket file, a second one that holds the number of messages.
     parts
@@ -133,4 +136,5 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "shuffle": _by_count(permutations.shuffle),
     "tornado": _by_sides(permutations.tornado),
     "neighbour": _by_sides(permutations.neighbour),
+    "fem": mesh_interface,
 }

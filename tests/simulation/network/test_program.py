@@ -7,13 +7,15 @@ at which its messages arrive are told to the readable agenda, which must send th
 import numpy as np
 import pytest
 
-from netloom.errors import InputError
-from netloom.routing import virtual_channel_routing
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import Paths, source_routes, virtual_channel_routing
 from netloom.simulation.network import router
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.reserve import reserve, reserve_paths
 from netloom.topology import topology
 from netloom.workload.messages import messages
+from netloom.workload.traffic import pairs, uniform
 from tests.reference.agenda import ARRIVED, FIELDS, Agenda
 
 
@@ -47,10 +49,12 @@ def random_rows(rng, num_nodes, count, first, *, most_flits):
 
 def program_on(spec, name="default", *, packet_flits=4, switch_cycles=3, seed=0, **changes):
     net, kind = topology(spec), router(**changes)
+    given = {"packet_flits": packet_flits, "switch_cycles": switch_cycles, "seed": seed}
+    if kind.switching == "reserved":
+        owned = reserve(net, name, uniform(net.num_nodes), kind)
+        return NetworkProgram(net, owned.routing, kind, reservation=owned, **given)
     routing = virtual_channel_routing(net, name, num_vcs=kind.vcs)
-    return NetworkProgram(
-        net, routing, kind, packet_flits=packet_flits, switch_cycles=switch_cycles, seed=seed
-    )
+    return NetworkProgram(net, routing, kind, **given)
 
 
 def by_the_agenda(engine, tables, stops):
@@ -92,6 +96,8 @@ def packets_of(engine):
         ("mesh:4x4", "valiant", {"vcs": 2, "switching": "virtual-cut-through"}),
         ("line:5", "default", {"vcs": 1, "switching": "circuit", "injection_channels": 2}),
         ("hypercube:3", "default", {"switching": "store-and-forward", "route_cycles": 2}),
+        ("mesh:3x3", "default", {"switching": "reserved", "vcs": 8}),
+        ("torus:4", "default", {"switching": "reserved", "vcs": 4, "speculative": True}),
     ],
 )
 @pytest.mark.parametrize("seed", range(4))
@@ -117,7 +123,9 @@ def test_a_program_equals_its_two_halves(spec, name, changes, seed):
             engine.rows[field][number] for field in FIELDS
         ]
     table = packets_of(engine)
-    alone = Engine(engine.topology, engine.network.routing, engine.network.router)
+    owners = engine.reservation and engine.reservation.connections
+    network = engine.network
+    alone = Engine(engine.topology, network.routing, network.router, connections=owners)
     delivered = alone.advance(table[:, :6], engine.cycle + 10)
     last = np.zeros(engine.num_rows, np.int64)
     np.maximum.at(last, table[delivered.number, 6], delivered.arrival)
@@ -125,6 +133,26 @@ def test_a_program_equals_its_two_halves(spec, name, changes, seed):
     assert len(delivered.number) == len(table)
     assert last[sent].tolist() == engine.rows["arrived"][sent].tolist()
     assert engine.channel_flits().tolist() == alone.channel_flits().tolist()
+
+
+def test_rows_may_name_their_connections():
+    # two connections from 0 to 2 of a ring: one on the short way round, and one on the long way
+    net, kind = topology("ring:5"), router("single-cycle", switching="reserved")
+    ends = np.array([0, 0], np.int32), np.array([2, 2], np.int32)
+    routed = source_routes(net, [[0, 1, 2]]).routes, source_routes(net, [[0, 4, 3, 2]]).routes
+    both = Paths(np.array([0, 2, 5]), np.concatenate([each.channels for each in routed]))
+    owned = reserve_paths(net, *ends, both, kind)
+    assert owned.aux_of([0], [2]).tolist() == [0], "the first of those between two nodes"
+    engine = NetworkProgram(net, owned.routing, kind, packet_flits=100, reservation=owned)
+    rows = messages(5, source=0, target=[2, 2, 2], flits=[40, 60, 5], after=[[], [], [0, 1]])
+    engine.append(rows, np.array([0, 1, 1], np.int32))
+    engine.advance(1000)
+    assert engine.rows["hops"].tolist() == [2, 3, 3]
+    assert engine.channel_flits()[routed[0].channels].tolist() == [40] * 2
+    assert engine.channel_flits()[routed[1].channels].tolist() == [65] * 3
+    # 40 words of each take turns on the injection channel, then 20 go on alone
+    alone = kind.zero_load_cycles(3, 100)
+    assert engine.rows["complete"].tolist()[1:] == [alone, alone + kind.zero_load_cycles(3, 5)]
 
 
 def test_the_pool_of_packets_grows_in_the_middle_of_a_cycle():
@@ -146,7 +174,13 @@ def test_long_idle_times_are_skipped():
 def test_what_a_program_cannot_run_on_is_refused():
     with pytest.raises(InputError, match="buffer_flits"):
         program_on("mesh:2x2", packet_flits=9, switching="virtual-cut-through")
+    net, kind = topology("mesh:2x2"), router(switching="reserved")
+    routing = virtual_channel_routing(net, "default", num_vcs=kind.vcs)
     with pytest.raises(InputError, match="reserved"):
-        program_on("mesh:2x2", switching="reserved")
+        NetworkProgram(net, routing, kind, packet_flits=4)
+    owned = reserve(net, "default", pairs(4, [0], [1]), kind)
+    engine = NetworkProgram(net, owned.routing, kind, packet_flits=4, reservation=owned)
+    with pytest.raises(NoRouteError, match="from node 1 to node 0"):
+        engine.append(messages(4, source=[0, 1], target=[1, 0], flits=[1, 1]))
     with pytest.raises(InputError, match="packet_flits: found 0"):
         program_on("mesh:2x2", packet_flits=0)

@@ -250,6 +250,17 @@ def test_connections_from_one_port_share_as_those_from_several():
     assert shares == pytest.approx([1 / 3] * 3, abs=0.01)
 
 
+def test_connections_of_one_port_do_not_keep_each_other_from_other_channels():
+    # from every node to the ones 2 rows and 2 columns on, and 2 and 1: each channel to the south
+    # has four, and is never idle; with one crossbar input a port, a fifth of its time would be lost
+    node = np.arange(25)
+    rows, columns = (node // 5 + 2) % 5 * 5, node % 5
+    target = np.concatenate([rows + (columns + 2) % 5, rows + (columns + 1) % 5])
+    traffic = pairs(25, np.tile(node, 2), target)
+    shares = backlogged_shares(torus(5, 5), "default", traffic, reserved())
+    assert shares == pytest.approx([1 / 4] * 50, abs=0.005)
+
+
 def test_what_a_slow_connection_leaves_goes_to_others():
     # three connections share the ejection of node 3; that from node 0 holds a VC of channel 1 -> 2,
     # but not its bandwidth: the one from 1 to 2 takes the two thirds that are left

@@ -1,7 +1,7 @@
 """Virtual-channel networks, flit by flit: routers, open-loop runs, sweeps, saturation."""
 
 from netloom.simulation.network.bound import Bound, throughput_bound
-from netloom.simulation.network.reserve import Reservation, reserve
+from netloom.simulation.network.reserve import Reservation, reserve, reserve_paths
 from netloom.simulation.network.router import PRESETS, SWITCHINGS, Router, router
 from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
 from netloom.simulation.network.sweep import SaturationPoint, find_saturation, run_loads
@@ -18,6 +18,7 @@ __all__ = [
     "SaturationPoint",
     "find_saturation",
     "reserve",
+    "reserve_paths",
     "router",
     "run_loads",
     "run_network",

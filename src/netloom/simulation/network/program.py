@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
     from netloom.workload.messages import Messages
@@ -42,11 +43,14 @@ class NetworkProgram(ProgramEngine):
         Cycles that a processor takes to go from one hardware context to another.
     seed
         Of what routing leaves to chance.
+    reservation
+        For reserved VCs: the connections; ``routing`` is its own.
 
     Raises
     ------
     InputError
-        If packets can be longer than a buffer that must hold all of one, or VCs are reserved.
+        If packets can be longer than a buffer that must hold all of one, or VCs are to be reserved
+        and nothing says for whom.
 
     Examples
     --------
@@ -72,13 +76,17 @@ class NetworkProgram(ProgramEngine):
         packet_flits: int,
         switch_cycles: int = 0,
         seed: int = 0,
+        reservation: Reservation | None = None,
     ) -> None:
-        if router.switching == "reserved":
+        if router.switching == "reserved" and reservation is None:
             raise InputError("switching", "'reserved'", "one without connections, for a program")
+        assert reservation is None or reservation.routing is routing
         if not 1 <= packet_flits <= LONGEST:
             raise InputError("packet_flits", f"{packet_flits}", f"1 to {LONGEST} flits")
         self.topology, self.packet_flits = topology, packet_flits
-        self.network = Engine(topology, routing, router)
+        self.reservation = reservation
+        connections = None if reservation is None else reservation.connections
+        self.network = Engine(topology, routing, router, connections=connections)
         self.network.check_lengths(np.array([packet_flits]))
         self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
@@ -92,13 +100,32 @@ class NetworkProgram(ProgramEngine):
         """Return the flits that have crossed each network channel (int64[num_channels])."""
         return self.network.channel_flits()
 
-    def append(self, messages: Messages) -> None:
-        """Append rows to the program; see ``ProgramEngine``."""
-        coin, aux = draw_aux(self.network.routing, self._coins, messages.source, messages.target)
+    def append(self, messages: Messages, connections: NDArray[np.int32] | None = None) -> None:
+        """Append rows to the program; see ``ProgramEngine``.
+
+        ``connections`` is the connection of each row that is a message, where VCs are reserved and
+        their nodes do not tell it.
+        """
+        if self.reservation is None:
+            assert connections is None
+            start, end = messages.source, messages.target
+            coin, aux = draw_aux(self.network.routing, self._coins, start, end)
+        else:
+            coin = np.zeros(len(messages), np.int32)
+            aux = self._owners(messages) if connections is None else connections
         self.program.append(
             messages, np.asarray(aux, np.int32), np.full(len(messages), 0, np.int32)
         )
         self.program.rows["coin"][messages.first :] = coin
+
+    def _owners(self, messages: Messages) -> NDArray[np.int32]:
+        """Return the connection of each row by its nodes; any for one that sends nothing."""
+        assert self.reservation is not None
+        owners = np.zeros(len(messages), np.int32)
+        sends = (messages.flits > 0) & (messages.source != messages.target)
+        ends = messages.source[sends], messages.target[sends]
+        owners[sends] = self.reservation.aux_of(*ends)
+        return owners
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing import Paths, SourceRoutes, UpDown, parse_routing, paths, ports
+from netloom.routing import SourceRoutes, UpDown, parse_routing, paths, ports
 from netloom.routing.parse import ROUTINGS
-from netloom.routing.virtual_channel_tables import RULES, path_routing
+from netloom.routing.virtual_channel_tables import (
+    PATHS,
+    RULES,
+    VirtualChannelRouting,
+    empty_tables,
+)
 from netloom.routing.virtual_channels import check_slots
 from netloom.simulation.network.bound import listed_pairs
 from netloom.simulation.network.router import end_channels
@@ -22,7 +27,7 @@ from netloom.simulation.network.router import end_channels
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.routing import Routing, VirtualChannelRouting
+    from netloom.routing import Paths, Routing
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
@@ -35,7 +40,7 @@ MOST_CONNECTIONS = 2**20
 class Reservation:
     """The connections of a network and what they own.
 
-    Connections are numbered by source, then target; a packet's ``aux`` is its connection.
+    A packet's ``aux`` is the number of its connection.
 
     Attributes
     ----------
@@ -56,21 +61,26 @@ class Reservation:
     def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> NDArray[np.int32]:
         """Return int32[num_packets], the connection of each packet by its nodes.
 
+        Of several between the same two nodes, the first.
+
         Raises
         ------
         NoRouteError
             If a pair of nodes has no connection.
         """
-        assert self.routing.routes is not None
+        num_nodes = self.routing.topology.num_nodes
         start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
-        known, wanted = self.routing.routes.pairs, start * self.routing.topology.num_nodes + end
-        number = np.searchsorted(known, wanted)
-        missing = np.append(known, -1)[number] != wanted
+        pairs, wanted = self.sources.astype(np.int64) * num_nodes, start * num_nodes + end
+        pairs += self.targets
+        order = np.argsort(pairs, kind="stable")
+        known = pairs[order]
+        place = np.searchsorted(known, wanted)
+        missing = np.append(known, -1)[place] != wanted
         if missing.any():
             packet = int(np.argmax(missing))
             pair = int(start[packet]), int(end[packet])
             raise NoRouteError(*pair, "a connection for every pair that sends", "reserved VCs")
-        return number.astype(np.int32)
+        return order[place].astype(np.int32)
 
 
 def reserve(
@@ -78,7 +88,8 @@ def reserve(
 ) -> Reservation:
     """Return a connection for every pair of nodes with traffic, on VCs of its own.
 
-    A connection takes the path of its routing, and the lowest free VC of each of its channels.
+    Connections are numbered by source, then target. Each takes the path of its routing, and the
+    lowest free VC of each of its channels.
     The connections of a source take turns on its injection channels, those of a target on its
     ejection channels.
 
@@ -115,15 +126,61 @@ def reserve(
     most 2, one a VC
     """
     named = _one_path(topology, routing) if isinstance(routing, str) else routing
-    injection, ejection = end_channels(topology, router)
-    check_slots(topology, router.vcs, injection, ejection)
+    check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
         raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
     source, target, _ = traffic.matrix()
+    routed = paths(topology, named, source, target)
+    made = reserve_paths(topology, source, target, routed, router, name=str(named))
+    pairs = source.astype(np.int64) * topology.num_nodes + target
+    routes = SourceRoutes(str(named), pairs, routed)
+    minimal = not isinstance(named, SourceRoutes | UpDown)
+    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
+
+
+def reserve_paths(
+    topology: Topology,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    routed: Paths,
+    router: Router,
+    *,
+    name: str = "given paths",
+) -> Reservation:
+    """Return given connections with given paths, on VCs of their own; see ``reserve``.
+
+    Parameters
+    ----------
+    topology, router
+        The network; the VCs and the channels of each node.
+    source, target
+        int32[num_connections] nodes. Several connections may join the same two.
+    routed
+        The path of each connection.
+    name
+        What to call the paths.
+
+    Raises
+    ------
+    InputError
+        If a channel has more connections than VCs.
+
+    Examples
+    --------
+    >>> from netloom.routing import Paths
+    >>> from netloom.simulation.network.router import Router
+    >>> from netloom.topology import mesh
+    >>> twice = Paths(np.array([0, 1, 2]), np.array([0, 0], np.int32))
+    >>> ends = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
+    >>> reserve_paths(mesh(2), *ends, twice, Router(vcs=2, switching="reserved")).connections[0]
+    array([[0, 1]], dtype=int32)
+    """
+    assert len(source) == len(target) == len(routed)
+    injection, ejection = end_channels(topology, router)
+    check_slots(topology, router.vcs, injection, ejection)
     _check_ends(topology, source, router.vcs, injection, "injection")
     _check_ends(topology, target, router.vcs, ejection, "ejection")
-    routed = paths(topology, named, source, target)
     _check_channels(topology, routed, router.vcs)
 
     wired, entry, leave = ports(topology), _rank(source), _rank(target)
@@ -132,14 +189,14 @@ def reserve(
     last_port = wired.num_network_ports + leave % ejection
     last_slot = last_port * router.vcs + leave // ejection
     slots = np.insert(hop_slot, routed.offsets[1:], last_slot)
-    pairs = source.astype(np.int64) * topology.num_nodes + target
-    any_vc = path_routing(topology, SourceRoutes(str(named), pairs, routed), router.vcs, ejection)
-    tables = any_vc.tables._replace(path_slots=np.int64(1) << slots)
+    tables = empty_tables(topology, PATHS, router.vcs, ejection)._replace(
+        path_offsets=routed.offsets + np.arange(len(routed.offsets)),
+        path_slots=np.int64(1) << slots,
+    )
     connections = np.full((topology.num_nodes, injection, router.vcs), -1, np.int32)
     connections[source, entry % injection, entry // injection] = np.arange(len(source))
-    minimal = not isinstance(named, SourceRoutes | UpDown)
-    own_vcs = replace(any_vc, tables=tables, minimal=minimal)
-    return Reservation(own_vcs, connections, source, target)
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
 
 
 def _one_path(topology: Topology, name: str) -> Routing:

@@ -63,7 +63,8 @@ class Router:
         ``wormhole``; ``virtual-cut-through`` (a packet goes on only where all of it fits);
         ``store-and-forward`` (and only when all of it has come); ``circuit`` (a probe takes the
         path's VCs, an acknowledgement comes back, then the data flows); ``reserved`` (every
-        connection owns one VC of each of its channels for good, as iWarp's logical channels).
+        connection owns one VC of each of its channels for good, as iWarp's logical channels; each
+        VC has a crossbar input of its own).
     route_cycles
         Route computation; 0 where it is done ahead of time.
     vc_allocation_cycles, switch_allocation_cycles, traversal_cycles

@@ -249,8 +249,6 @@ def accepted(setup, state, node, port, first, second):
 @inlined
 def chosen_slot(setup, state, node, port, out):
     """Return the slot of an input port that sends to an output port."""
-    if setup.reserved:
-        return granted_slot(setup, state, node, out)
     shift = port * setup.num_vcs
     asking = state.requests[out] >> shift & setup.all_vcs
     if setup.speculative and asking == 0:
@@ -293,6 +291,8 @@ def allocate_switch(setup, state, node, ready, heads):
 
     Return whether there are any.
     """
+    if setup.reserved:
+        return take_turns(setup, state, node, ready, heads)
     if heads == 0 and single(ready):
         slot = lowest(ready)
         out = record(state.inputs, node * setup.num_slots + slot).out_port
@@ -324,6 +324,33 @@ def allocate_switch(setup, state, node, ready, heads):
         if heads >> slot & 1:
             take_vc(setup, state, node, slot, out)
         win(setup, state, node, port, out, slot)
+    return won
+
+
+@inlined
+def take_turns(setup, state, node, ready, heads):
+    """As ``allocate_switch``, where VCs are reserved: each has a crossbar input of its own.
+
+    So those of one input port do not keep each other from output ports that are free.
+    """
+    asked, left = EMPTY, ready
+    while left:
+        out = record(state.inputs, node * setup.num_slots + lowest(left)).out_port
+        bound = record(state.ports, node * setup.num_ports + out).bound
+        left &= ~bound
+        state.requests[out] = ready & bound
+        state.early[out] = 0
+        asked |= ONE << out
+    if heads:
+        asked = ask_early(setup, state, node, heads, asked)
+    won = asked != 0
+    while asked:
+        out = lowest(asked)
+        asked &= asked - 1
+        slot = granted_slot(setup, state, node, out)
+        if heads >> slot & 1:
+            take_vc(setup, state, node, slot, out)
+        win(setup, state, node, state.port_of[slot], out, slot)
     return won
 
 

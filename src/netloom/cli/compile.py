@@ -1,0 +1,199 @@
+"""``netloom compile``: a known pattern into phases, routes and a timetable."""
+
+import json
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from netloom.cli import compile_options as of
+from netloom.cli import options
+from netloom.cli.output import advice_shown, compilation_announced, print_json
+from netloom.cli.simulate import INTERRUPTED
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from netloom.verbs import CompiledPhases
+
+EPILOG = (
+    "Examples: netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute; "
+    "netloom compile verify plan.json; netloom compile run plan.json"
+)
+
+ON_PLANS = ("verify", "run")
+"""What is done with a plan file instead of compiling a pattern."""
+
+FAILED = 1
+"""Exit code of a plan that does not verify, or does not deliver."""
+
+
+def compile_(
+    pattern: of.Pattern,
+    plan: of.PlanFile = None,
+    *,
+    words: of.Words = None,
+    word_bytes: of.WordBytes = 4,
+    order: of.Order = None,
+    mapping: of.Mapping = "identity",
+    tasks_per_node: of.TasksPerNode = 1,
+    parts: of.Parts = "network",
+    on: of.On = None,
+    channels: of.Channels = 12,
+    per: of.Per = "node",
+    failed_channels: of.FailedChannels = None,
+    failed_nodes: of.FailedNodes = None,
+    method: of.Method = "auto",
+    objective: of.Objective = "phases",
+    schedule: of.Schedule = "auto",
+    execute: of.Execute = False,
+    seed: of.Seed = DEFAULT_SEED,
+    sync_clocks: of.SyncClocks = 352,
+    phase_clocks: of.PhaseClocks = 176,
+    clocks_per_word: of.ClocksPerWord = 2,
+    channel_clocks_per_word: of.ChannelClocksPerWord = 2,
+    one_way: of.OneWay = False,
+    send_clocks: of.SendClocks = 400,
+    receive_clocks: of.ReceiveClocks = 400,
+    gantt: of.Gantt = None,
+    map_: of.Map = None,
+    out: of.Out = None,
+    programs: of.Programs = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compile a pattern that is known beforehand into phases, routes and a timetable.
+
+    Connections that the network's virtual channels can hold all at once make a phase: no
+    contention for buffers, no routing and no overhead of messages while words move (ConSet;
+    Feldmann, Stricker & Warfel 1993). Tells what that saves against message passing.
+
+    verify judges a plan file, run executes its programs on real words; they exit with 1 where the
+    plan breaks a rule, or a word does not arrive.
+    """
+    asked = dict(locals())
+    defaults = {name: each.default for name, each in signature(compile_).parameters.items()}
+    given = {name: value for name, value in asked.items() if value != defaults[name]}
+    for name in ("pattern", "plan", "as_json"):
+        given.pop(name, None)
+    if pattern in ON_PLANS:
+        _on_plan(pattern, plan, given, as_json=as_json)
+    elif plan is not None:
+        raise InputError("compile", f"'{pattern}' and '{plan}'", "a pattern, or verify PLAN")
+    else:
+        _compile(pattern, given, as_json=as_json)
+
+
+def _compile(pattern: str, given: dict[str, Any], *, as_json: bool) -> None:
+    """Compile a pattern with the options that were given, show it and write files."""
+    files = {name: given.pop(name, None) for name in ("gantt", "map_", "out", "programs")}
+    if "on" not in given:
+        raise InputError("on", "no network", "one such as --on torus:8x8, or a machine by name")
+    _check_files(**files)
+    if given.pop("one_way", False):
+        given["both_ways"] = False
+    with compilation_announced(), advice_shown():
+        from netloom.verbs import compile_phases
+
+        result = _verified(lambda: compile_phases(pattern, **given))
+    _answer(result, files, as_json=as_json)
+    if result.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _verified(work: Any) -> Any:
+    """Do something with a plan; a rule that it breaks is one line and exit code 1."""
+    from netloom.phases import InvalidPlanError
+
+    try:
+        return work()
+    except InvalidPlanError as error:
+        typer.echo(f"netloom: {error}", err=True)
+        raise typer.Exit(FAILED) from None
+
+
+def _on_plan(what: str, plan: Path | None, given: dict[str, Any], *, as_json: bool) -> None:
+    if plan is None:
+        raise InputError(f"compile {what}", "no plan", "a file that --out wrote")
+    if given:
+        option = f"--{next(iter(given)).rstrip('_').replace('_', '-')}"
+        raise InputError(f"compile {what}", option, "a plan file, and at most --json")
+    from netloom.verbs import run_plan, verify_plan
+
+    result = _verified(lambda: (verify_plan if what == "verify" else run_plan)(plan))
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        typer.echo(repr(result))
+    if what == "run" and not result.delivered:
+        raise typer.Exit(FAILED)
+
+
+def _check_files(
+    gantt: Path | None, map_: Path | None, out: Path | None, programs: Path | None
+) -> None:
+    """Refuse files that cannot be written, before any work."""
+    from netloom.report.save import check_picture
+
+    for picture in (gantt, map_):
+        if picture is not None:
+            check_picture(picture)
+    for path in (out, programs):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(str(path), "a folder that is not there", "a file in one that is")
+    if out is not None and out.is_dir():
+        raise InputError(str(out), "a folder", "a file, such as plan.json")
+    if programs is not None and programs.suffix not in ("", ".json"):
+        raise InputError(str(programs), f"suffix '{programs.suffix}'", "a .json file or a folder")
+
+
+def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        from netloom.cli.show_compile import show
+
+        show(result)
+    written = []
+    if files["out"] is not None:
+        result.write(files["out"])
+        written.append(f"Plan: {files['out']}")
+    if files["programs"] is not None:
+        _write_programs(result, files["programs"])
+        written.append(f"Programs: {files['programs']}")
+    written += _pictures(result, files["gantt"], files["map_"])
+    if not as_json:
+        for line in written:
+            typer.echo(line)
+
+
+def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:
+    if gantt is None and map_ is None:
+        return []
+    from netloom.report import save_chart
+    from netloom.report.phases import gantt_chart, phase_map
+
+    lines = []
+    if gantt is not None:
+        lines.append(f"Gantt chart: {save_chart(gantt_chart(result), gantt)}")
+    if map_ is not None:
+        lines.append(f"Map: {save_chart(phase_map(result), map_)}")
+    return lines
+
+
+def _write_programs(result: "CompiledPhases", path: Path) -> None:
+    from netloom.textfiles import unwritable
+
+    programs = result.programs()
+    try:
+        if path.suffix == ".json":
+            lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
+            path.write_text(f"[\n {lines}\n]\n", encoding="utf-8")
+            return
+        path.mkdir(exist_ok=True)
+        width = len(str(len(programs) - 1))
+        for each in programs:
+            file = path / f"node-{each.node:0{width}}.txt"
+            file.write_text(f"{each}\n", encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None

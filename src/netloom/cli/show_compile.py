@@ -1,0 +1,96 @@
+"""A pattern in phases, as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
+
+if TYPE_CHECKING:
+    from netloom.verbs import CompiledPhases
+
+STYLES = {"phases": KEPT_UP, "open": DOUBTFUL, "none": DOUBTFUL, "messages": FELL_BEHIND}
+
+MOST_ROWS = 12
+"""Most phases that are shown one by one; of more, the longest."""
+
+
+def show(result: CompiledPhases) -> None:
+    """Print what was compiled, its phases, the figures and who wins."""
+    screen = console()
+    for line in _head(result):
+        screen.print(line, soft_wrap=True)
+    if result.plan.num_phases:
+        screen.print(_phases(result))
+        hidden = result.plan.num_phases - MOST_ROWS
+        more = f"The longest {MOST_ROWS}; {hidden} more. " if hidden > 0 else ""
+        screen.print(f"[dim]{more}In clocks, without the switch before each phase.[/]")
+        screen.print(_figures(result))
+    verdict = result.verdict
+    screen.print(Text(verdict.sentence, style=STYLES[verdict.faster]), soft_wrap=True)
+    if result.simulated and result.simulated.note:
+        screen.print(f"• {escape(result.simulated.note)}", soft_wrap=True)
+
+
+def _head(result: CompiledPhases) -> list[str]:
+    plan, asked = result.plan, result.provenance.configuration
+    given, network = plan.connections, plan.topology
+    mapping = asked["mapping"] if isinstance(asked["mapping"], str) else "as given"
+    order = f", {len(given.before)} in order" if len(given.before) else ""
+    return [
+        f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
+        f"{counted(len(given), 'connection')}, {given.words.sum():,} words{order}) on "
+        f"[bold]{escape(network.name)}[/] ({counted(network.num_nodes, 'node')}, "
+        f"{counted(network.num_channels, 'channel')}), mapping {escape(mapping)}",
+        f"[bold]{result.phases_said}[/], of {plan.capacity.virtual_channels} virtual channels a "
+        f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "
+        f"compiled in {result.seconds:.2g} s",
+    ]
+
+
+def _phases(result: CompiledPhases) -> Table:
+    rows = result.phases()
+    if len(rows) > MOST_ROWS:
+        rows = rows.sort("makespan", "phase", descending=[True, False]).head(MOST_ROWS)
+    columns = {
+        "phase": "phase", "connections": "connections", "VCs used": "channels_used",
+        "processor": "processor_clocks", "channel": "channel_clocks", "clocks": "makespan",
+        "at least": "lower_bound", "simulated": "simulated",
+    }  # fmt: skip
+    columns = {name: of for name, of in columns.items() if of in rows.columns}
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows.to_dicts():
+        table.add_row(*(number(row[of]) for of in columns.values()))
+    return table
+
+
+def _figures(result: CompiledPhases) -> Table:
+    predicted, limit, run = result.predicted, result.plan.capacity, result.simulated
+    switches = result.plan.num_phases * result.costs.switch_clocks
+    share = percent(switches / result.clocks if result.clocks else None)
+    rows = {
+        "lower bound": f"{counted(result.bound.phases, 'phase')}: {result.bound.why}",
+        "virtual channels": f"at most {result.max_channels_used} of {limit.virtual_channels} a "
+        f"{limit.per}",
+        result.timetable.kind: f"{result.clocks:,.0f} clocks{result.least_said}; {share} of them "
+        f"switches; {result.lasting_said}",
+        "by formula": f"{predicted['conset']:,.0f} clocks, {predicted['message_passing']:,.0f} by "
+        f"message passing; {result.break_even_said}",
+    }
+    if run and run.execution:
+        by_messages = f", {run.passed.mean_clocks:,.0f} by message passing" if run.passed else ""
+        rows["simulated"] = (
+            f"{run.execution.clocks:,.0f} clocks{by_messages}; the busiest channel works "
+            f"{percent(float(run.execution.channel_load.max(initial=0)))} of its phase"
+        )
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in rows.items():
+        table.add_row(name, escape(value))
+    return table

@@ -1,0 +1,350 @@
+"""What connections in phases cost, and what the same pattern costs by message passing.
+
+Feldmann, Stricker & Warfel, *Supporting sets of arbitrary connections on iWarp through
+communication context switches*, 1993, sections 2, 3 and 5: software overheads and network access
+alone. Channels that several connections share, and messages that block each other, are not in
+these formulas; ``netloom.phases.schedule`` and the simulators know of them. The errata that the
+docstrings name are those that an independent reproduction of the paper found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def _check_costs(costs: ConSetCosts | MessageCosts, positive: tuple[str, ...]) -> None:
+    for name, value in vars(costs).items():
+        if not 0 <= value < inf or (name in positive and value == 0):
+            wanted = "above 0" if name in positive else "at least 0"
+            raise InputError(name, f"{value:g}", wanted)
+
+
+@dataclass(frozen=True)
+class ConSetCosts:
+    """What a machine takes to switch to a phase and to move words on its connections; in clocks.
+
+    The defaults are iWarp's (section 4.2.1).
+
+    Parameters
+    ----------
+    sync_clocks
+        To synchronise all processors, t_sync.
+    phase_clocks
+        To set up a phase, t_phase.
+    clocks_per_word
+        b: of a processor, to send or to receive a word.
+    channel_clocks_per_word
+        Of a channel, to carry a word, be it of one connection or of another.
+    both_ways
+        Whether a processor sends and receives at the same time, as in Tables 1-3, or does one or
+        the other, as in the loops of the finite elements (Table 6).
+
+    Raises
+    ------
+    InputError
+        If a cost is negative, or a word takes no time.
+    """
+
+    sync_clocks: float = 352.0
+    phase_clocks: float = 176.0
+    clocks_per_word: float = 2.0
+    channel_clocks_per_word: float = 2.0
+    both_ways: bool = True
+
+    def __post_init__(self) -> None:
+        _check_costs(self, positive=("clocks_per_word", "channel_clocks_per_word"))
+
+    @property
+    def switch_clocks(self) -> float:
+        """Clocks of a communication context switch: to synchronise, and to set up a phase."""
+        return self.sync_clocks + self.phase_clocks
+
+
+FELDMANN_1993 = ConSetCosts(sync_clocks=344.0)
+"""The costs that Tables 1-3 were computed with: a switch of 520 clocks, where the text of
+section 4.2.1 has 352 + 176 = 528 and Table 6 agrees with the text."""
+
+
+@dataclass(frozen=True)
+class MessageCosts:
+    """What a message costs the processors that send and receive it, in clocks.
+
+    The defaults are iWarp's as Tables 1-3 have them. Section 4.3.1 adds 16 clocks, of 4 words of
+    header and trailer at each end or of 8 words; no table does.
+
+    Parameters
+    ----------
+    send_clocks, receive_clocks
+        Overhead of a message at either end, c_s and c_r.
+    clocks_per_word
+        a: of a processor, to send or to receive a word.
+    header_words
+        Words of a message besides its data.
+
+    Raises
+    ------
+    InputError
+        If a cost is negative, or a word takes no time.
+    """
+
+    send_clocks: float = 400.0
+    receive_clocks: float = 400.0
+    clocks_per_word: float = 2.0
+    header_words: int = 0
+
+    def __post_init__(self) -> None:
+        _check_costs(self, positive=("clocks_per_word",))
+
+
+class BreakEven(NamedTuple):
+    """The connections for which phases are faster than messages: longer than one, not as long as.
+
+    Attributes
+    ----------
+    from_words
+        Words of a connection above which phases are faster.
+    to_words
+        Words from which on they are not; None where they are however long a connection is. Phases
+        are never faster where both are 0.
+    """
+
+    from_words: float
+    to_words: float | None
+
+
+def conset_clocks(makespan_clocks: ArrayLike, costs: ConSetCosts) -> float:
+    """Return the clocks of phases one after the other, each with a context switch before it.
+
+    A phase lasts until its last connection has ended: T = P (t_sync + t_phase) + Σ makespan. With
+    makespans of W words in all at 10 clocks each, this is the T = 528 P + 10 W of Table 6.
+
+    Parameters
+    ----------
+    makespan_clocks
+        float[phases], such as the makespan of a ``netloom.phases.Timetable``.
+
+    Examples
+    --------
+    >>> conset_clocks([2000, 1730], ConSetCosts())
+    4786.0
+    """
+    lasting = np.asarray(makespan_clocks, np.float64)
+    return float(lasting.size * costs.switch_clocks + lasting.sum())
+
+
+def regular_conset_clocks(
+    phases: int, sends: int, words: ArrayLike, costs: ConSetCosts
+) -> NDArray[np.float64]:
+    """Return the clocks of a pattern in which all processors do the same: T = P t_switch + b n k.
+
+    Tables 1-3, with (P, n) = (1, 4) for the torus, (2, 6) for the butterfly and (30, 63) for
+    all-to-all, and ``FELDMANN_1993`` as costs. Four of their twelve entries are misprints: 16909
+    for 16904, 19631 for 19632, and the last rows of Tables 2 and 3, which take 16348 words for
+    16384. The formula supposes that every phase is balanced: no processor has more to send in it
+    than another.
+
+    Parameters
+    ----------
+    phases
+        P, at least 1.
+    sends
+        n, connections of a processor, over all phases; as many come in, for which a processor
+        that does not send and receive at once takes as long again.
+    words
+        k, words of a connection, at least 0, scalar or array.
+    costs
+        Of the machine.
+
+    Returns
+    -------
+    clocks
+        float64, of the shape of ``words``.
+
+    Raises
+    ------
+    InputError
+        If there is no phase, or words or sends are negative.
+
+    Examples
+    --------
+    >>> regular_conset_clocks(2, 6, [32, 256], FELDMANN_1993)
+    array([1424., 4112.])
+    """
+    _at_least("phases", phases, 1)
+    _at_least("sends", sends, 0)
+    return phases * costs.switch_clocks + _clocks_per_word(sends, costs) * _words(words)
+
+
+def message_passing_clocks(
+    messages: int, words: ArrayLike, costs: MessageCosts
+) -> NDArray[np.float64]:
+    """Return the clocks in which all processors send and receive messages of the same length.
+
+    T = m (c_s + c_r + a k): while a processor sends one message it receives another, so that
+    their transfers overlap and only one is counted. All entries of Tables 1-3, with m = 4, 6 and
+    64; all-to-all counts 64 messages, but 63 connections.
+
+    Parameters
+    ----------
+    messages
+        m, that each processor sends, and receives; at least 0.
+    words
+        k, words of a message, at least 0, scalar or array.
+    costs
+        Of the machine.
+
+    Returns
+    -------
+    clocks
+        float64, of the shape of ``words``.
+
+    Raises
+    ------
+    InputError
+        If messages or words are negative.
+
+    Examples
+    --------
+    >>> message_passing_clocks(4, [32, 16384], MessageCosts())
+    array([  3456., 134272.])
+    """
+    _at_least("messages", messages, 0)
+    overhead = costs.send_clocks + costs.receive_clocks
+    moved = costs.clocks_per_word * (_words(words) + costs.header_words)
+    return messages * (overhead + moved)
+
+
+def pattern_message_passing_clocks(
+    source: ArrayLike, target: ArrayLike, words: ArrayLike, costs: MessageCosts
+) -> float:
+    """Return the clocks of the busiest processor of any pattern, one message for each connection.
+
+    ``message_passing_clocks``, processor by processor: the overheads of all messages that it sends
+    and receives, and the longer of their transfers, out or in, as these overlap. A lower bound of
+    the model: a processor may have to wait for its messages.
+
+    Parameters
+    ----------
+    source, target
+        int[n], the processors that send and receive, from 0.
+    words
+        int[n], words of each message; a scalar where all are alike.
+    costs
+        Of the machine.
+
+    Raises
+    ------
+    InputError
+        If words are negative.
+
+    Examples
+    --------
+    >>> pattern_message_passing_clocks([0, 1, 2], [1, 2, 0], 32, MessageCosts())
+    864.0
+    >>> pattern_message_passing_clocks([0, 0, 0], [1, 2, 3], [10, 20, 30], MessageCosts())
+    1320.0
+    """
+    sender, receiver = np.asarray(source, np.int64), np.asarray(target, np.int64)
+    if not len(sender):
+        return 0.0
+    length = np.broadcast_to(_words(words), sender.shape) + costs.header_words
+    processors = int(max(sender.max(), receiver.max())) + 1
+    overhead = costs.send_clocks * np.bincount(sender, minlength=processors)
+    overhead += costs.receive_clocks * np.bincount(receiver, minlength=processors)
+    sent = np.bincount(sender, length, processors)
+    received = np.bincount(receiver, length, processors)
+    return float((overhead + costs.clocks_per_word * np.maximum(sent, received)).max())
+
+
+def fitted_finite_element_clocks(degree: int, most_words: int) -> float:
+    """Return 816 deg + 14 c_max: what Table 6 predicts for finite elements by message passing.
+
+    **A fit** to its four entries, which it misses by 0.4 % at most, and not the paper's formula,
+    which is not printed. One reading: 816 = 2 (400 + 4 words × 2) for a message each way, 14 = 10
+    to receive and scatter a word, 2 to copy it and 2 to send it.
+
+    Parameters
+    ----------
+    degree
+        deg, the most connections out of, or into, a processor.
+    most_words
+        c_max, the most words that a processor sends, or receives.
+
+    Examples
+    --------
+    >>> fitted_finite_element_clocks(8, 133)
+    8390.0
+    """
+    return 816.0 * degree + 14.0 * most_words
+
+
+def break_even_words(
+    phases: int, sends: int, messages: int, conset: ConSetCosts, passing: MessageCosts
+) -> BreakEven:
+    """Return from how many words on a regular pattern no longer profits from phases.
+
+    Where ``regular_conset_clocks`` and ``message_passing_clocks`` are equal: at
+    k = (m (c_s + c_r + a h) − P t_switch) / (b n − a m) words.
+
+    Parameters
+    ----------
+    phases, sends
+        P and n, of the connections.
+    messages
+        m, of each processor by message passing.
+    conset, passing
+        Costs of both.
+
+    Raises
+    ------
+    InputError
+        If there is no phase, or sends or messages are negative.
+
+    Examples
+    --------
+    All-to-all on 64 processors profits at any length. With messages of 186 clocks at either end,
+    and connections on which a processor cannot send and receive at once, the torus pattern does
+    up to 120 words.
+
+    >>> break_even_words(30, 63, 64, ConSetCosts(), MessageCosts())
+    BreakEven(from_words=0.0, to_words=None)
+    >>> one_way, quick = ConSetCosts(both_ways=False), MessageCosts(186, 186)
+    >>> break_even_words(1, 4, 4, one_way, quick)
+    BreakEven(from_words=0.0, to_words=120.0)
+    """
+    _at_least("phases", phases, 1)
+    _at_least("sends", sends, 0)
+    without = float(message_passing_clocks(messages, 0, passing))
+    saved = without - phases * conset.switch_clocks  # by phases, on connections of no words
+    lost = _clocks_per_word(sends, conset) - messages * passing.clocks_per_word  # a word
+    if lost > 0:
+        return BreakEven(0.0, max(saved / lost, 0.0))
+    if saved > 0:
+        return BreakEven(0.0, None)
+    return BreakEven(saved / lost, None) if lost < 0 else BreakEven(0.0, 0.0)
+
+
+def _clocks_per_word(sends: int, costs: ConSetCosts) -> float:
+    """Return what a word more on all connections takes a processor."""
+    return costs.clocks_per_word * sends * (1 if costs.both_ways else 2)
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise InputError(name, f"{value}", f"at least {least}")
+
+
+def _words(words: ArrayLike) -> NDArray[np.float64]:
+    given = np.asarray(words, np.float64)
+    if not np.all(given >= 0):
+        raise InputError("words", f"{given.min():g}", "at least 0")
+    return given

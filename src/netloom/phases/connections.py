@@ -1,0 +1,187 @@
+"""What the communication compiler is given: connections, the words they carry, and their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.workload import ProcessGraph
+
+MOST_WORDS = 2**40
+"""Most words of a connection."""
+
+
+@dataclass(frozen=True, eq=False)
+class Connections:
+    """Connections between nodes, numbered as given (Feldmann et al. 1993, principle 2.1).
+
+    Make them with ``connections``, which checks. Several may join the same two nodes, and none
+    joins a node to itself.
+
+    Attributes
+    ----------
+    num_nodes
+        Nodes of the network.
+    source, target
+        int32[n], the nodes that send and receive.
+    words
+        int64[n], what each carries: words of the machine.
+    source_task, target_task
+        int32[n], the tasks on those nodes.
+    before, after
+        int32[m], the order: connection before[j] has delivered its words before connection
+        after[j] sends any.
+    name
+        Of the process graph they came from.
+    """
+
+    num_nodes: int
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    words: NDArray[np.int64]
+    source_task: NDArray[np.int32]
+    target_task: NDArray[np.int32]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __repr__(self) -> str:
+        order = f", {len(self.before)} in order" if len(self.before) else ""
+        return f"<{len(self)} connections of {self.name}, {int(self.words.sum())} words{order}>"
+
+    def describe(self, connection: int) -> str:
+        """Return ``3 -> 5``: the tasks that a connection joins."""
+        return f"{self.source_task[connection]} -> {self.target_task[connection]}"
+
+
+def connections(
+    app: ProcessGraph,
+    node_of: ArrayLike,
+    num_nodes: int,
+    *,
+    words: int | None = None,
+    word_bytes: int = 4,
+    order: Sequence[tuple[tuple[int, int], tuple[int, int]]] = (),
+) -> Connections:
+    """Return a connection for every edge of a mapped process graph whose tasks are apart.
+
+    Parameters
+    ----------
+    app
+        Who talks to whom; its bytes are the words, where those are not given.
+    node_of
+        int[num_tasks], the node of each task.
+    num_nodes
+        Nodes of the network.
+    words
+        Words of every connection; by default its bytes, in words.
+    word_bytes
+        Bytes of a word; the last word of a connection may be padded.
+    order
+        Pairs of edges (source task, target task): the first has delivered its words before the
+        second sends any. Edges between tasks of one node wait for nothing and are left out.
+
+    Raises
+    ------
+    InputError
+        If words are negative or too many, an edge of the order is not one of the graph's, or the
+        order is a circle.
+
+    Examples
+    --------
+    >>> from netloom.workload import read
+    >>> ring = read("ring:4")
+    >>> connections(ring, [0, 1, 2, 3], 4, words=8, order=[((0, 1), (1, 2))])
+    <8 connections of ring:4, 64 words, 1 in order>
+    """
+    if words is not None and not 0 <= words <= MOST_WORDS:
+        raise InputError("words", f"{words}", f"0 to {MOST_WORDS}")
+    if not 1 <= word_bytes <= 2**20:
+        raise InputError("word_bytes", f"{word_bytes}", f"1 to {2**20} bytes")
+    nodes = np.asarray(node_of, np.int32)
+    source, target = nodes[app.source], nodes[app.target]
+    apart = np.flatnonzero(source != target)
+    carried = np.ceil(app.bytes / word_bytes) if words is None else np.full(app.num_edges, words)
+    most = float(carried.max(initial=0.0))
+    if most > MOST_WORDS:
+        raise InputError(app.name, f"{most:.3g} words on an edge", f"at most {MOST_WORDS}")
+    before, after = _order_of(app, apart, order)
+    return Connections(
+        num_nodes=num_nodes,
+        source=source[apart],
+        target=target[apart],
+        words=carried[apart].astype(np.int64),
+        source_task=app.source[apart],
+        target_task=app.target[apart],
+        before=before,
+        after=after,
+        name=app.name,
+    )
+
+
+def ranks(given: Connections) -> NDArray[np.int32]:
+    """Return int32[n], the longest chain of connections that come before each one.
+
+    Raises
+    ------
+    InputError
+        If the order is a circle.
+
+    Examples
+    --------
+    >>> from netloom.workload import read
+    >>> ring = read("ring:3")
+    >>> ranks(connections(ring, [0, 1, 2], 3, order=[((0, 1), (1, 2))])).tolist()
+    [0, 0, 0, 1, 0, 0]
+    """
+    rank, waiting = np.zeros(len(given), np.int32), np.bincount(given.after, minlength=len(given))
+    later = given.after[np.argsort(given.before, kind="stable")]
+    first = np.searchsorted(np.sort(given.before), np.arange(len(given) + 1))
+    ready = np.flatnonzero(waiting == 0).tolist()
+    for done in ready:  # grows as it goes
+        for other in later[first[done] : first[done + 1]].tolist():
+            rank[other] = max(rank[other], rank[done] + 1)
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                ready.append(other)
+    if len(ready) < len(given):
+        stuck = int(np.flatnonzero(waiting)[0])
+        found = f"connection {given.describe(stuck)} in, or after, a circle of constraints"
+        raise InputError("order", found, "constraints without a circle")
+    return rank
+
+
+def _order_of(
+    app: ProcessGraph,
+    apart: NDArray[np.int64],
+    order: Sequence[tuple[tuple[int, int], tuple[int, int]]],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the numbers of the connections that come before, and after, each other."""
+    edge_of = {
+        (int(start), int(end)): edge
+        for edge, (start, end) in enumerate(zip(app.source, app.target, strict=True))
+    }
+    number = np.full(app.num_edges, -1, np.int32)
+    number[apart] = np.arange(len(apart))
+    pairs = set()
+    for first, second in order:
+        for start, end in (first, second):
+            if (start, end) not in edge_of:
+                raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
+        pair = int(number[edge_of[first]]), int(number[edge_of[second]])
+        if min(pair) >= 0:
+            pairs.add(pair)
+    both = np.array(sorted(pairs), np.int32).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

@@ -1,0 +1,448 @@
+"""Plan files: what the compiler decided, as JSON that people edit and other programs read.
+
+``docs/plan-file.md`` describes the format. A file may hold a wrong plan: reading checks that it
+says something, and ``verify`` judges what. What a ``Plan`` cannot even hold is refused here.
+"""
+
+# ruff: noqa: TC003 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from netloom.errors import InputError
+from netloom.models.messages import ConSetCosts
+from netloom.phases.connections import MOST_WORDS, Connections, ranks
+from netloom.phases.plan import Capacity, Plan
+from netloom.phases.timetable import Kind, Timetable
+from netloom.phases.verify import InvalidPlanError, Violation
+from netloom.routing import Paths
+from netloom.spec import MAX_ELEMENTS
+from netloom.textfiles import read_text, unwritable
+from netloom.topology import Cube, Topology, topology
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.provenance import Provenance
+
+FORMAT = "netloom-plan"
+VERSION = 1
+
+_WANTED = "a plan file, as netloom compile --out writes it"
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """What a plan file holds.
+
+    Attributes
+    ----------
+    plan, timetable, costs
+        What was decided, and the costs that the timetable reckons with.
+    lower_bound_phases
+        No plan has fewer phases than this, as the file says.
+    provenance
+        Which version wrote it, and the question that it answers.
+    programs
+        The program of each node as plain data, or None.
+    """
+
+    plan: Plan
+    timetable: Timetable
+    costs: ConSetCosts
+    lower_bound_phases: int
+    provenance: Mapping[str, Any]
+    programs: Any
+
+
+def write_plan(
+    path: str | Path,
+    plan: Plan,
+    timetable: Timetable,
+    costs: ConSetCosts,
+    *,
+    lower_bound_phases: int,
+    provenance: Provenance,
+    programs: Any = None,
+) -> None:
+    """Write a plan and its timetable, one line a connection; the file is replaced if it exists.
+
+    Parameters
+    ----------
+    path
+        The file.
+    plan, timetable, costs
+        What was decided; every connection is in a phase and every channel exists.
+    lower_bound_phases
+        No plan has fewer phases than this.
+    provenance
+        The question that the plan answers.
+    programs
+        The program of each node, as anything that JSON can hold; a list gets one line an element.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    assert (plan.phase >= 0).all(), "every connection of a plan is in a phase"
+    given, network = plan.connections, plan.topology
+    fields: dict[str, str] = {
+        "format": json.dumps(FORMAT),
+        "version": json.dumps(VERSION),
+        "provenance": json.dumps(provenance.to_dict()),
+        "process_graph": json.dumps(given.name),
+        "topology": json.dumps(network.name),
+    }
+    if not isinstance(network, Cube):  # whose name says it all, here and now as anywhere later
+        fields["network"] = json.dumps(_network(network))
+    fields |= {
+        "capacity": json.dumps(dataclasses.asdict(plan.capacity)),
+        "costs": json.dumps(dataclasses.asdict(costs)),
+        "method": json.dumps(plan.method),
+        "schedule": json.dumps(timetable.kind),
+        "lower_bound_phases": json.dumps(int(lower_bound_phases)),
+        "num_connections": json.dumps(len(given)),
+        "order": json.dumps(np.stack([given.before, given.after], axis=1).tolist()),
+        "phases": _block(_phase_texts(plan, timetable), indent=1),
+    }
+    if programs is not None:
+        lines = map(json.dumps, programs) if isinstance(programs, list) else None
+        fields["programs"] = json.dumps(programs) if lines is None else _block(lines, indent=1)
+    text = ",\n".join(f' "{name}": {value}' for name, value in fields.items())
+    try:
+        Path(path).write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+def read_plan(path: str | Path) -> PlanFile:
+    """Read a plan file, as it was written or as someone edited it.
+
+    The plan may be wrong: whether its routes are paths, its phases fit and its times add up is
+    for ``verify`` to say. Numbers must be ones that the network and the connections have.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the field where it cannot be read.
+    InvalidPlanError
+        Where it says what no ``Plan`` can hold: a connection in two phases or in none, an empty
+        phase, or a route over two nodes that no channel joins.
+    """
+    try:
+        record = _File.model_validate_json(read_text(path, wanted=_WANTED))
+    except ValidationError as error:
+        raise _mistake(path, error) from None
+    try:
+        return _contents(record)
+    except InvalidPlanError as error:
+        where = f"{path}, {error.where}"
+        raise InvalidPlanError(dataclasses.replace(error.violation, where=where)) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+_Number = Annotated[int, Field(ge=0, lt=MAX_ELEMENTS)]
+_Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
+
+
+class _Connection(_Record):
+    connection: _Number
+    tasks: tuple[_Number, _Number]
+    nodes: tuple[_Number, _Number]
+    words: Annotated[int, Field(ge=0, le=MOST_WORDS)]
+    route: Annotated[list[_Number], Field(min_length=1)]
+    channels: list[_Number] | None = None
+    start: float
+    end: float
+
+
+class _Phase(_Record):
+    makespan: float
+    lower_bound: float
+    connections: list[_Connection]
+
+
+class _Network(_Record):
+    num_nodes: _Number
+    channels: list[tuple[_Number, _Number]]
+
+
+class _Capacity(_Record):
+    virtual_channels: int
+    per: Literal["node", "channel"]
+
+
+class _Costs(_Record):
+    sync_clocks: float
+    phase_clocks: float
+    clocks_per_word: float
+    channel_clocks_per_word: float
+    both_ways: bool
+
+
+class _File(_Record):
+    format: Literal["netloom-plan"]
+    version: Literal[1]
+    provenance: dict[str, Any]
+    process_graph: _Text
+    topology: _Text
+    network: _Network | None = None
+    capacity: _Capacity
+    costs: _Costs
+    method: _Text
+    schedule: Kind
+    lower_bound_phases: _Number
+    num_connections: _Number
+    order: list[tuple[_Number, _Number]]
+    phases: list[_Phase]
+    programs: Any = None
+
+
+def _network(network: Topology) -> dict[str, Any]:
+    """Return the channels of a network that its name alone may not make again."""
+    ends = np.stack([network.channel_source, network.channel_target], axis=1)
+    return {"num_nodes": network.num_nodes, "channels": ends.tolist()}
+
+
+def _block(lines: Iterable[str], indent: int) -> str:
+    """Return a JSON list with one element a line."""
+    inside = (",\n" + " " * (indent + 1)).join(lines)
+    return f"[\n{' ' * (indent + 1)}{inside}\n{' ' * indent}]" if inside else "[]"
+
+
+def _phase_texts(plan: Plan, timetable: Timetable) -> Iterable[str]:
+    """Yield each phase, its connections in the order in which they start."""
+    lines = _connection_texts(plan, timetable)
+    sequence = np.lexsort((timetable.start, plan.phase))
+    ends = np.cumsum(np.bincount(plan.phase, minlength=plan.num_phases))
+    for phase, members in enumerate(np.split(sequence, ends[:-1])[: plan.num_phases]):
+        makespan = _plain(float(timetable.makespan[phase]))
+        bound = _plain(float(timetable.lower_bound[phase]))
+        inside = _block((lines[connection] for connection in members.tolist()), indent=2)
+        yield f'{{"makespan": {makespan}, "lower_bound": {bound}, "connections": {inside}}}'
+
+
+def _connection_texts(plan: Plan, timetable: Timetable) -> list[str]:
+    given, routes, network = plan.connections, plan.routes, plan.topology
+    left = network.channel_source[routes.channels]
+    entered = network.channel_target[routes.channels]
+    come_to = np.roll(entered, 1)  # where each hop starts, if it goes on from the one before
+    starts = routes.offsets[:-1][routes.lengths > 0]
+    come_to[starts] = left[starts]
+    told = _lowest_channel(network, come_to, entered) == routes.channels
+    untold = set(np.repeat(np.arange(len(given)), routes.lengths)[~told].tolist())
+    nodes, channels, first = entered.tolist(), routes.channels.tolist(), left.tolist()
+    offsets = routes.offsets.tolist()
+    columns = (
+        np.stack([given.source_task, given.target_task], axis=1).tolist(),
+        np.stack([given.source, given.target], axis=1).tolist(),
+        given.words.tolist(),
+        timetable.start.tolist(),
+        timetable.end.tolist(),
+    )
+    texts = []
+    for number, (tasks, ends, words, start, end) in enumerate(zip(*columns, strict=True)):
+        here, there = offsets[number], offsets[number + 1]
+        route = [first[here] if here < there else ends[0], *nodes[here:there]]
+        line = {"connection": number, "tasks": tasks, "nodes": ends, "words": words, "route": route}
+        if number in untold:
+            line["channels"] = channels[here:there]
+        texts.append(json.dumps(line | {"start": _plain(start), "end": _plain(end)}))
+    return texts
+
+
+def _plain(clocks: float) -> float:
+    """Return whole numbers as such: 512, not 512.0."""
+    return int(clocks) if clocks.is_integer() else clocks
+
+
+def _lowest_channel(
+    network: Topology, source: NDArray[np.int32], target: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the channel of lowest number between each two nodes, -1 where there is none."""
+    if not network.num_channels:
+        return np.full(len(source), -1, np.int32)
+    joined = network.channel_source.astype(np.int64) * network.num_nodes + network.channel_target
+    by_ends = np.argsort(joined, kind="stable")
+    asked = source.astype(np.int64) * network.num_nodes + target
+    at = np.searchsorted(joined[by_ends], asked).clip(max=len(joined) - 1)
+    return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
+
+
+def _mistake(path: str | Path, error: ValidationError) -> InputError:
+    """Return the first mistake that pydantic found, in one line."""
+    first = error.errors(include_url=False)[0]
+    kind, reason = first["type"], first["msg"].removeprefix("Input should be ")
+    if kind == "json_invalid":
+        return InputError(str(path), f"no JSON ({first['ctx']['error']})", _WANTED)
+    field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    found = {"missing": "nothing", "extra_forbidden": "a field that is not known"}
+    wanted = {"missing": "this field", "extra_forbidden": "the fields of docs/plan-file.md"}
+    shown = repr(first["input"])
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    where = f"{path}: {field.removeprefix('.')}" if field else str(path)
+    return InputError(where, found.get(kind, shown), wanted.get(kind, reason))
+
+
+def _contents(record: _File) -> PlanFile:
+    network = _topology(record)
+    sizes = [len(phase.connections) for phase in record.phases]
+    lines = [line for phase in record.phases for line in phase.connections]
+    places = [f"phases[{p}].connections[{i}]" for p, size in enumerate(sizes) for i in range(size)]
+    phase = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    _check_once(record, lines, phase)
+    order = sorted(range(len(lines)), key=lambda i: lines[i].connection)
+    lines, places, phase = [lines[i] for i in order], [places[i] for i in order], phase[order]
+    plan = Plan(
+        topology=network,
+        connections=_connections(record, network, lines),
+        capacity=Capacity(record.capacity.virtual_channels, record.capacity.per),
+        phase=phase,
+        routes=_routes(network, lines, places, phase),
+        method=record.method,
+    )
+    timetable = Timetable(
+        start=np.array([line.start for line in lines], np.float64),
+        end=np.array([line.end for line in lines], np.float64),
+        makespan=np.array([each.makespan for each in record.phases], np.float64),
+        lower_bound=np.array([each.lower_bound for each in record.phases], np.float64),
+        kind=record.schedule,
+    )
+    return PlanFile(
+        plan=plan,
+        timetable=timetable,
+        costs=ConSetCosts(**record.costs.model_dump()),
+        lower_bound_phases=record.lower_bound_phases,
+        provenance=record.provenance,
+        programs=record.programs,
+    )
+
+
+def _topology(record: _File) -> Topology:
+    if record.network is None:
+        return topology(record.topology)
+    ends = np.array(record.network.channels, np.int32).reshape(-1, 2)
+    strange = np.flatnonzero((ends >= record.network.num_nodes).any(axis=1))
+    if strange.size:
+        where, found = f"network.channels[{strange[0]}]", str(ends[strange[0]].tolist())
+        raise InputError(where, found, f"nodes below {record.network.num_nodes}")
+    source, target = np.ascontiguousarray(ends.T)
+    return Topology(record.topology, record.network.num_nodes, source, target)
+
+
+def _check_once(record: _File, lines: list[_Connection], phase: NDArray[np.int32]) -> None:
+    """Refuse connections in two phases or none, and empty phases: a ``Plan`` cannot hold them."""
+    number = np.array([line.connection for line in lines], np.int64)
+    for index, each in enumerate(record.phases):
+        if not each.connections:
+            wanted = "at least one"
+            raise InvalidPlanError(Violation("once", f"phase {index}", "no connections", wanted))
+    used, first, count = np.unique(number, return_index=True, return_counts=True)
+    again = np.flatnonzero(count > 1)
+    if again.size:
+        at = np.flatnonzero(number == used[again[0]])[:2]
+        where = f"phase {phase[at[1]]}, connection {_tasks(lines[at[1]])}"
+        found = f"number {used[again[0]]} again, as in phase {phase[at[0]]}"
+        raise InvalidPlanError(Violation("once", where, found, "each connection once"))
+    every = record.num_connections
+    if len(used) and used[-1] >= every:
+        line = lines[first[-1]]
+        where = f"phase {phase[first[-1]]}, connection {_tasks(line)}"
+        found = f"number {line.connection}"
+        raise InputError(where, found, f"numbers below {every}, the num_connections")
+    if len(used) < every:
+        gaps = np.flatnonzero(used != np.arange(len(used)))
+        lost = int(gaps[0]) if gaps.size else len(used)
+        found = f"no connection with number {lost}"
+        raise InvalidPlanError(Violation("once", "phases", found, f"all of 0 to {every - 1}"))
+
+
+def _tasks(line: _Connection) -> str:
+    return f"{line.tasks[0]} -> {line.tasks[1]}"
+
+
+def _connections(record: _File, network: Topology, lines: list[_Connection]) -> Connections:
+    """Return the connections, in the order of their numbers."""
+    tasks = np.array([line.tasks for line in lines], np.int32).reshape(-1, 2)
+    nodes = np.array([line.nodes for line in lines], np.int32).reshape(-1, 2)
+    strange = np.flatnonzero((nodes >= network.num_nodes).any(axis=1))
+    if strange.size:
+        line = lines[strange[0]]
+        wanted = f"nodes below {network.num_nodes}"
+        raise InputError(f"connection {_tasks(line)}", f"nodes {list(line.nodes)}", wanted)
+    order = np.array(record.order, np.int32).reshape(-1, 2)
+    strange = np.flatnonzero((order >= len(lines)).any(axis=1))
+    if strange.size:
+        wanted = f"connections below {len(lines)}"
+        raise InputError(f"order[{strange[0]}]", str(order[strange[0]].tolist()), wanted)
+    given = Connections(
+        num_nodes=network.num_nodes,
+        source=nodes[:, 0].copy(),
+        target=nodes[:, 1].copy(),
+        words=np.array([line.words for line in lines], np.int64),
+        source_task=tasks[:, 0].copy(),
+        target_task=tasks[:, 1].copy(),
+        before=order[:, 0].copy(),
+        after=order[:, 1].copy(),
+        name=record.process_graph,
+    )
+    ranks(given)  # refuses a circle
+    return given
+
+
+def _routes(
+    network: Topology, lines: list[_Connection], places: list[str], phase: NDArray[np.int32]
+) -> Paths:
+    """Return the channels that the routes take: those given, or the lowest between their nodes."""
+    offsets = np.zeros(len(lines) + 1, np.int64)
+    np.cumsum([len(line.route) - 1 for line in lines], out=offsets[1:])
+    left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
+    entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
+    strange = np.flatnonzero(np.maximum(left, entered) >= network.num_nodes)
+    if strange.size:
+        at = int(np.searchsorted(offsets, strange[0], side="right")) - 1
+        found, wanted = str(lines[at].route), f"nodes below {network.num_nodes}"
+        raise InputError(f"{places[at]}.route", found, wanted)
+    channels = _lowest_channel(network, left, entered)
+    for at, line in enumerate(lines):
+        if line.channels is not None:
+            channels[offsets[at] : offsets[at + 1]] = _given_channels(network, line, places[at])
+    apart = np.flatnonzero(channels < 0)
+    if apart.size:
+        at = int(np.searchsorted(offsets, apart[0], side="right")) - 1
+        where = f"phase {phase[at]}, connection {_tasks(lines[at])}"
+        found = f"a route from node {left[apart[0]]} to node {entered[apart[0]]}"
+        raise InvalidPlanError(Violation("route", where, found, "nodes that a channel joins"))
+    return Paths(offsets, channels)
+
+
+def _given_channels(network: Topology, line: _Connection, place: str) -> list[int]:
+    """Return the channels of a line that names them, once they lead where its route does."""
+    given, route = line.channels or [], line.route
+    if len(given) != len(route) - 1:
+        wanted = f"{len(route) - 1}, one for each hop of the route"
+        raise InputError(f"{place}.channels", f"{len(given)} channels", wanted)
+    for hop, channel in enumerate(given):
+        where = f"{place}.channels[{hop}]"
+        if channel >= network.num_channels:
+            raise InputError(where, str(channel), f"channels below {network.num_channels}")
+        source, target = network.channel_source[channel], network.channel_target[channel]
+        if target != route[hop + 1] or (hop == 0 and source != route[0]):
+            wanted = f"one from node {route[hop]} to node {route[hop + 1]}, as the route goes"
+            raise InputError(where, f"channel {channel}, from {source} to {target}", wanted)
+    return given

@@ -1,0 +1,212 @@
+"""Timetables of the connections of one phase, in words.
+
+``one``, ``other``: int64[n], the two processors of each connection; where a processor sends and
+receives at once, its two sides count as processors of their own. ``words``: int64[n]. ``later``:
+int64[…], the connections that wait for connection c are at ``first[c]`` to ``first[c + 1]``, and
+``waits``: int64[n] is the number of those that it waits for itself. A ``sequence`` is int64[n], all
+connections, none before one that it waits for. ``start``: int64[n].
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def longest_chain(words, first, later, waits):
+    """Return the most words of connections that wait for one another."""
+    ready, left = np.zeros(len(words), np.int64), waits.copy()
+    open_now = np.flatnonzero(waits == 0)
+    agenda = np.empty(len(words), np.int64)
+    agenda[: len(open_now)] = open_now
+    size, longest = len(open_now), 0
+    for place in range(len(words)):
+        done = agenda[place]
+        end = ready[done] + words[done]
+        longest = max(longest, end)
+        for at in range(first[done], first[done + 1]):
+            ready[later[at]] = max(ready[later[at]], end)
+            left[later[at]] -= 1
+            if left[later[at]] == 0:
+                agenda[size] = later[at]
+                size += 1
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def grouped(one, other, num_processors):
+    """Return ``(places, members)``: the connections of each processor, as a ragged array."""
+    places = np.zeros(num_processors + 2, np.int64)
+    for connection in range(len(one)):
+        places[one[connection] + 2] += 1
+        places[other[connection] + 2] += 1
+    places = np.cumsum(places)
+    members = np.empty(2 * len(one), np.int64)
+    for connection in range(len(one)):
+        for processor in (one[connection], other[connection]):
+            members[places[processor + 1]] = connection
+            places[processor + 1] += 1
+    return places[:-1], members
+
+
+@njit(cache=True, nogil=True)
+def first_allowed(members, taken, waits):
+    """Return the first member that is not taken and waits for none, or -1."""
+    for connection in members:
+        if not taken[connection] and waits[connection] == 0:
+            return connection
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def greedy_sequence(one, other, words, first, later, waits, num_processors):
+    """Fill a sequence as algorithm AS does: the busiest processor's longest connection next.
+
+    ``places`` moves on past what is taken, so that a processor's longest is found at once.
+    """
+    places, members = grouped(one, other, num_processors)
+    for processor in range(num_processors):
+        mine = members[places[processor] : places[processor + 1]]
+        mine[:] = mine[np.argsort(-words[mine], kind="mergesort")]
+    ends = places[1:].copy()
+    least = np.zeros(num_processors, np.int64)  # MIN_TIME of what is not in the sequence yet
+    for connection in range(len(words)):
+        least[one[connection]] += words[connection]
+        least[other[connection]] += words[connection]
+    sequence, left = np.empty(len(words), np.int64), waits.copy()
+    taken = np.zeros(len(words), np.bool_)
+    stuck = np.full(num_processors, -1, np.int64)
+    for step in range(len(words)):
+        chosen = -1
+        while chosen < 0:
+            busiest = -1
+            for processor in range(num_processors):
+                while places[processor] < ends[processor] and taken[members[places[processor]]]:
+                    places[processor] += 1
+                if places[processor] == ends[processor] or stuck[processor] == step:
+                    continue
+                if busiest < 0 or least[processor] > least[busiest]:
+                    busiest = processor
+            chosen = first_allowed(members[places[busiest] : ends[busiest]], taken, left)
+            stuck[busiest] = step
+        sequence[step] = chosen
+        taken[chosen] = True
+        least[one[chosen]] -= words[chosen]
+        least[other[chosen]] -= words[chosen]
+        for at in range(first[chosen], first[chosen + 1]):
+            left[later[at]] -= 1
+    return sequence
+
+
+@njit(cache=True, nogil=True)
+def first_hole(place, end, second_place, second_end, ready, length, begins, finishes):
+    """Return the first time from ``ready`` on at which two processors are free for ``length``.
+
+    ``place`` to ``end``, ``second_place`` to ``second_end``: where the busy times of each are,
+    from ``begins`` to ``finishes``, in order of time.
+    """
+    time = ready
+    while True:
+        while place < end and finishes[place] <= time:
+            place += 1
+        while second_place < second_end and finishes[second_place] <= time:
+            second_place += 1
+        if place < end and begins[place] < time + length:
+            time = finishes[place]
+        elif second_place < second_end and begins[second_place] < time + length:
+            time = finishes[second_place]
+        else:
+            return time
+
+
+@njit(cache=True, nogil=True)
+def occupy(place, end, begin, finish, begins, finishes):
+    """Insert a busy time of a processor, which has place to end so far; there is room for it."""
+    while end > place and begins[end - 1] > begin:
+        begins[end], finishes[end] = begins[end - 1], finishes[end - 1]
+        end -= 1
+    begins[end], finishes[end] = begin, finish
+
+
+@njit(cache=True, nogil=True)
+def fill(sequence, one, other, words, first, later, places, busy, ready, start):
+    """Fill ``start``: each connection in its turn in the first hole that is long enough.
+
+    ``places``: int64[processors + 1], room for the busy times of each, as many as it has
+    connections. ``busy``: int64[2, 2n], ``ready``: int64[n], for use in here.
+    """
+    begins, finishes = busy[0], busy[1]
+    ends = places[:-1].copy()
+    ready[:] = 0
+    for connection in sequence:
+        a, b, length = one[connection], other[connection], words[connection]
+        begin = first_hole(
+            places[a], ends[a], places[b], ends[b], ready[connection], length, begins, finishes
+        )
+        occupy(places[a], ends[a], begin, begin + length, begins, finishes)
+        occupy(places[b], ends[b], begin, begin + length, begins, finishes)
+        ends[a] += 1
+        ends[b] += 1
+        start[connection] = begin
+        for at in range(first[connection], first[connection + 1]):
+            ready[later[at]] = max(ready[later[at]], begin + length)
+
+
+@njit(cache=True, nogil=True)
+def filled(sequence, one, other, words, first, later, num_processors):
+    """Return int64[n], the start of each connection in the timetable of a sequence."""
+    places, _ = grouped(one, other, num_processors)
+    busy, ready = np.empty((2, 2 * len(one)), np.int64), np.empty(len(one), np.int64)
+    start = np.empty(len(one), np.int64)
+    fill(sequence, one, other, words, first, later, places, busy, ready, start)
+    return start
+
+
+@njit(cache=True, nogil=True)
+def keeps_order(sequence, position, first, later):
+    """Whether no connection of a sequence is before one that it waits for."""
+    for place in range(len(sequence)):
+        position[sequence[place]] = place
+    for connection in range(len(sequence)):
+        for at in range(first[connection], first[connection + 1]):
+            if position[later[at]] < position[connection]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def improve(sequence, one, other, words, first, later, num_processors, bound, tries, rng, start):
+    """Anneal a sequence: swap two of it, and look at how many words of its timetable are late.
+
+    Late is what ends after the bound, and the cost is the sum of all ends less the bound: unlike
+    the makespan it tells which of two timetables is nearer to a better one. The temperature falls
+    linearly from a tenth of the mean words to nothing. ``start`` holds the timetable of the
+    sequence, and then that of the least makespan found. Ends at a timetable that meets the bound.
+    """
+    n = len(sequence)
+    places, _ = grouped(one, other, num_processors)
+    busy, ready = np.empty((2, 2 * n), np.int64), np.empty(n, np.int64)
+    found, position = start.copy(), np.empty(n, np.int64)
+    least = np.max(start + words)
+    cost = float(np.sum(np.maximum(start + words - bound, 0)))
+    warmest = 0.1 * np.mean(words)
+    for attempt in range(tries):
+        if least <= bound:
+            break
+        here, there = int(rng.random() * n), int(rng.random() * n)
+        sequence[here], sequence[there] = sequence[there], sequence[here]
+        kept = len(later) == 0 or keeps_order(sequence, position, first, later)
+        if kept:
+            fill(sequence, one, other, words, first, later, places, busy, ready, found)
+            end, late = 0, 0.0
+            for connection in range(n):
+                finish = found[connection] + words[connection]
+                end, late = max(end, finish), late + max(finish - bound, 0)
+            if end < least:
+                least = end
+                start[:] = found
+            warmth = warmest * (1 - attempt / tries)
+            kept = late <= cost or rng.random() < np.exp((cost - late) / warmth)
+        if kept:
+            cost = late
+        else:
+            sequence[here], sequence[there] = sequence[there], sequence[here]

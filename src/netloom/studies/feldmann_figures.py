@@ -1,0 +1,132 @@
+"""Feldmann et al. 1993, figures 2 to 6: aggregate bandwidth, and words between processors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.studies.feldmann_meshes import (
+    MESHES,
+    compiled,
+    interface,
+    most_words,
+    simulated_clocks,
+)
+from netloom.studies.feldmann_phases import pattern
+from netloom.studies.feldmann_simulated import (
+    conset_clocks,
+    message_clocks,
+    overhead_of,
+    own_transfer_clocks,
+)
+from netloom.studies.feldmann_tables import CELLS, SPARSE, bandwidth, words_of
+from netloom.studies.validation import published
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+PATTERNS = ("torus", "butterfly", "all-to-all")
+
+OWN_PLAN = "ConSet, netloom's plan"
+SMALL_MESHES = "ConSet, our meshes"
+
+
+def figures(known: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Yield name, title and table of each figure.
+
+    Tables of bandwidth have a row a point: ``series`` (str), ``what`` (str: ``predicted`` and
+    ``measured`` as printed, or ``simulated``), ``words`` (int, of a connection) or ``mesh`` (str),
+    and ``bandwidth`` (float, MB/s of all cells). Figure 5 is of our meshes, not the paper's: its
+    table has a row a pair of processors, ``mesh`` and ``words`` (int).
+
+    Parameters
+    ----------
+    known
+        The data file's content; another one has fewer words or seeds.
+    """
+    printed = published("feldmann/published") if known is None else known
+    for table, name in enumerate(PATTERNS, 1):
+        points = list(_pattern(printed, f"table {table}", name))
+        title = f"Figure {table + 1}: aggregate bandwidth of the {name} pattern"
+        yield f"figure-{table + 1}", title, _table(points)
+    yield "figure-5", "Figure 5: words between pairs of processors, our meshes", _pairs()
+    title = "Figure 6: aggregate bandwidth of finite elements"
+    yield "figure-6", title, _table(list(_finite_elements(printed)))
+
+
+def _pattern(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the points of a table's figure; words that are not measured there are left out."""
+    predicted, measured = printed[f"{item}, predicted"], printed[f"{item}, measured"]
+    columns = {"predicted": predicted["values"], "measured": dict(measured["values"])}
+    first = printed["section 4.2.1"]
+    if name == "torus":
+        columns["measured"][f"ConSet, {first['words']} words"] = first["clocks"]
+    seeds, replications = measured.get("seeds", (1,)), measured.get("replications", 1)
+    for quantity in columns["measured"]:
+        series, words = quantity.partition(",")[0], words_of(quantity)
+        data = CELLS * predicted["sends"] * words
+        for what, column in columns.items():
+            yield _point(series, what, {"words": words}, data, column[quantity])
+        if series == "ConSet":
+            clocks = conset_clocks(name, words, seeds)
+        else:
+            clocks = message_clocks(name, words, replications)
+        assert data == pattern(name, words).words.sum()
+        yield _point(series, "simulated", {"words": words}, data, clocks)
+    if name == "all-to-all":
+        for words in sorted({words_of(quantity) for quantity in columns["measured"]}):
+            phases, clocks = own_transfer_clocks("phases", words)
+            data = CELLS * predicted["sends"] * words
+            clocks += phases * overhead_of()
+            yield _point(OWN_PLAN, "simulated", {"words": words}, data, clocks)
+
+
+def _finite_elements(printed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield Table 6; bandwidth counts the busiest processor's words for all, as in Table 5."""
+    conset, passing = (
+        printed[f"table 6, {series} predicted"] for series in ("ConSet", "message passing")
+    )
+    predicted = {name.partition(",")[0]: clocks for name, clocks in conset["values"].items()}
+    columns = {
+        ("ConSet", "predicted"): predicted,
+        ("ConSet", "measured"): printed["table 6, measured"]["values"],
+        ("message passing", "predicted"): passing["values"],
+        ("message passing", "measured"): printed["figure 6"]["measured"],
+    }
+    for mesh in MESHES:
+        words = CELLS * passing["meshes"][mesh]["most_words"]
+        for (series, what), column in columns.items():
+            yield _point(series, what, {"mesh": mesh}, words, column[mesh])
+        ours, made = CELLS * most_words(mesh), compiled(mesh, as_published=True)
+        switches = made.plan.num_phases * SPARSE.switch_clocks
+        clocks = switches + SPARSE.clocks_per_word * made.words
+        yield _point(SMALL_MESHES, "predicted", {"mesh": mesh}, ours, clocks)
+        clocks = simulated_clocks(mesh, overhead_of())
+        yield _point(SMALL_MESHES, "simulated", {"mesh": mesh}, ours, clocks)
+
+
+def _point(
+    series: str, what: str, at: Mapping[str, Any], words: int, clocks: float
+) -> dict[str, Any]:
+    return {"series": series, "what": what, **at, "bandwidth": bandwidth(words, clocks)}
+
+
+def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(points)
+
+
+def _pairs() -> pl.DataFrame:
+    """Return the words between two processors that exchange any, each pair once."""
+    import polars as pl
+
+    tables = []
+    for mesh in MESHES:
+        given = interface(mesh)
+        words = given.words[given.source < given.target]
+        tables.append(pl.DataFrame({"mesh": np.full(len(words), mesh), "words": words}))
+    return pl.concat(tables)

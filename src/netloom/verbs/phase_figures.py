@@ -1,0 +1,151 @@
+"""What a plan of phases asks of processors and channels, and what that comes to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.models import ConSetCosts, MessageCosts
+    from netloom.phases import Plan, Timetable
+
+TURNS = 1.25
+"""Times the least clocks of processors and channels from which on waiting is what limits."""
+
+SHARED = 1.02
+"""Times the clocks of processors alone from which on channels are what limits."""
+
+
+def processor_words(
+    plan: Plan, weights: NDArray[np.float64], *, both_ways: bool
+) -> NDArray[np.float64]:
+    """Return float64[num_phases, num_nodes], what each processor moves in each phase.
+
+    Parameters
+    ----------
+    plan
+        The connections and their phases.
+    weights
+        float64[n], what each connection carries.
+    both_ways
+        Whether a processor sends and receives at the same time: then the larger of both counts,
+        otherwise their sum.
+    """
+    nodes = plan.topology.num_nodes
+    start = plan.phase.astype(np.int64) * nodes
+    ends = plan.connections.source, plan.connections.target
+    sent, received = (
+        np.bincount(start + end, weights, plan.num_phases * nodes).reshape(-1, nodes)
+        for end in ends
+    )
+    return np.asarray(np.maximum(sent, received) if both_ways else sent + received, np.float64)
+
+
+def channel_words(plan: Plan) -> NDArray[np.float64]:
+    """Return float64[num_phases, num_channels], the words that cross each channel."""
+    channels, hops = plan.topology.num_channels, plan.routes.lengths
+    at = np.repeat(plan.phase.astype(np.int64) * channels, hops) + plan.routes.channels
+    words = np.repeat(plan.connections.words.astype(np.float64), hops)
+    crossed = np.bincount(at, words, plan.num_phases * channels)
+    return np.asarray(crossed, np.float64).reshape(-1, channels)
+
+
+def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> float | None:
+    """Return the mean words of a connection below which phases are faster than messages.
+
+    By the formulas of ``models.messages``, in which no channel is shared; phases and routes stay
+    as they are while all connections grow alike. A processor takes as long for a word either way,
+    and in phases may wait for others: so it is short connections that profit, of the overhead of
+    messages that they are spared. None where all do, 0 where none does.
+
+    Examples
+    --------
+    A node sends two connections in one phase and receives two in another: 1600 clocks of messages'
+    overhead against 1056 of switches, but 4 words in a row where messages overlap.
+
+    >>> from netloom.models import ConSetCosts, MessageCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> line = topology("mesh:3")
+    >>> given = connections(read("binary-tree:3"), [1, 0, 2], 3)
+    >>> routes = paths(line, DimensionOrder(), given.source, given.target)
+    >>> plan = Plan(line, given, Capacity(2), np.array([0, 0, 1, 1]), routes, "sequential")
+    >>> break_even_words(plan, ConSetCosts(), MessageCosts())
+    136.0
+    """
+    given = plan.connections
+    words = given.words.astype(np.float64)
+    weights = words / words.mean() if words.any() else np.ones(len(given))
+    nodes = plan.topology.num_nodes
+    sends, receives = (np.bincount(end, minlength=nodes) for end in (given.source, given.target))
+    sent, received = (np.bincount(end, weights, nodes) for end in (given.source, given.target))
+    overhead = passing.send_clocks * sends + passing.receive_clocks * receives
+    saved = overhead - plan.num_phases * costs.switch_clocks
+    busiest = processor_words(plan, weights, both_ways=costs.both_ways).max(axis=1, initial=0.0)
+    lost = busiest.sum() * costs.clocks_per_word  # for each mean word, less what messages take
+    lost = lost - np.maximum(sent, received) * passing.clocks_per_word
+    winning = saved > 0
+    if (winning & (lost <= 1e-9 * lost.max(initial=1.0))).any():
+        return None
+    return float((saved[winning] / lost[winning]).max(initial=0.0))
+
+
+class Limit(NamedTuple):
+    """What keeps phases from being faster.
+
+    Attributes
+    ----------
+    kind
+        ``switches``: they take half of the time or more. ``turns``: connections wait for each
+        other longer than processors and channels have to work. ``channels``: the busiest of a phase
+        has more to do than any processor. ``processors``: all they do is send and receive.
+    sentence
+        Which, where and how much.
+    """
+
+    kind: Literal["switches", "turns", "channels", "processors"]
+    sentence: str
+
+
+def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
+    """Return what keeps the phases of a plan, which has some, from being faster."""
+    switches = plan.num_phases * costs.switch_clocks
+    lasting = float(timetable.makespan.sum())
+    share = f"{100 * switches / max(switches + lasting, 1e-300):.3g} % of the time"
+    if switches >= lasting:
+        return Limit("switches", f"Context switches limit it: they are {share}.")
+    words = plan.connections.words.astype(np.float64)
+    at_nodes = processor_words(plan, words, both_ways=costs.both_ways) * costs.clocks_per_word
+    on_channels = channel_words(plan) * costs.channel_clocks_per_word
+    if timetable.kind == "timetable":
+        on_channels[:] = 0  # it leaves them out of account
+    least = np.maximum(at_nodes.max(axis=1), on_channels.max(axis=1))
+    rest = f"Context switches are {share}."
+    if lasting > TURNS * least.sum():
+        why = (
+            f"Turns limit it: processors and channels have {least.sum():,.0f} clocks of work, and"
+            f" connections that wait for each other make that {lasting:,.0f}."
+        )
+        return Limit("turns", f"{why} {rest}")
+    busiest, fullest = at_nodes.max(axis=1), on_channels.max(axis=1)
+    if least.sum() > SHARED * busiest.sum():
+        phase = int(np.argmax(fullest - busiest))
+        name = plan.topology.channel_name(int(np.argmax(on_channels[phase])))
+        why = (
+            f"Channels limit it: in phase {phase}, of {timetable.makespan[phase]:,.0f} clocks,"
+            f" {name} is busy for {fullest[phase]:,.0f}, and no processor for more than"
+            f" {busiest[phase]:,.0f}."
+        )
+        return Limit("channels", f"{why} {rest}")
+    phase = int(np.argmax(busiest))
+    name = plan.topology.node_name(int(np.argmax(at_nodes[phase])))
+    why = (
+        f"Processors limit it: in phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, that"
+        f" of node {name} is busy for {busiest[phase]:,.0f}."
+    )
+    return Limit("processors", f"{why} {rest}")

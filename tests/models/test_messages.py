@@ -1,0 +1,91 @@
+"""Costs of phases and of messages, by hand."""
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.models import (
+    BreakEven,
+    ConSetCosts,
+    MessageCosts,
+    break_even_words,
+    conset_clocks,
+    message_passing_clocks,
+    pattern_message_passing_clocks,
+    regular_conset_clocks,
+)
+
+
+def test_a_switch_is_a_synchronisation_and_a_setup():
+    assert ConSetCosts().switch_clocks == 528
+    assert conset_clocks([100, 0, 50], ConSetCosts(sync_clocks=10, phase_clocks=5)) == 195
+    assert conset_clocks([], ConSetCosts()) == 0
+
+
+def test_one_way_takes_a_processor_twice_as_long():
+    both, one = ConSetCosts(), ConSetCosts(both_ways=False)
+    assert regular_conset_clocks(3, 5, 7, both) == 3 * 528 + 2 * 5 * 7
+    assert regular_conset_clocks(3, 5, 7, one) == 3 * 528 + 2 * 2 * 5 * 7
+
+
+def test_headers_count_in_every_message():
+    costs = MessageCosts(send_clocks=10, receive_clocks=20, clocks_per_word=3, header_words=4)
+    assert message_passing_clocks(2, 6, costs) == 2 * (30 + 3 * 10)
+    assert pattern_message_passing_clocks([0, 1], [1, 0], 6, costs) == 30 + 3 * 10
+
+
+def test_the_busiest_processor_decides():
+    """Processor 1 receives 5 + 7 words and sends 9: 2 receipts, 1 sending, 12 words."""
+    costs = MessageCosts(send_clocks=100, receive_clocks=10, clocks_per_word=2)
+    source, target, words = [0, 2, 1], [1, 1, 3], [5, 7, 9]
+    assert pattern_message_passing_clocks(source, target, words, costs) == 120 + 2 * 12
+    assert pattern_message_passing_clocks([], [], [], costs) == 0
+
+
+def test_a_regular_pattern_costs_the_same_both_ways_of_counting():
+    node = np.arange(8)
+    source = np.tile(node, 3)
+    target = np.concatenate([(node + hop) % 8 for hop in (1, 2, 5)])
+    regular = message_passing_clocks(3, 40, MessageCosts())
+    assert pattern_message_passing_clocks(source, target, 40, MessageCosts()) == regular
+
+
+@pytest.mark.parametrize(
+    ("phases", "sends", "messages", "expected"),
+    [
+        (30, 63, 64, BreakEven(0.0, None)),  # 15840 + 126 k is below 51200 + 128 k
+        (1, 4, 4, BreakEven(0.0, None)),  # 528 + 8 k is below 3200 + 8 k
+        (7, 4, 4, BreakEven(0.0, 0.0)),  # 3696 + 8 k is never below 3200 + 8 k
+        (2, 1, 2, BreakEven(0.0, None)),
+        (4, 1, 2, BreakEven(256.0, None)),  # 2112 + 2 k below 1600 + 4 k above 256 words
+        (1, 4, 2, BreakEven(0.0, 268.0)),  # 528 + 8 k below 1600 + 4 k up to 268 words
+        (4, 4, 2, BreakEven(0.0, 0.0)),
+    ],
+)
+def test_break_even(phases, sends, messages, expected):
+    found = break_even_words(phases, sends, messages, ConSetCosts(), MessageCosts())
+    assert found == expected
+    for words in (1, 200, 260, 300, 10**6):
+        phased = regular_conset_clocks(phases, sends, words, ConSetCosts())
+        faster = phased < message_passing_clocks(messages, words, MessageCosts())
+        below = found.to_words is None or words < found.to_words
+        assert faster == (found.from_words < words and below)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: ConSetCosts(sync_clocks=-1), "sync_clocks: found -1; expected at least 0"),
+        (lambda: ConSetCosts(clocks_per_word=0), "clocks_per_word: found 0; expected above 0"),
+        (lambda: ConSetCosts(phase_clocks=float("nan")), "phase_clocks: found nan"),
+        (lambda: MessageCosts(header_words=-2), "header_words: found -2; expected at least 0"),
+        (lambda: regular_conset_clocks(0, 1, 1, ConSetCosts()), "phases: found 0"),
+        (lambda: message_passing_clocks(1, [3, -4], MessageCosts()), "words: found -4"),
+        (lambda: message_passing_clocks(-1, 3, MessageCosts()), "messages: found -1"),
+        (lambda: break_even_words(1, -1, 1, ConSetCosts(), MessageCosts()), "sends: found -1"),
+    ],
+)
+def test_bad_costs_are_named(ask, message):
+    with pytest.raises(InputError) as caught:
+        ask()
+    assert message in str(caught.value)

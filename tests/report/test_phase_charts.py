@@ -1,0 +1,117 @@
+import json
+
+import numpy as np
+import pytest
+
+from netloom import verbs
+from netloom.report import chart_of
+from netloom.report import phases as charts
+from netloom.report.phases import gantt_chart, phase_map
+
+
+def rows_of(chart, field):
+    """Every row in the data of a chart that has this field."""
+    tables = chart.to_dict()["datasets"].values()
+    return [row for table in tables for row in table if field in row]
+
+
+ASKED = {
+    "few": {"app": "ring:8", "on": "torus:8", "words": 10, "channels": 3},
+    "streaming": {"app": "all-to-all:16", "on": "torus:4x4", "words": 16},
+    "one way": {"app": "all-to-all:16", "on": "torus:4x4", "words": 16, "both_ways": False},
+    "hypercube": {"app": "all-to-all:16", "on": "hypercube:4", "words": 16},
+    "3D": {"app": "torus:2x2x4", "on": "mesh:2x2x4", "words": 3},
+    "broken": {"app": "torus:4x4", "on": "torus:4x4", "words": 3, "failed_channels": "0-1"},
+    "no words": {"app": "ring:4", "on": "torus:4", "words": 0},
+    "nothing": {"app": "ring:4", "on": "torus:2", "tasks_per_node": 4},
+}
+
+
+@pytest.mark.parametrize("asked", list(ASKED))
+def test_every_answer_has_pictures(asked, tmp_path):
+    found = verbs.compile_phases(**ASKED[asked])
+    for name, chart in (("gantt", gantt_chart(found)), ("map", phase_map(found))):
+        title = json.dumps(chart.to_dict()["title"])
+        assert found.plan.topology.name in title
+        path = tmp_path / f"{name}.svg"
+        chart.save(str(path))
+        assert path.read_text().startswith("<svg")
+    assert chart_of(found).to_dict() == gantt_chart(found).to_dict()
+
+
+def test_bars_stand_where_the_timetable_has_them():
+    found = verbs.compile_phases(**ASKED["streaming"], schedule="timetable")
+    bars = rows_of(gantt_chart(found), "way")
+    assert len(bars) == 240
+    before = np.cumsum(found.timetable.makespan) - found.timetable.makespan
+    begins = 528 * np.arange(1, 5) + before
+    for bar in bars:
+        assert bar["from"] == begins[bar["phase"]] + bar["start"]
+        assert bar["to"] - bar["from"] == 32
+        assert bar["lane"] == 0  # one at a time
+        node = bar["source"]
+        assert bar["row"] == f"({node // 4},{node % 4})"
+    bands = rows_of(gantt_chart(found), "middle")
+    assert [band["to"] for band in bands] == begins.tolist()
+    assert {band["to"] - band["from"] for band in bands} == {528}
+
+
+def test_what_a_processor_has_open_at_once_lies_side_by_side():
+    found = verbs.compile_phases(**ASKED["streaming"])
+    bars = rows_of(gantt_chart(found), "way")
+    assert max(bar["lane"] for bar in bars) > 0
+    for one in bars:
+        for other in bars:
+            if one is not other and (one["row"], one["lane"]) == (other["row"], other["lane"]):
+                assert one["to"] <= other["from"] + 1e-6 or other["to"] <= one["from"] + 1e-6
+
+
+def test_processors_that_do_one_thing_at_a_time_show_both_ends():
+    found = verbs.compile_phases(**ASKED["one way"], schedule="timetable")
+    bars = rows_of(gantt_chart(found), "way")
+    assert len(bars) == 480
+    assert [bar["way"] for bar in bars].count("receives") == 240
+    assert {bar["lane"] for bar in bars} == {0}
+    assert all(bar["node"] == bar["target"] for bar in bars if bar["way"] == "receives")
+
+
+def test_few_connections_have_a_row_each():
+    found = verbs.compile_phases(**ASKED["few"])
+    bars = rows_of(gantt_chart(found), "way")
+    assert sorted(bar["row"] for bar in bars) == sorted(
+        found.plan.connections.describe(each) for each in range(16)
+    )
+    assert [bar["from"] for bar in bars] == sorted(bar["from"] for bar in bars)
+
+
+def test_large_charts_show_a_part_and_say_which(monkeypatch):
+    monkeypatch.setattr(charts, "MOST_BARS", 150)
+    monkeypatch.setattr(charts, "MOST_ROWS", 5)
+    monkeypatch.setattr(charts, "MOST_CHANNELS", 150)
+    found = verbs.compile_phases(**ASKED["streaming"])
+    chart = gantt_chart(found)
+    held = np.bincount(found.plan.phase)
+    shown = int((np.cumsum(held) <= 150).sum())
+    assert 0 < shown < 4
+    assert {bar["phase"] for bar in rows_of(chart, "way")} == set(range(shown))
+    assert len({bar["row"] for bar in rows_of(chart, "way")}) == 5
+    said = json.dumps(chart.to_dict()["title"])
+    assert f"the first {shown} of 4 phases and the 5 processors with the most words" in said
+    said = json.dumps(phase_map(found).to_dict())
+    assert "the first 2 of 4 phases" in said
+    assert "phase 1: " in said
+    assert "phase 2: " not in said
+
+
+def test_a_map_has_the_words_of_every_channel_in_every_phase():
+    found = verbs.compile_phases(**ASKED["few"])
+    chart = phase_map(found).to_dict()
+    loads = [sorted(row["load"] for row in table) for table in chart["datasets"].values()]
+    used = found.plan.routes.channels
+    by_phase = np.repeat(found.plan.phase, found.plan.routes.lengths)
+    expected = [
+        sorted(np.bincount(used[by_phase == phase], minlength=16) * 10.0) for phase in (0, 1)
+    ]
+    assert sorted(loads) == sorted(expected)
+    domains = json.dumps(chart).count('"domain": [0.0, 10.0]')
+    assert domains >= 4  # colour and width, the same in both
