@@ -37,7 +37,7 @@ def phase_clocks(plan: Plan, costs: ConSetCosts) -> NDArray[np.float64]:
 def balanced(
     plan: Plan, costs: ConSetCosts, *, seed: int = 1, most_moves: int = MOST_MOVES
 ) -> Plan:
-    """Return a plan of as many phases, whose phases last less long, or the same.
+    """Return a plan of as many phases or fewer that last less long, or the same plan.
 
     Connections are moved to other phases and routes, or change places, by simulated annealing of
     the sum over all phases of what their busiest processor or channel has to do.
@@ -58,7 +58,7 @@ def balanced(
     given, topology = plan.connections, plan.topology
     busy, receivers = _busy(plan, costs)
     before = float(busy.max(axis=1, initial=0.0).sum())
-    if plan.num_phases < 1 or before <= _floor(busy):
+    if plan.num_phases < 1 or before <= _floor(busy[:, : _processors(topology, costs)]):
         return plan
     task = task_of(given, topology, plan.capacity, seed)
     state = state_of(task, plan)
@@ -98,5 +98,5 @@ def _busy(plan: Plan, costs: ConSetCosts) -> tuple[NDArray[np.float64], int]:
 
 
 def _floor(busy: NDArray[np.float64]) -> float:
-    """Return the clocks below which no partition of what is busy now comes."""
+    """Return the clocks below which no partition comes, by what processors have to do."""
     return float(busy.sum(axis=0).max(initial=0.0))

@@ -146,8 +146,10 @@ def propose(state, ends, places, busy, heights, before, after, rng):
     other = -1
     if there != here and rng.random() < 0.5:
         other = partner_in(phase, there, rng)
-    if other >= 0:  # it must not be after what it makes room for, nor before it
+    if other >= 0:  # its order is kept when the first connection has moved already
+        phase[one] = there
         low, high = window(other, phase, before, after, last)
+        phase[one] = here
         if not low <= here <= high:
             other = -1
     return one, other, here, there

@@ -118,7 +118,7 @@ def connections(
     if most > MOST_WORDS:
         raise InputError(app.name, f"{most:.3g} words on an edge", f"at most {MOST_WORDS}")
     before, after = _order_of(app, apart, order)
-    return Connections(
+    made = Connections(
         num_nodes=num_nodes,
         source=source[apart],
         target=target[apart],
@@ -129,6 +129,8 @@ def connections(
         after=after,
         name=app.name,
     )
+    ranks(made)
+    return made
 
 
 def ranks(given: Connections) -> NDArray[np.int32]:

@@ -92,7 +92,8 @@ class Plan:
             entered = hop_phase * places + self.topology.channel_target[self.routes.channels]
             first = self.phase.astype(np.int64) * places + self.connections.source
             taken = np.concatenate([entered, first])
-        return np.bincount(taken, minlength=self.num_phases * places).reshape(-1, places)
+        shape = self.num_phases, places
+        return np.bincount(taken, minlength=self.num_phases * places).reshape(shape)
 
     def __repr__(self) -> str:
         most, limit = int(self.use().max(initial=0)), self.capacity

@@ -70,13 +70,14 @@ def find(net, scratch, price, surcharge, source, target, limit, route):
                 route[step] = via[back]
                 back = source_of[via[back]]
             return paid[target], count
-        if hops[node] == len(route):
-            continue
         for place in range(out_offsets[node], out_offsets[node + 1]):
             channel = out_channels[place]
             other = target_of[channel]
+            ahead = distance[target, other]
+            if settled[other] or hops[node] + 1 + ahead > len(route):
+                continue
             cost = paid[node] + price[enters[channel]] + surcharge[channel]
-            estimate = cost + distance[target, other]
+            estimate = cost + ahead
             if cost < paid[other] and estimate < limit:
                 paid[other], hops[other], via[other] = cost, hops[node] + 1, channel
                 size = push(keys, nodes, size, estimate, other)

@@ -91,7 +91,9 @@ def permutations(
             busy.append(_clocks(given, one[0], on_nodes[0], on_nodes[1], on_channels, costs))
     offsets = np.cumsum([0, *map(len, routed)])
     channels = np.concatenate(routed).astype(np.int32)
-    sizes, weights = (np.unique(rows, axis=1) for rows in (np.array(held), np.array(busy)))
+    sizes, weights = (  # in one layout, so that the kernel is compiled once
+        np.ascontiguousarray(np.unique(rows, axis=1)) for rows in (np.array(held), np.array(busy))
+    )
     return Permutations(sets, sizes, weights, Paths(offsets, channels))
 
 

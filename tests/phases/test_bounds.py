@@ -1,0 +1,146 @@
+"""Bounds by hand, and against the fewest phases that trying everything finds."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError, NoRouteError
+from netloom.models.messages import ConSetCosts
+from netloom.phases import Capacity, least_clocks, least_phases, partition
+from netloom.phases.bounds import MOST_NODES, hop_distances
+from netloom.phases.negotiate import negotiated
+from netloom.topology import cube, graph_topology, mesh, topology, torus, without
+from tests.phases.hand_made import joined
+from tests.reference.partitioning import fewest_phases
+
+ONE_WAY_RING = graph_topology(nx.cycle_graph(4, create_using=nx.DiGraph))
+FROM_CORNER = [(0, node) for node in range(1, 9)]
+ACROSS = [(0, 2), (0, 3), (1, 2), (1, 3)]
+
+BY_HAND = [  # network, pairs, capacity, phases, why
+    (torus(4, 4), FROM_CORNER, (3, "node"), 3, "8 connections start or end at node (0,0), of 3"),
+    (mesh(4), [(0, 1), (0, 2), (0, 3)], (1, "channel"), 3, "3 connections start at node 0, of 1"),
+    (mesh(4), [(1, 0), (2, 0), (3, 0)], (2, "channel"), 2, "3 connections end at node 0, of 2"),
+    (mesh(4), ACROSS, (1, "channel"), 4, "4 connections cross the edge of 2 nodes, of 1"),
+    (mesh(4), ACROSS, (1, "node"), 4, "4 connections cross the edge of 3 nodes, of 1"),
+    (mesh(4), ACROSS, (3, "node"), 2, "4 connections cross the edge of 3 nodes, of 3"),
+    (mesh(4), [(0, 1), (2, 3)], (1, "node"), 1, "shortest paths take 4 virtual channels of nodes"),
+    (
+        topology("ring:8"),
+        [(node, (node + 4) % 8) for node in range(8)],
+        (1, "channel"),
+        2,
+        "shortest paths take 32 virtual channels of channels, of 16",
+    ),
+    (
+        ONE_WAY_RING,
+        [(node, (node + 3) % 4) for node in range(4)],
+        (2, "node"),
+        2,
+        "shortest paths take 16 virtual channels of nodes, of 8",
+    ),
+]
+
+
+@pytest.mark.parametrize(("network", "pairs", "capacity", "phases", "why"), BY_HAND)
+def test_phases_by_hand(network, pairs, capacity, phases, why):
+    given_ = joined(network.num_nodes, pairs, [1] * len(pairs))
+    bound = least_phases(given_, network, Capacity(*capacity))
+    assert bound.phases == phases
+    assert bound.why.startswith(why)
+    assert bound.why.endswith(" a phase")
+
+
+def test_nothing_needs_nothing():
+    none = joined(4, [(0, 1)], [1])
+    none = type(none)(4, *2 * [none.source[:0]], none.words[:0], *4 * [none.source[:0]], "nothing")
+    bound = least_phases(none, mesh(4), Capacity(1))
+    assert (bound.phases, bound.why) == (0, "there is nothing to connect")
+    assert least_clocks(none, mesh(4), ConSetCosts()) == 0
+
+
+@st.composite
+def tiny(draw):
+    sides = draw(st.sampled_from([(2,), (3,), (4,), (5,), (2, 2), (2, 3)]))
+    network = cube(sides, draw(st.booleans()))
+    node = st.integers(0, network.num_nodes - 1)
+    pair = st.tuples(node, node).filter(lambda ends: ends[0] != ends[1])
+    pairs = draw(st.lists(pair, min_size=1, max_size=5))
+    order = draw(st.sets(st.sampled_from(list(zip(range(4), range(1, 5), strict=True)))))
+    order = [both for both in sorted(order) if both[1] < len(pairs)]
+    capacity = Capacity(draw(st.integers(1, 2)), draw(st.sampled_from(["node", "channel"])))
+    return network, joined(network.num_nodes, pairs, [1] * len(pairs), order), capacity
+
+
+@given(tiny())
+@settings(max_examples=80)
+def test_no_plan_has_fewer_phases_than_the_bound(problem):
+    network, given_, capacity = problem
+    assert least_phases(given_, network, capacity).phases <= fewest_phases(
+        network, given_, capacity
+    )
+
+
+def test_words_by_hand():
+    out = joined(16, [(0, 1), (0, 2), (0, 3), (1, 0)], [10, 10, 10, 10])
+    assert least_clocks(out, torus(4, 4), ConSetCosts()) == 60
+    assert least_clocks(out, torus(4, 4), ConSetCosts(both_ways=False)) == 80
+    assert least_clocks(out, torus(4, 4), ConSetCosts(clocks_per_word=10)) == 300
+    into = joined(16, [(1, 0), (2, 0)], [10, 5])
+    assert least_clocks(into, torus(4, 4), ConSetCosts()) == 30
+    round_ = joined(4, [(node, (node + 3) % 4) for node in range(4)], [10] * 4)
+    assert least_clocks(round_, ONE_WAY_RING, ConSetCosts()) == 2 * 30
+    across = joined(4, ACROSS, [10] * 4)
+    assert least_clocks(across, mesh(4), ConSetCosts()) == 2 * 40
+    quick = ConSetCosts(channel_clocks_per_word=0.5)
+    assert least_clocks(across, mesh(4), quick) == 2 * 20
+
+
+def test_negotiation_mostly_finds_what_trying_everything_finds():
+    rng = np.random.default_rng(1)
+    found = best = 0
+    for _ in range(60):
+        pairs = [rng.choice(4, 2, replace=False).tolist() for _ in range(5)]
+        given_ = joined(4, pairs, [1] * 5)
+        capacity = Capacity(int(rng.integers(1, 3)), ["node", "channel"][rng.integers(2)])
+        network = [mesh(4), mesh(2, 2), topology("ring:4")][rng.integers(3)]
+        least = fewest_phases(network, given_, capacity)
+        tried = range(least_phases(given_, network, capacity).phases, 6)
+        phases = next(p for p in tried if negotiated(given_, network, capacity, p))
+        assert least <= phases
+        found, best = found + phases, best + least
+    assert found <= 1.02 * best
+
+
+def test_hops_of_a_directed_network():
+    rng = np.random.default_rng(2)
+    graph = nx.cycle_graph(12, create_using=nx.DiGraph)
+    graph.add_edges_from(rng.choice(12, 2, replace=False).tolist() for _ in range(10))
+    hops = hop_distances(graph_topology(graph))
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    for start in range(12):
+        for end in range(12):
+            assert hops[end, start] == lengths[start][end]
+
+
+def test_nodes_that_no_path_joins():
+    broken = without(mesh(3, 3), nodes="4")
+    given_ = joined(9, [(0, 8), (4, 1)], [1, 1])
+    text = (
+        "mesh:3x3 without node 4: found no route from node 4 to node 1; expected a network that"
+        " joins every connection's nodes"
+    )
+    for ask in (least_phases, partition):
+        with pytest.raises(NoRouteError) as caught:
+            ask(given_, broken, Capacity(1))
+        assert str(caught.value) == text
+        assert (caught.value.source, caught.value.target) == (4, 1)
+
+
+def test_too_many_nodes():
+    long = mesh(MOST_NODES + 1)
+    with pytest.raises(InputError) as caught:
+        least_phases(joined(long.num_nodes, [(0, 1)], [1]), long, Capacity(1))
+    assert str(caught.value) == "topology: found 8193 nodes; expected at most 8192"

@@ -1,0 +1,111 @@
+"""Connections of a mapped process graph: words, ends and order as they were asked for."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.phases.connections import MOST_WORDS, Connections, connections, ranks
+from netloom.workload import process_graph, read
+
+
+def app(edges, num_tasks=4, **weights):
+    source, target = zip(*edges, strict=True)
+    return process_graph(num_tasks, source, target, name="an app", **weights)
+
+
+def test_edges_go_where_their_tasks_run():
+    graph = app([(0, 1), (1, 2), (2, 3), (3, 0)], bytes=[8, 9, 4, 0])
+    made = connections(graph, [5, 0, 3, 3], 6)
+    assert made.source.tolist() == [5, 0, 3]  # 2 -> 3 stays on a node
+    assert made.target.tolist() == [0, 3, 5]
+    assert made.source_task.tolist() == [0, 1, 3]
+    assert made.target_task.tolist() == [1, 2, 0]
+    assert made.words.tolist() == [2, 3, 0]
+    assert (made.num_nodes, made.name, len(made)) == (6, "an app", 3)
+    assert made.describe(2) == "3 -> 0"
+    assert [each.dtype for each in (made.source, made.words)] == [np.int32, np.int64]
+
+
+def test_the_last_word_is_padded():
+    graph = app([(0, 1), (1, 2), (2, 3)], bytes=[1, 8, 8.5])
+    assert connections(graph, range(4), 4, word_bytes=8).words.tolist() == [1, 1, 2]
+    assert connections(graph, range(4), 4, word_bytes=1).words.tolist() == [1, 8, 9]
+    assert connections(graph, range(4), 4, words=0).words.tolist() == [0, 0, 0]
+
+
+def test_tasks_of_one_node_talk_without_the_network():
+    made = connections(read("all-to-all:4"), [1, 1, 1, 1], 2)
+    assert len(made) == 0
+    assert ranks(made).tolist() == []
+
+
+def test_several_connections_may_join_two_nodes():
+    made = connections(app([(0, 2), (0, 3), (1, 2)]), [0, 0, 1, 1], 2)
+    assert list(zip(made.source.tolist(), made.target.tolist(), strict=True)) == 3 * [(0, 1)]
+
+
+def test_an_order_is_kept_once_and_between_nodes_only():
+    order = [((0, 1), (1, 2)), ((0, 1), (1, 2)), ((2, 3), (0, 1)), ((1, 2), (3, 0))]
+    made = connections(app([(0, 1), (1, 2), (2, 3), (3, 0)]), [5, 0, 3, 3], 6, order=order)
+    assert made.before.tolist() == [0, 1]
+    assert made.after.tolist() == [1, 2]
+    assert ranks(made).tolist() == [0, 1, 2]
+    assert repr(made) == "<3 connections of an app, 3 words, 2 in order>"
+
+
+EDGES = [(0, 1), (1, 2), (2, 0)]
+
+MISTAKES = [
+    ({"words": -1}, f"words: found -1; expected 0 to {MOST_WORDS}"),
+    ({"words": MOST_WORDS + 1}, f"words: found {MOST_WORDS + 1}; expected 0 to {MOST_WORDS}"),
+    ({"word_bytes": 0}, "word_bytes: found 0; expected 1 to 1048576 bytes"),
+    (
+        {"order": [((0, 1), (1, 3))]},
+        "order: found 1 -> 3; expected edges of an app",
+    ),
+    (
+        {"order": [((0, 1), (1, 2)), ((1, 2), (2, 0)), ((2, 0), (0, 1))]},
+        "order: found connection 0 -> 1 in, or after, a circle of constraints; expected"
+        " constraints without a circle",
+    ),
+    (
+        {"order": [((1, 2), (1, 2))]},
+        "order: found connection 1 -> 2 in, or after, a circle of constraints; expected"
+        " constraints without a circle",
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "text"), MISTAKES)
+def test_mistakes(wrong, text):
+    with pytest.raises(InputError) as caught:
+        connections(app(EDGES), range(4), 4, **wrong)
+    assert str(caught.value) == text
+
+
+def test_too_many_bytes():
+    heavy = app(EDGES, bytes=[1, 2, 1e300])
+    with pytest.raises(InputError, match=r"an app: found 2.5e\+299 words on an edge; expected at"):
+        connections(heavy, range(4), 4)
+
+
+@given(st.integers(1, 12).flatmap(lambda n: st.tuples(st.just(n), st.randoms())))
+@settings(max_examples=50)
+def test_ranks_are_the_longest_chains(drawn):
+    count, random = drawn
+    names = random.sample(range(count), count)
+    pairs = {tuple(sorted(random.choices(range(count), k=2))) for _ in range(2 * count)}
+    pairs = [(names[a], names[b]) for a, b in sorted(pairs) if a != b]
+    before, after = np.array(pairs, np.int32).reshape(-1, 2).T
+    ends = np.zeros(count, np.int32), np.ones(count, np.int32)
+    made = Connections(2, *ends, np.ones(count, np.int64), *ends, before, after, "drawn")
+    graph = nx.DiGraph(pairs)
+    graph.add_nodes_from(range(count))
+    expected = {
+        node: nx.dag_longest_path_length(graph.subgraph(nx.ancestors(graph, node) | {node}))
+        for node in graph
+    }
+    assert ranks(made).tolist() == [expected[node] for node in range(count)]

@@ -1,0 +1,52 @@
+import json
+
+import pytest
+
+from netloom.report import chart_of
+from netloom.report.mapping import mapping_chart
+from netloom.verbs import find_mapping
+
+ASKED = {
+    "search": {"app": "binary-tree:15", "on": "mesh:4x4", "rounds": 1},
+    "layout": {"app": "binary-tree:63", "on": "mesh:8x8", "layout": "tiles"},
+    "3D": {"app": "torus:2x2x4", "on": "torus:4x2x2", "rounds": 1, "weight": "uniform"},
+    "hypercube": {"app": "ring:16", "on": "hypercube:4", "rounds": 1},
+    "broken": {"app": "ring:8", "on": "torus:4x4", "failed_channels": "0-1", "rounds": 1},
+    "local": {"app": "ring:4", "on": "mesh:2x2", "tasks_per_node": 4, "rounds": 1},
+}
+
+
+@pytest.mark.parametrize("asked", list(ASKED))
+def test_every_answer_has_a_picture(asked, tmp_path):
+    found = find_mapping(**ASKED[asked])
+    chart = mapping_chart(found)
+    title = json.dumps(chart.to_dict()["title"])
+    assert found.topology.name in title
+    assert found.verdict.sentence[:40] in title
+    path = tmp_path / "map.svg"
+    chart.save(str(path))
+    assert path.read_text().startswith("<svg")
+    assert chart_of(found).to_dict() == chart.to_dict()
+
+
+def rows_of(chart, field):
+    tables = chart["datasets"].values()
+    return [row for table in tables for row in table if field in row]
+
+
+def test_what_the_picture_holds():
+    found = find_mapping(**ASKED["search"])
+    chart = mapping_chart(found).to_dict()
+    loads = [row["load"] for row in rows_of(chart, "channel")]
+    analyses = (found.before, found.after)
+    weights = [each.mapped.contention.weighted_channel_load for each in analyses]
+    assert sorted(loads) == sorted([*weights[0], *weights[1]])
+    text = json.dumps(chart)
+    most = max(weights[0].max(), weights[1].max())
+    assert text.count(f'"domain": [0, {most}]') == 4  # colour and width of both networks
+    bars = {row["mapping"]: row["value"] for row in rows_of(chart, "mapping")}
+    assert bars["result"] == found.value
+    assert bars["identity"] == found.to_dict()["objective"]["before"]
+    assert len(bars) == len(found.starts)
+    if found.bound > 0:
+        assert "dashed: no mapping can be below" in text
