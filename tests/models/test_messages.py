@@ -39,6 +39,8 @@ def test_the_busiest_processor_decides():
     costs = MessageCosts(send_clocks=100, receive_clocks=10, clocks_per_word=2)
     source, target, words = [0, 2, 1], [1, 1, 3], [5, 7, 9]
     assert pattern_message_passing_clocks(source, target, words, costs) == 120 + 2 * 12
+    one_way = pattern_message_passing_clocks(source, target, words, costs, both_ways=False)
+    assert one_way == 120 + 2 * (12 + 9)
     assert pattern_message_passing_clocks([], [], [], costs) == 0
 
 

@@ -109,3 +109,10 @@ def test_ranks_are_the_longest_chains(drawn):
         for node in graph
     }
     assert ranks(made).tolist() == [expected[node] for node in range(count)]
+
+
+@pytest.mark.parametrize("node", [-1, 4])
+def test_nodes_that_the_network_does_not_have(node):
+    with pytest.raises(InputError) as caught:
+        connections(app(EDGES), [*range(app(EDGES).num_tasks - 1), node], 4)
+    assert str(caught.value) == f"node_of: found node {node}; expected 0 to 3"

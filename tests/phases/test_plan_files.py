@@ -203,7 +203,7 @@ NOT_A_PLAN = {
     ),
     "nodes that no channel joins": (
         lambda said: line(said, 0).update(route=[0, 2]),
-        "phase 0, connection 100 -> 102: found a route from node 0 to node 2; expected nodes that",
+        "phase 0, connection 100 -> 102: found a hop from node 0 to node 2; expected nodes that",
     ),
 }
 

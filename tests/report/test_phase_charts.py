@@ -115,3 +115,14 @@ def test_a_map_has_the_words_of_every_channel_in_every_phase():
     assert sorted(loads) == sorted(expected)
     domains = json.dumps(chart).count('"domain": [0.0, 10.0]')
     assert domains >= 4  # colour and width, the same in both
+
+
+def test_the_gantt_chart_says_what_its_bars_are():
+    said = {}
+    for asked in ("few", "streaming", "one way"):
+        chart = gantt_chart(verbs.compile_phases(**ASKED[asked])).to_dict()
+        said[asked] = " ".join(chart["title"]["subtitle"])
+    assert "bar: a connection; grey: context switches of 528 clocks" in said["few"]
+    assert "bar: a connection, at the node that sends; grey" in said["streaming"]
+    assert "bar: a connection, at both its nodes; grey" in said["one way"]
+    assert said["streaming"].endswith("; above: the phases")

@@ -105,7 +105,8 @@ def test_connections_stream_by_default_where_processors_can(costs, kind):
 def test_a_processor_that_does_one_or_the_other_takes_twice_as_long():
     found = compile_phases(**TORUS, words=16, both_ways=False)
     assert found.predicted["conset"] == 528 + 2 * 8 * 16
-    assert found.predicted["break_even_words"] == (3200 - 528) / (16 - 8)  # a word, of 8 of both
+    assert found.predicted["message_passing"] == 3200 + 2 * 8 * 16
+    assert found.predicted["break_even_words"] is None  # a word takes as long either way
 
 
 def test_the_break_even_of_a_plan_by_hand():
@@ -275,6 +276,18 @@ def test_an_order_from_a_file_is_kept(tmp_path):
     assert np.array_equal(given.plan.connections.before, found.plan.connections.before)
     assert found.provenance.configuration["order"] == str(file)
     assert found.clocks >= 528 + 4 * 20
+
+
+def test_an_order_goes_on_through_what_stays_on_a_node():
+    nodes = [0, 1, 1, 2]  # 1 -> 2 needs no connection, and yet 2 -> 3 has to wait for 0 -> 1
+    steps = [((0, 1), (1, 2)), ((1, 2), (2, 1)), ((2, 1), (2, 3))]
+    asked = {"app": "ring:4", "on": "torus:3", "words": 10, "mapping": nodes, "tasks_per_node": 2}
+    found = compile_phases(**asked, order=steps)
+    given = found.plan.connections
+    (pair,) = zip(given.before, given.after, strict=True)
+    assert [given.describe(each) for each in pair] == ["0 -> 1", "2 -> 3"]
+    with pytest.raises(InputError, match="a circle"):
+        compile_phases(**asked, order=[*steps, ((2, 3), (1, 2))])
 
 
 @pytest.mark.parametrize(

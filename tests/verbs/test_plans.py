@@ -91,7 +91,12 @@ def test_workers_are_handed_on(plan, monkeypatch):
 
 @pytest.mark.parametrize(
     ("programs", "said"),
-    [("none", "found str; expected a list"), ([{"node": 0}], "found KeyError 'phases'")],
+    [
+        ("none", "found str; expected a list"),
+        ([{"node": 0}], "found no 'phases'; expected what NodeProgram.to_dict writes"),
+        ([1], "found a field of another kind; expected what"),
+        ([{"node": "x", "phases": []}], "found invalid literal for int() with base 10: 'x'"),
+    ],
 )
 def test_programs_that_are_none(plan, programs, said):
     path = plan(lambda data: data.update(programs=programs))

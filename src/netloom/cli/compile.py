@@ -1,6 +1,8 @@
 """``netloom compile``: a known pattern into phases, routes and a timetable."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +81,8 @@ def compile_(
     if pattern in ON_PLANS:
         _on_plan(pattern, plan, given, as_json=as_json)
     elif plan is not None:
-        raise InputError("compile", f"'{pattern}' and '{plan}'", "a pattern, or verify PLAN")
+        wanted = "a pattern alone, verify PLAN or run PLAN"
+        raise InputError("compile", f"'{pattern}' and '{plan}'", wanted)
     else:
         _compile(pattern, given, as_json=as_json)
 
@@ -92,22 +95,25 @@ def _compile(pattern: str, given: dict[str, Any], *, as_json: bool) -> None:
     _check_files(**files)
     if given.pop("one_way", False):
         given["both_ways"] = False
-    with compilation_announced(), advice_shown():
+    with compilation_announced(), advice_shown(), _verified():
         from netloom.verbs import compile_phases
 
-        result = _verified(lambda: compile_phases(pattern, **given))
+        result = compile_phases(pattern, **given)
     _answer(result, files, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _verified(work: Any) -> Any:
-    """Do something with a plan; a rule that it breaks is one line and exit code 1."""
+@contextmanager
+def _verified(plan: Path | None = None) -> Iterator[None]:
+    """Make a rule that a plan breaks one line, and exit code 1; JSON too if a file is named."""
     from netloom.phases import InvalidPlanError
 
     try:
-        return work()
+        yield
     except InvalidPlanError as error:
+        if plan is not None:
+            print_json({"plan": str(plan), "verified": False, "violation": str(error)})
         typer.echo(f"netloom: {error}", err=True)
         raise typer.Exit(FAILED) from None
 
@@ -118,9 +124,10 @@ def _on_plan(what: str, plan: Path | None, given: dict[str, Any], *, as_json: bo
     if given:
         option = f"--{next(iter(given)).rstrip('_').replace('_', '-')}"
         raise InputError(f"compile {what}", option, "a plan file, and at most --json")
-    from netloom.verbs import run_plan, verify_plan
+    with compilation_announced(), _verified(plan if as_json else None):
+        from netloom.verbs import run_plan, verify_plan
 
-    result = _verified(lambda: (verify_plan if what == "verify" else run_plan)(plan))
+        result: Any = verify_plan(plan) if what == "verify" else run_plan(plan)
     if as_json:
         print_json(result.to_dict())
     else:
@@ -133,14 +140,14 @@ def _check_files(
     gantt: Path | None, map_: Path | None, out: Path | None, programs: Path | None
 ) -> None:
     """Refuse files that cannot be written, before any work."""
-    from netloom.report.save import check_picture
+    from netloom.report.save import check_picture, check_writable
 
     for picture in (gantt, map_):
         if picture is not None:
             check_picture(picture)
     for path in (out, programs):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(str(path), "a folder that is not there", "a file in one that is")
+        if path is not None:
+            check_writable(path)
     if out is not None and out.is_dir():
         raise InputError(str(out), "a folder", "a file, such as plan.json")
     if programs is not None and programs.suffix not in ("", ".json"):
@@ -155,6 +162,9 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
 
         show(result)
     written = []
+    for file in ("out", "programs"):
+        if files[file] is not None:
+            _make_folder_of(files[file])
     if files["out"] is not None:
         result.write(files["out"])
         written.append(f"Plan: {files['out']}")
@@ -165,6 +175,15 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
     if not as_json:
         for line in written:
             typer.echo(line)
+
+
+def _make_folder_of(path: Path) -> None:
+    from netloom.textfiles import unwritable
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _check_costs(costs: ConSetCosts | MessageCosts, positive: tuple[str, ...]) -> None:
     for name, value in vars(costs).items():
         if not 0 <= value < inf or (name in positive and value == 0):
-            wanted = "above 0" if name in positive else "at least 0"
+            wanted = f"{'above 0' if name in positive else 'at least 0'}, and finite"
             raise InputError(name, f"{value:g}", wanted)
 
 
@@ -224,13 +224,18 @@ def message_passing_clocks(
 
 
 def pattern_message_passing_clocks(
-    source: ArrayLike, target: ArrayLike, words: ArrayLike, costs: MessageCosts
+    source: ArrayLike,
+    target: ArrayLike,
+    words: ArrayLike,
+    costs: MessageCosts,
+    *,
+    both_ways: bool = True,
 ) -> float:
     """Return the clocks of the busiest processor of any pattern, one message for each connection.
 
     ``message_passing_clocks``, processor by processor: the overheads of all messages that it sends
-    and receives, and the longer of their transfers, out or in, as these overlap. A lower bound of
-    the model: a processor may have to wait for its messages.
+    and receives, and the longer of their transfers, out or in, where these overlap, or else both. A
+    lower bound of the model: a processor may have to wait for its messages.
 
     Parameters
     ----------
@@ -240,6 +245,8 @@ def pattern_message_passing_clocks(
         int[n], words of each message; a scalar where all are alike.
     costs
         Of the machine.
+    both_ways
+        Whether a processor sends and receives words at the same time, as in Tables 1-3.
 
     Raises
     ------
@@ -250,6 +257,8 @@ def pattern_message_passing_clocks(
     --------
     >>> pattern_message_passing_clocks([0, 1, 2], [1, 2, 0], 32, MessageCosts())
     864.0
+    >>> pattern_message_passing_clocks([0, 1, 2], [1, 2, 0], 32, MessageCosts(), both_ways=False)
+    928.0
     >>> pattern_message_passing_clocks([0, 0, 0], [1, 2, 3], [10, 20, 30], MessageCosts())
     1320.0
     """
@@ -262,7 +271,8 @@ def pattern_message_passing_clocks(
     overhead += costs.receive_clocks * np.bincount(receiver, minlength=processors)
     sent = np.bincount(sender, length, processors)
     received = np.bincount(receiver, length, processors)
-    return float((overhead + costs.clocks_per_word * np.maximum(sent, received)).max())
+    moved = np.maximum(sent, received) if both_ways else sent + received
+    return float((overhead + costs.clocks_per_word * moved).max())
 
 
 def fitted_finite_element_clocks(degree: int, most_words: int) -> float:

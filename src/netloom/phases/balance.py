@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.phases.bounds import least_clocks
 from netloom.phases.negotiate import plan_of, scratch_of, state_of, task_of
 
 if TYPE_CHECKING:
@@ -58,21 +59,25 @@ def balanced(
     given, topology = plan.connections, plan.topology
     busy, receivers = _busy(plan, costs)
     before = float(busy.max(axis=1, initial=0.0).sum())
-    if plan.num_phases < 1 or before <= _floor(busy[:, : _processors(topology, costs)]):
+    if plan.num_phases < 1 or before <= least_clocks(given, topology, costs):
         return plan
     task = task_of(given, topology, plan.capacity, seed)
     state = state_of(task, plan)
     state.table[plan.capacity.virtual_channels :] = np.inf
     state.price[:] = state.table[state.use]
     words = given.words.astype(np.float64)
-    height = balance(
+    heights, unit = np.zeros(plan.num_phases), max(1e-9, float(busy.sum()) / plan.num_phases)
+    load = busy, heights, (busy**2).sum(axis=1), np.ones(plan.num_phases, np.bool_), unit
+    work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
+    balance(
         task.net, scratch_of(task), task.ends, (receivers, _processors(topology, costs)),
         (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
-        task.before, task.after, busy,
+        task.before, task.after, load, work,
         min(most_moves, max(LEAST_MOVES, MOVES * len(given))),
         HEAT * float(words.mean()) * costs.clocks_per_word, np.random.default_rng(seed),
     )  # fmt: skip
-    return plan_of(given, topology, plan.capacity, state, plan.method) if height < before else plan
+    after = plan_of(given, topology, plan.capacity, state, plan.method)
+    return after if heights.sum() < before else plan
 
 
 def _processors(topology: Topology, costs: ConSetCosts) -> int:
@@ -95,8 +100,3 @@ def _busy(plan: Plan, costs: ConSetCosts) -> tuple[NDArray[np.float64], int]:
         at, np.concatenate([clocks, clocks, on_channels]), minlength=plan.num_phases * width
     )
     return busy.astype(np.float64).reshape(-1, width), receivers
-
-
-def _floor(busy: NDArray[np.float64]) -> float:
-    """Return the clocks below which no partition comes, by what processors have to do."""
-    return float(busy.sum(axis=0).max(initial=0.0))

@@ -1,12 +1,14 @@
 """Connections moved between phases until the phases, one after the other, last less long.
 
-A phase lasts as long as its busiest processor or channel: its height. ``busy`` holds the clocks of
-processors, then channels, in each phase.
+A phase lasts as long as its busiest processor or channel: its height. What is known of the phases
+is ``load``: ``busy``, float64[phases, places], the clocks of processors, then channels; ``heights``
+and ``squares``, float64[phases], the most of each row and the sum of its squares; ``stale``,
+bool[phases], whether something as busy as the height has become less so.
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import inlined, kernel
 from netloom.phases.route_kernel import find, shift, window
 
 EVENNESS = 0.02
@@ -19,63 +21,80 @@ PARTNERS = 12
 """Connections that are looked at for one that makes room for another."""
 
 
-@njit(cache=True, nogil=True)
-def height_of(busy, unit):
-    """Return the height of a phase, and its cost: the height, and how uneven the loads are."""
-    height, squares = 0.0, 0.0
-    for clocks in busy:
-        height = max(height, clocks)
-        squares += clocks * clocks
-    return height, height + EVENNESS * squares / unit
+@inlined
+def refresh(load, number):
+    """Bring the height of a phase up to date; return its cost, less for loads that are even."""
+    busy, heights, squares, stale, unit = load
+    if stale[number]:
+        height = 0.0
+        for clocks in busy[number]:
+            height = max(height, clocks)
+        heights[number], stale[number] = height, False
+    return heights[number] + EVENNESS * squares[number] / unit
 
 
-@njit(cache=True, nogil=True)
-def occupy(busy, ends, places, one, clocks, route, count, sign):
+@inlined
+def add(load, number, place, clocks):
+    """Keep a processor or channel of a phase busy for more clocks, or for fewer."""
+    busy, heights, squares, stale, _ = load
+    before = busy[number, place]
+    after = before + clocks
+    busy[number, place] = after
+    squares[number] += (after - before) * (after + before)
+    if clocks > 0:
+        heights[number] = max(heights[number], after)
+    elif before >= heights[number]:
+        stale[number] = True
+
+
+@inlined
+def occupy(load, number, ends, places, one, clocks, route, count, sign):
     """Add a connection's clocks to its processors and channels in a phase, or take them out."""
     receivers, channels = places
-    busy[ends[0][one]] += sign * clocks[0][one]
-    busy[receivers + ends[1][one]] += sign * clocks[0][one]
+    add(load, number, ends[0][one], sign * clocks[0][one])
+    add(load, number, receivers + ends[1][one], sign * clocks[0][one])
     for step in range(count):
-        busy[channels + route[step]] += sign * clocks[1][one]
+        add(load, number, channels + route[step], sign * clocks[1][one])
 
 
-@njit(cache=True, nogil=True)
-def leave(net, ends, places, clocks, state, busy, one, kept):
+@kernel
+def leave(net, ends, places, clocks, state, load, one, kept):
     """Take a connection out of its phase; its route is kept. Return the route's hops."""
     phase, routes, lengths = state[4], state[5], state[6]
     here, count = phase[one], lengths[one]
-    kept[:count] = routes[one, :count]
+    for step in range(count):
+        kept[step] = routes[one, step]
     shift(net, state, one, ends[0][one], -1)
-    occupy(busy[here], ends, places, one, clocks, kept, count, -1)
+    occupy(load, here, ends, places, one, clocks, kept, count, -1)
     phase[one] = -1
     return count
 
 
-@njit(cache=True, nogil=True)
-def enter(net, ends, places, clocks, state, busy, one, there, route, count):
+@kernel
+def enter(net, ends, places, clocks, state, load, one, there, route, count):
     """Put a connection into a phase over a route."""
     phase, routes, lengths = state[4], state[5], state[6]
     phase[one], lengths[one] = there, count
-    routes[one, :count] = route[:count]
+    for step in range(count):
+        routes[one, step] = route[step]
     shift(net, state, one, ends[0][one], 1)
-    occupy(busy[there], ends, places, one, clocks, route, count, 1)
+    occupy(load, there, ends, places, one, clocks, route, count, 1)
 
 
-@njit(cache=True, nogil=True)
-def way(net, scratch, ends, places, clocks, state, busy, surcharge, one, there, limit, found):
+@kernel
+def way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found):
     """Find a route in a phase that has room for it, around channels that would be too busy."""
-    first = places[1]
+    first, limit = places[1], ROOM * load[1][there] - clocks[1][one]
+    row, price = load[0][there], state[1]
     for channel in range(len(surcharge)):
-        crowded = busy[there, first + channel] + clocks[1][one] > limit
-        surcharge[channel] = 1.0 if crowded else 0.0
-    price = state[1]
+        surcharge[channel] = 1.0 if row[first + channel] > limit else 0.0
     paid, count = find(
         net, scratch, price[there], surcharge, ends[0][one], ends[1][one], np.inf, found
     )
     return count if paid < np.inf else -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def partner_in(phase, there, rng):
     """Return a connection of a phase by chance; -1 if a few tries find none."""
     for _ in range(PARTNERS):
@@ -85,12 +104,15 @@ def partner_in(phase, there, rng):
     return -1
 
 
-@njit(cache=True, nogil=True)
-def busiest(heights, busy, places, state, ends, rng):
+@inlined
+def busiest(load, places, state, ends, rng):
     """Return a connection of the busiest processor or channel of a phase, by chance."""
     phase, routes, lengths = state[4], state[5], state[6]
-    number = int(rng.random() * len(heights))
-    spot = np.argmax(busy[number])
+    busy, heights = load[0], load[1]
+    number, spot = int(rng.random() * len(busy)), 0
+    least = heights[number] * (1 - 1e-9)
+    while spot < busy.shape[1] - 1 and busy[number, spot] < least:
+        spot += 1
     receivers, channels = places
     start = int(rng.random() * len(phase))
     for ahead in range(len(phase)):
@@ -106,8 +128,8 @@ def busiest(heights, busy, places, state, ends, rng):
     return start
 
 
-@njit(cache=True, nogil=True)
-def exchange(net, scratch, ends, places, clocks, state, busy, heights, moved, room, surcharge):
+@kernel
+def exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge):
     """Move a connection to another phase or route, and its partner, if any, to where it was.
 
     ``moved`` holds both connections (-1: no partner) and their two phases. Both have been taken
@@ -115,29 +137,25 @@ def exchange(net, scratch, ends, places, clocks, state, busy, heights, moved, ro
     """
     one, other, here, there = moved
     found = room[0]
-    limit = ROOM * heights[there]
-    hops = way(net, scratch, ends, places, clocks, state, busy, surcharge, one, there, limit, found)
+    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, one, there, found)
     if hops < 0:
         return 0
-    enter(net, ends, places, clocks, state, busy, one, there, found, hops)
+    enter(net, ends, places, clocks, state, load, one, there, found, hops)
     if other < 0:
         return 1
-    limit = ROOM * heights[here]
-    hops = way(
-        net, scratch, ends, places, clocks, state, busy, surcharge, other, here, limit, found
-    )
+    hops = way(net, scratch, ends, places, clocks, state, load, surcharge, other, here, found)
     if hops < 0:
         return 1
-    enter(net, ends, places, clocks, state, busy, other, here, found, hops)
+    enter(net, ends, places, clocks, state, load, other, here, found, hops)
     return 2
 
 
-@njit(cache=True, nogil=True)
-def propose(state, ends, places, busy, heights, before, after, rng):
+@kernel
+def propose(state, ends, places, load, before, after, rng):
     """Return a connection, a partner or -1, and the phases that they may change places between."""
-    phase, last = state[4], len(busy) - 1
+    phase, last = state[4], len(load[0]) - 1
     if rng.random() < 0.5:
-        one = busiest(heights, busy, places, state, ends, rng)
+        one = busiest(load, places, state, ends, rng)
     else:
         one = int(rng.random() * len(phase))
     here = phase[one]
@@ -155,9 +173,9 @@ def propose(state, ends, places, busy, heights, before, after, rng):
     return one, other, here, there
 
 
-@njit(cache=True, nogil=True)
-def balance(net, scratch, ends, places, clocks, state, before, after, busy, moves, heat, rng):
-    """Anneal a plan by moving connections, or exchanging two; return the height of all phases.
+@kernel
+def balance(net, scratch, ends, places, clocks, state, before, after, load, work, moves, heat, rng):
+    """Anneal a plan by moving connections, or exchanging two; ``load`` then holds what it is.
 
     Parameters
     ----------
@@ -165,39 +183,41 @@ def balance(net, scratch, ends, places, clocks, state, before, after, busy, move
         Where receivers, then channels begin in a row of ``busy``.
     clocks
         For each connection, the clocks it keeps a processor, then a channel busy.
+    load
+        ``busy`` of the plan, all heights stale, and the unit of squares.
+    work
+        Room for surcharges of channels, and for three routes.
     """
-    longest = state[5].shape[1]
-    heights, costs = np.zeros(len(busy)), np.zeros(len(busy))
-    unit = max(1e-9, busy.sum() / len(busy))
-    for number in range(len(busy)):
-        heights[number], costs[number] = height_of(busy[number], unit)
-    surcharge, room = np.zeros(len(net[0])), np.empty((3, longest), np.int32)
+    heights, squares, stale = load[1], load[2], load[3]
+    surcharge, room = work
+    for number in range(len(heights)):
+        refresh(load, number)
     for turn in range(moves):
-        moved = propose(state, ends, places, busy, heights, before, after, rng)
+        moved = propose(state, ends, places, load, before, after, rng)
         one, other, here, there = moved
-        count = leave(net, ends, places, clocks, state, busy, one, room[1])
+        high_here, square_here = heights[here], squares[here]
+        high_there, square_there = heights[there], squares[there]
+        cost = refresh(load, here)
+        if there != here:
+            cost += refresh(load, there)
+        count = leave(net, ends, places, clocks, state, load, one, room[1])
         other_count = 0
         if other >= 0:
-            other_count = leave(net, ends, places, clocks, state, busy, other, room[2])
-        back = exchange(
-            net, scratch, ends, places, clocks, state, busy, heights, moved, room, surcharge
-        )
+            other_count = leave(net, ends, places, clocks, state, load, other, room[2])
+        back = exchange(net, scratch, ends, places, clocks, state, load, moved, room, surcharge)
         if back == 1 + (other >= 0):
-            high_here, cost_here = height_of(busy[here], unit)
-            high_there, cost_there = height_of(busy[there], unit)
-            gain = costs[here] - cost_here
+            gain = cost - refresh(load, here)
             if there != here:
-                gain += costs[there] - cost_there
+                gain -= refresh(load, there)
             warm = heat * (1.0 - turn / moves) ** 2 + 1e-12
             if gain >= 0 or rng.random() < np.exp(gain / warm):
-                heights[here], costs[here] = high_here, cost_here
-                heights[there], costs[there] = high_there, cost_there
                 continue
         if back >= 1:
-            leave(net, ends, places, clocks, state, busy, one, room[0])
+            leave(net, ends, places, clocks, state, load, one, room[0])
         if back == 2:
-            leave(net, ends, places, clocks, state, busy, other, room[0])
-        enter(net, ends, places, clocks, state, busy, one, here, room[1], count)
+            leave(net, ends, places, clocks, state, load, other, room[0])
+        enter(net, ends, places, clocks, state, load, one, here, room[1], count)
         if other >= 0:
-            enter(net, ends, places, clocks, state, busy, other, there, room[2], other_count)
-    return heights.sum()
+            enter(net, ends, places, clocks, state, load, other, there, room[2], other_count)
+        heights[here], squares[here], stale[here] = high_here, square_here, False
+        heights[there], squares[there], stale[there] = high_there, square_there, False

@@ -91,13 +91,14 @@ def connections(
         Bytes of a word; the last word of a connection may be padded.
     order
         Pairs of edges (source task, target task): the first has delivered its words before the
-        second sends any. Edges between tasks of one node wait for nothing and are left out.
+        second sends any. Edges between tasks of one node take no time: what comes before one
+        comes before all that come after it.
 
     Raises
     ------
     InputError
-        If words are negative or too many, an edge of the order is not one of the graph's, or the
-        order is a circle.
+        If there is no such node, words are negative or too many, an edge of the order is not one of
+        the graph's, or the order is a circle.
 
     Examples
     --------
@@ -111,6 +112,10 @@ def connections(
     if not 1 <= word_bytes <= 2**20:
         raise InputError("word_bytes", f"{word_bytes}", f"1 to {2**20} bytes")
     nodes = np.asarray(node_of, np.int32)
+    assert len(nodes) == app.num_tasks, "each task has a node"
+    outside = nodes[(nodes < 0) | (nodes >= num_nodes)]
+    if outside.size:
+        raise InputError("node_of", f"node {outside[0]}", f"0 to {num_nodes - 1}")
     source, target = nodes[app.source], nodes[app.target]
     apart = np.flatnonzero(source != target)
     carried = np.ceil(app.bytes / word_bytes) if words is None else np.full(app.num_edges, words)
@@ -129,7 +134,7 @@ def connections(
         after=after,
         name=app.name,
     )
-    ranks(made)
+    ranks(made)  # refuses a circle
     return made
 
 
@@ -177,13 +182,25 @@ def _order_of(
     }
     number = np.full(app.num_edges, -1, np.int32)
     number[apart] = np.arange(len(apart))
-    pairs = set()
+    earlier: dict[int, set[int]] = {}
+    later: dict[int, set[int]] = {}
     for first, second in order:
         for start, end in (first, second):
             if (start, end) not in edge_of:
                 raise InputError("order", f"{start} -> {end}", f"edges of {app.name}")
-        pair = int(number[edge_of[first]]), int(number[edge_of[second]])
-        if min(pair) >= 0:
-            pairs.add(pair)
-    both = np.array(sorted(pairs), np.int32).reshape(-1, 2)
+        later.setdefault(edge_of[first], set()).add(edge_of[second])
+        earlier.setdefault(edge_of[second], set()).add(edge_of[first])
+    for edge in sorted(edge for edge in earlier.keys() | later.keys() if number[edge] < 0):
+        _skip(edge, earlier, later)
+    pairs = sorted((number[a], number[b]) for a, following in later.items() for b in following)
+    both = np.array(pairs, np.int32).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+def _skip(edge: int, earlier: dict[int, set[int]], later: dict[int, set[int]]) -> None:
+    """Take an edge out of the order: all that came before it now come before all after it."""
+    firsts, lasts = (of.pop(edge, set()) - {edge} for of in (earlier, later))
+    for each in firsts:
+        later[each] = later[each] - {edge} | lasts
+    for each in lasts:
+        earlier[each] = earlier[each] - {edge} | firsts

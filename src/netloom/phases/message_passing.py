@@ -91,7 +91,8 @@ def message_passing(
     costs of iWarp: what Tables 1-3 of Feldmann et al. 1993 are computed by, but for the hops. A
     message takes the processor of its source for ``send_clocks``, then crosses the network, then
     takes that of its target for ``receive_clocks``; a processor serves what comes first. What the
-    channels between a processor and its router take is within these.
+    channels between a processor and its router take is within these. Words come in while others
+    go out, whatever the costs of connections say of ``both_ways``.
 
     The network is one of wormhole routers, a word a cycle on each channel and two cycles a hop,
     with default routing: on a torus, dimension order on 3 VCs, of which messages that have crossed

@@ -34,6 +34,10 @@ HISTORY_GROWTH = 0.3
 RIP_UPS, RIPPED = 10, 0.25
 """Rounds of ripping up and rerouting in sequential routing, and the share ripped up in each."""
 
+FEW = 16
+"""Connections without a route up to which a round that leaves no fewer of them is worth another:
+where they are more, chance does not find room for all of them."""
+
 
 class State(NamedTuple):
     """Routes so far, and what they make places cost.
@@ -163,10 +167,10 @@ def sequential(
 
     One connection after the other takes the cheapest path of all phases; a place costs 1 and one
     more for each path through it, and cannot be had when it is full. Then, some times, a part of
-    the connections is ripped up, and rerouted after those without a route (algorithm APR of
-    Feldmann et al. 1993, section 4.4.1, which leaves costs and order open: these, with the
-    longest first, are the best of those tried). Connections that come in an order take the first
-    phase that has room for them, not the cheapest.
+    the connections is ripped up, and rerouted after those without a route, as long as that leaves
+    fewer, or few, without one (algorithm APR of Feldmann et al. 1993, section 4.4.1, which leaves
+    costs and order open: these, with the longest first, are the best of those tried). Connections
+    that come in an order take the first phase that has room for them, not the cheapest.
 
     Parameters
     ----------
@@ -181,12 +185,14 @@ def sequential(
     state.table[:] = 1.0 + np.arange(len(state.table))
     state.table[limit:] = np.inf
     state.price[:] = 1.0
-    turn, nowhere = task.turn, np.full(len(given), -1)
+    turn, nowhere, most = task.turn, np.full(len(given), -1), np.inf
     for again in range(RIP_UPS + 1):
-        if _route(task, state, turn, limit, nowhere, first_fit=bool(ordered)) == 0:
+        left = _route(task, state, turn, limit, nowhere, first_fit=bool(ordered))
+        if left == 0:
             return plan_of(given, topology, capacity, state, "sequential")
-        if ordered or again == RIP_UPS:
+        if ordered or again == RIP_UPS or left >= most:
             break
+        most = max(FEW, left)
         lost = state.phase < 0
         rip_up(task.net, task.ends, tuple(state), np.flatnonzero(rng.random(len(lost)) < RIPPED))
         turn = np.concatenate([task.turn[lost[task.turn]], task.turn[~lost[task.turn]]])
@@ -252,7 +258,7 @@ def scratch_of(task: Task) -> tuple[NDArray[np.generic], ...]:
     return (
         np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64),
         np.zeros(channels + nodes + 1), np.zeros(channels + nodes + 1, np.int64),
-        np.zeros(nodes, np.bool_),
+        np.zeros(nodes, np.bool_), np.zeros(task.hops, np.int32),
     )  # fmt: skip
 
 

@@ -23,6 +23,8 @@ Primitive: TypeAlias = Literal["send_element", "receive_element"]
 SEND: Primitive = "send_element"
 RECEIVE: Primitive = "receive_element"
 
+WANTED = "what NodeProgram.to_dict writes"
+
 
 @dataclass(frozen=True)
 class Action:
@@ -174,9 +176,12 @@ def node_program(data: dict[str, Any]) -> NodeProgram:
             for each in data["phases"]
         )
         return NodeProgram(int(data["node"]), phases)
-    except (KeyError, TypeError, ValueError) as error:
-        found = f"{type(error).__name__} {error}"
-        raise InputError("node program", found, "what NodeProgram.to_dict writes") from None
+    except KeyError as error:
+        raise InputError("node program", f"no {error}", WANTED) from None
+    except ValueError as error:
+        raise InputError("node program", str(error), WANTED) from None
+    except TypeError:
+        raise InputError("node program", "a field of another kind", WANTED) from None
 
 
 def _action(data: dict[str, Any]) -> Action:

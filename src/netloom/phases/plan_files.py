@@ -426,7 +426,7 @@ def _routes(
     if apart.size:
         at = int(np.searchsorted(offsets, apart[0], side="right")) - 1
         where = f"phase {phase[at]}, connection {_tasks(lines[at])}"
-        found = f"a route from node {left[apart[0]]} to node {entered[apart[0]]}"
+        found = f"a hop from node {left[apart[0]]} to node {entered[apart[0]]}"
         raise InvalidPlanError(Violation("route", where, found, "nodes that a channel joins"))
     return Paths(offsets, channels)
 

@@ -2,17 +2,19 @@
 
 A place is what has a capacity: a node, or a channel. ``enters[c]`` is the place that a path takes
 when it crosses channel c; ``starts[v]`` the one that it takes by starting in node v, -1 for none.
-Every price is 1 or more, so that the hops that remain bound what remains to be paid (A*).
+Every price is 1 or more. What remains to be paid is at least the hops that remain times the lowest
+price of the phase, and for the last of them, where nodes are places, the price of the target (A*).
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import inlined, kernel
 
 LOYALTY = 20.0
 """What a connection would rather pay than leave the phase that it is best in for other reasons."""
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def push(keys, nodes, size, key, node):
     """Put a node into a heap; return the new size."""
     place = size
@@ -26,7 +28,7 @@ def push(keys, nodes, size, key, node):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def pop(keys, nodes, size):
     """Take the first node out of a heap; return the new size."""
     size -= 1
@@ -43,21 +45,35 @@ def pop(keys, nodes, size):
     return size
 
 
-@njit(cache=True, nogil=True)
+@inlined
+def lowest(price):
+    """Return the lowest price."""
+    least = price[0]
+    for one in price:
+        least = min(least, one)
+    return least
+
+
+@kernel
 def find(net, scratch, price, surcharge, source, target, limit, route):
     """Find the cheapest path below ``limit``; return its price (inf: none) and its hops.
 
     ``price`` has one entry a place, ``surcharge`` one a channel.
     """
     source_of, target_of, out_offsets, out_channels, enters, starts, distance = net
-    paid, hops, via, keys, nodes, settled = scratch
-    paid[:] = np.inf
-    settled[:] = False
+    paid, hops, via, keys, nodes, settled = scratch[:6]
     first = price[starts[source]] if starts[source] >= 0 else 0.0
     if first + distance[target, source] >= limit:
         return np.inf, 0
+    step_price = lowest(price)
+    last = price[starts[target]] - step_price if starts[target] >= 0 and source != target else 0.0
+    estimate = first + step_price * distance[target, source] + last
+    if estimate >= limit:
+        return np.inf, 0
+    paid[:] = np.inf
+    settled[:] = False
     paid[source], hops[source] = first, 0
-    size = push(keys, nodes, 0, first + distance[target, source], source)
+    size = push(keys, nodes, 0, estimate, source)
     while size > 0:
         node = nodes[0]
         size = pop(keys, nodes, size)
@@ -77,14 +93,16 @@ def find(net, scratch, price, surcharge, source, target, limit, route):
             if settled[other] or hops[node] + 1 + ahead > len(route):
                 continue
             cost = paid[node] + price[enters[channel]] + surcharge[channel]
-            estimate = cost + ahead
+            estimate = cost
+            if other != target:
+                estimate += step_price * ahead + last
             if cost < paid[other] and estimate < limit:
                 paid[other], hops[other], via[other] = cost, hops[node] + 1, channel
                 size = push(keys, nodes, size, estimate, other)
     return np.inf, 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def shift(net, state, one, source, sign):
     """Add the path of a connection to its phase, or take it out, and price its places anew."""
     use, price, history, table, phase, routes, lengths = state
@@ -99,7 +117,7 @@ def shift(net, state, one, source, sign):
         price[number, place] = (1.0 + history[number, place]) * table[use[number, place]]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def crowded(net, state, one, source, capacity):
     """Whether a connection has no route, or one through a place that is too full."""
     use, phase, routes, lengths = state[0], state[4], state[5], state[6]
@@ -114,7 +132,7 @@ def crowded(net, state, one, source, capacity):
     return most > capacity
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def window(one, phase, before, after, last):
     """Return the first and last phase in which a connection keeps its order with the others."""
     low, high = 0, last
@@ -127,7 +145,7 @@ def window(one, phase, before, after, last):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, home, first_fit):
     """Route, in turn, connections without a route or with a crowded one; return how many are lost.
 
@@ -138,7 +156,7 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
     source, target = ends
     use, price, phase, routes, lengths = state[0], state[1], state[4], state[5], state[6]
     starts, distance = net[5], net[6]
-    lost, found = 0, np.empty(routes.shape[1], np.int32)
+    lost, found = 0, scratch[6]
     for one in turn:
         if not crowded(net, state, one, source[one], capacity):
             continue
@@ -160,7 +178,8 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
             if paid + away < best:
                 best = paid + away
                 phase[one], lengths[one] = number, count
-                routes[one, :count] = found[:count]
+                for step in range(count):
+                    routes[one, step] = found[step]
                 if best <= least or first_fit:
                     break
         if best < np.inf:
@@ -170,7 +189,7 @@ def route(net, scratch, ends, state, turn, before, after, capacity, surcharge, h
     return lost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rip_up(net, ends, state, chosen):
     """Take the routes of connections away."""
     phase = state[4]

@@ -143,10 +143,15 @@ def _title(result: CompiledPhases) -> str:
 
 def _words(result: CompiledPhases, shown: int, rows: int) -> list[str]:
     plan = result.plan
+    drawn = "a connection"
+    if len(plan.connections) > FEW_CONNECTIONS:
+        where = "the node that sends" if result.costs.both_ways else "both its nodes"
+        drawn = f"{drawn}, at {where}"
     lines = [
         f"{len(plan.connections)} connections, {result.timetable.kind}:"
-        f" {result.clocks:,.0f} clocks; grey: context switches of"
-        f" {result.costs.switch_clocks:,.0f} clocks"
+        f" {result.clocks:,.0f} clocks",
+        f"bar: {drawn}; grey: context switches of {result.costs.switch_clocks:,.0f} clocks"
+        + ("; above: the phases" if 1 < shown <= MOST_NAMED else ""),
     ]
     parts = []
     if shown < plan.num_phases:

@@ -38,6 +38,30 @@ def check_picture(path: str | Path) -> Path:
     return _check(Path(path), FORMATS)
 
 
+def check_writable(path: str | Path) -> Path:
+    """Return the path of a file or folder to write, or refuse it before any work is done.
+
+    Folders that are not there yet will be made: the nearest that is must be writable.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there.
+
+    Examples
+    --------
+    >>> check_writable("plan.json").name
+    'plan.json'
+    """
+    path = Path(path)
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    if not parent.is_dir():
+        raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
+    if not access(path if path.exists() else parent, W_OK):
+        raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
+    return path
+
+
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write ``chart`` to a .png, .svg or self-contained .html file, and return its path.
 
@@ -94,11 +118,6 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
 def _check(path: Path, suffixes: Sequence[str]) -> Path:
     if path.suffix not in suffixes:
         raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(suffixes)}")
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
-    if not parent.is_dir():
-        raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
     if path.is_dir():
         raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
-    if not access(path if path.exists() else parent, W_OK):
-        raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
-    return path
+    return check_writable(path)

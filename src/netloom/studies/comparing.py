@@ -29,7 +29,8 @@ def compare(
     known
         Of the data file. ``values``: printed numbers by quantity. ``within``: half of the last
         printed digit, or what a word such as "almost" is taken to mean, in the unit of the value;
-        one number, or by quantity. ``outside``: a list of reasons, each with the quantities that
+        one number, or by quantity. ``at most``: quantities that may be anything below. ``outside``:
+        a list of reasons, each with the quantities that
         it keeps outside.
     found
         One or more samples of each quantity. The computed number is their mean; its 95 %
@@ -56,7 +57,8 @@ def compare(
         if len(samples) > 1:
             room += half
         tolerance = room / abs(value)
-        yield Row(paper, item, quantity, value, mean, tolerance, reasons.get(quantity, ""))
+        reason, at_most = reasons.get(quantity, ""), quantity in known.get("at most", ())
+        yield Row(paper, item, quantity, value, mean, tolerance, reason, at_most)
 
 
 def compare_all(paper: str, printed: Mapping[str, Any], parts: Mapping[str, Part]) -> Iterator[Row]:

@@ -42,21 +42,18 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
     for item, part in PARTS.items():
         if item in printed:
             found = part(printed[item])
-            within = _within(printed[item], found)
+            within = _within(printed[item])
             yield from compare("feldmann", item, {**printed[item], "within": within}, found)
 
 
-def _within(known: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+def _within(known: Mapping[str, Any]) -> dict[str, float]:
     """Return how far each quantity may be off, in its unit.
 
-    ``percent`` is of the printed value, one number or by what a quantity's name begins with. What
-    is ``at most`` the printed value may be anything below, and nothing above.
+    ``percent`` is of the printed value, one number or by what a quantity's name begins with.
     """
     room = {}
     for quantity, value in known["values"].items():
-        if quantity in known.get("at most", ()):
-            room[quantity] = float(value) if found[quantity] <= value else 0.0
-        elif "percent" in known:
+        if "percent" in known:
             percent = known["percent"]
             if isinstance(percent, dict):
                 percent = percent[quantity.partition(",")[0]]

@@ -44,6 +44,8 @@ class Row:
     reason
         Why the number is known not to reproduce; empty for all that should. It never makes a row
         pass, and rows not recorded as outside have none, so that a new deviation is a failure.
+    at_most
+        Whether anything below the published number will do as well.
     """
 
     paper: str
@@ -53,6 +55,7 @@ class Row:
     computed: float
     tolerance: float
     reason: str = ""
+    at_most: bool = False
 
     @property
     def deviation(self) -> float:
@@ -63,6 +66,8 @@ class Row:
     @property
     def within(self) -> bool:
         """Whether the deviation is within the tolerance (rounding of floats aside)."""
+        if self.at_most and self.computed <= self.printed:
+            return True
         return self.deviation <= self.tolerance + 1e-12
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,6 +80,7 @@ class Row:
             "computed": None if isnan(self.computed) else self.computed,
             "deviation": None if isnan(self.deviation) else self.deviation,
             "tolerance": self.tolerance,
+            "at_most": self.at_most,
             "within": self.within,
             "reason": self.reason,
         }
@@ -97,7 +103,7 @@ class Validation:
         outside = sum(not row.within for row in self.rows)
         known = outside - len(self.failures)
         return (
-            f"{len(self.rows)} published numbers: {len(self.rows) - outside} reproduced, "
+            f"{len(self.rows)} numbers: {len(self.rows) - outside} reproduced, "
             f"{outside} outside their tolerance ({known} of them known, with the reason)."
         )
 

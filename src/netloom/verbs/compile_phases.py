@@ -213,7 +213,8 @@ def _simulated(
         executed = execute(plan, costs, timetable=timetable)
         passed = message_passing(plan.connections, plan.topology, at_channels, seed=question.seed)
     except KeyboardInterrupt:
-        return SimulatedPhases(executed, None, "interrupted: what was finished by then")
+        note = "interrupted: what was finished by then"
+        return SimulatedPhases(executed, None, note, interrupted=True)
     except DeadlockError as error:
         return SimulatedPhases(executed, None, f"no messages: {error}")
-    return SimulatedPhases(executed, passed, None)
+    return SimulatedPhases(executed, passed)

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 class SimulatedPhases:
     """What simulation made of phases, and of messages; None where it did not come to it.
 
-    ``note`` says why.
+    ``note`` says why, and ``interrupted`` whether it was stopped from outside.
     """
 
     execution: Execution | None
     passed: MessagePassing | None
-    note: str | None
+    note: str | None = None
+    interrupted: bool = False
 
 
 class Verdict(NamedTuple):
@@ -103,8 +104,7 @@ class CompiledPhases:
     @property
     def interrupted(self) -> bool:
         """Whether simulation was stopped from outside."""
-        note = self.simulated.note if self.simulated else None
-        return note is not None and note.startswith("interrupted")
+        return self.simulated is not None and self.simulated.interrupted
 
     @property
     def clocks(self) -> float:
@@ -131,7 +131,11 @@ class CompiledPhases:
         return {
             "conset": conset_clocks(in_words, self.costs),
             "message_passing": pattern_message_passing_clocks(
-                given.source, given.target, words, self.message_costs
+                given.source,
+                given.target,
+                words,
+                self.message_costs,
+                both_ways=self.costs.both_ways,
             ),
             "break_even_words": (
                 break_even_words(self.plan, self.costs, self.message_costs) if len(given) else None

@@ -64,7 +64,8 @@ def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> f
     Examples
     --------
     A node sends two connections in one phase and receives two in another: 1600 clocks of messages'
-    overhead against 1056 of switches, but 4 words in a row where messages overlap.
+    overhead against 1056 of switches, but 4 words in a row where messages
+    overlap, as they do with ``both_ways``.
 
     >>> from netloom.models import ConSetCosts, MessageCosts
     >>> from netloom.phases import Capacity, Plan, connections
@@ -88,7 +89,8 @@ def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> f
     saved = overhead - plan.num_phases * costs.switch_clocks
     busiest = processor_words(plan, weights, both_ways=costs.both_ways).max(axis=1, initial=0.0)
     lost = busiest.sum() * costs.clocks_per_word  # for each mean word, less what messages take
-    lost = lost - np.maximum(sent, received) * passing.clocks_per_word
+    moved = np.maximum(sent, received) if costs.both_ways else sent + received
+    lost = lost - moved * passing.clocks_per_word
     winning = saved > 0
     if (winning & (lost <= 1e-9 * lost.max(initial=1.0))).any():
         return None

@@ -36,6 +36,11 @@ class VerifiedPlan:
     file: PlanFile
     lower_bound_phases: int
 
+    @property
+    def max_channels_used(self) -> int:
+        """Most virtual channels that a node, or channel, has in use in a phase."""
+        return int(self.file.plan.use().max(initial=0))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
         plan = self.file.plan
@@ -47,7 +52,7 @@ class VerifiedPlan:
             "connections": len(plan.connections),
             "phases": plan.num_phases,
             "lower_bound_phases": self.lower_bound_phases,
-            "max_channels_used": int(plan.use().max(initial=0)),
+            "max_channels_used": self.max_channels_used,
             "schedule": self.file.timetable.kind,
         }
 
@@ -56,7 +61,7 @@ class VerifiedPlan:
         return (
             f"verified {self.path}: {len(plan.connections)} connections of"
             f" {plan.connections.name} in {plan.num_phases} phases on {plan.topology.name} (at"
-            f" least {self.lower_bound_phases}), at most {plan.use().max(initial=0)} of"
+            f" least {self.lower_bound_phases}), at most {self.max_channels_used} of"
             f" {limit.virtual_channels} virtual channels a {limit.per};"
             f" {self.file.timetable.kind} kept"
         )
