@@ -32,6 +32,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/combining.py
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/phases.py
+	$(BIN)/python benchmarks/mapping.py
 
 clean:
 	rm -rf $(VENV) out

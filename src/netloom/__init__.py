@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from netloom.verbs import analyze as analyze
     from netloom.verbs import compile_phases as compile_phases
     from netloom.verbs import find_critical_queue as find_critical_queue
+    from netloom.verbs import find_mapping as find_mapping
     from netloom.verbs import find_saturation as find_saturation
     from netloom.verbs import predict_latency as predict_latency
     from netloom.verbs import predict_locality as predict_locality
@@ -40,6 +41,7 @@ _FACE = {
     "analyze": "netloom.verbs",
     "compile_phases": "netloom.verbs",
     "find_critical_queue": "netloom.verbs",
+    "find_mapping": "netloom.verbs",
     "find_saturation": "netloom.verbs",
     "machine": "netloom.machines",
     "predict_latency": "netloom.verbs",
@@ -69,6 +71,7 @@ __all__ = [
     "analyze",
     "compile_phases",
     "find_critical_queue",
+    "find_mapping",
     "find_saturation",
     "machine",
     "predict_latency",

@@ -3,11 +3,14 @@
 import json
 import sys
 from importlib import import_module
+from inspect import signature
 
 import pytest
 
 from netloom.cli import main
+from netloom.cli.compile import compile_
 from netloom.phases.runtime import run_programs
+from netloom.verbs.compile_phases import CompileQuestion
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"
 
@@ -80,6 +83,14 @@ def test_of_many_phases_the_longest_are_shown(netloom):
     assert lines[head + 13].startswith("The longest 12; ")
 
 
+def test_what_is_left_out_is_what_python_takes_too():
+    options = signature(compile_).parameters
+    for name, field in CompileQuestion.model_fields.items():
+        if name not in ("app", "both_ways", "on"):  # --one-way turns both_ways off
+            assert options[name].default == field.default, name
+    assert options["one_way"].default is not CompileQuestion.model_fields["both_ways"].default
+
+
 def test_a_gray_hypercube(netloom):
     code, out, _ = netloom("compile hypercube:4 --on torus:4x4 --mapping gray --execute --json")
     data = json.loads(out)
@@ -90,7 +101,7 @@ def test_a_gray_hypercube(netloom):
 def test_everything_that_can_be_written(netloom, tmp_path):
     code, out, err = netloom(
         SMALL, "--schedule shared --one-way",
-        f"--out {tmp_path}/plan.json --programs {tmp_path}/programs",
+        f"--out {tmp_path}/with/plan.json --programs {tmp_path}/with/programs",
         f"--gantt {tmp_path}/new/gantt.svg --map {tmp_path}/map.svg",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -98,14 +109,15 @@ def test_everything_that_can_be_written(netloom, tmp_path):
         assert f"{line}: {tmp_path}/" in out
     assert "phase 3" in (tmp_path / "map.svg").read_text()
     assert (tmp_path / "new" / "gantt.svg").read_text().startswith("<svg")
-    texts = sorted(file.name for file in (tmp_path / "programs").iterdir())
+    texts = sorted(file.name for file in (tmp_path / "with" / "programs").iterdir())
     assert texts == [f"node-{node:02}.txt" for node in range(16)]
-    text = (tmp_path / "programs" / "node-07.txt").read_text()
+    text = (tmp_path / "with" / "programs" / "node-07.txt").read_text()
     assert text.startswith("node 7\n  instantiate_phase(0)\n")
     assert text.count("send_element") == text.count("receive_element") == 15
-    code, out, err = netloom(f"compile verify {tmp_path}/plan.json")
+    plan = tmp_path / "with" / "plan.json"
+    code, out, err = netloom(f"compile verify {plan}")
     assert (code, err) == (0, "")
-    assert out.startswith(f"verified {tmp_path}/plan.json: 240 connections of all-to-all:16 in 4 p")
+    assert out.startswith(f"verified {plan}: 240 connections of all-to-all:16 in 4 p")
     assert out.count("\n") == 1
 
 
@@ -139,9 +151,12 @@ def test_a_wrong_plan_is_one_line_and_exit_code_1(netloom, tmp_path):
         assert err.startswith("netloom: phase 1, connection ")
         assert err.count("\n") == 1
     change(path, lambda data: data["phases"].append({**data["phases"][0], "connections": []}))
-    code, _, err = netloom(f"compile verify {path} --json")
-    assert (code, err.count("\n")) == (1, 1)
-    assert f"{path}, phase 4: found no connections" in err
+    for what in ("verify", "run"):
+        code, out, err = netloom(f"compile {what} {path} --json")
+        assert (code, err.count("\n")) == (1, 1)
+        assert f"{path}, phase 4: found no connections" in err
+        said = err.removeprefix("netloom: ").strip()
+        assert json.loads(out) == {"plan": str(path), "verified": False, "violation": said}
 
 
 def test_programs_that_do_not_deliver_are_exit_code_1(netloom, tmp_path, monkeypatch):
@@ -219,12 +234,12 @@ def test_an_order(netloom, tmp_path):
         ("ring:4 --on torus:4 --order nowhere", "nowhere: found no such file"),
         ("ring:4 --on torus:4 --gantt gantt.pdf", "gantt.pdf: found suffix '.pdf'"),
         ("ring:4 --on torus:4 --map README.md/m.svg", "README.md/m.svg: found"),
-        ("ring:4 --on torus:4 --out nowhere/plan.json", "nowhere/plan.json: found a folder that"),
+        ("ring:4 --on torus:4 --out README.md/p.json", "README.md/p.json: found a place that"),
         ("ring:4 --on torus:4 --out docs", "docs: found a folder; expected a file"),
         ("ring:4 --on torus:4 --programs p.txt", "p.txt: found suffix '.txt'"),
-        ("ring:4 --on torus:4 --programs README.md/p", "README.md/p: found a folder that is not"),
+        ("ring:4 --on torus:4 --programs README.md/p", "README.md/p: found a place that cannot"),
         ("nowhere.mtx --on torus:4", "nowhere.mtx: found no such file"),
-        ("ring:4 plan.json --on torus:4", "compile: found 'ring:4' and 'plan.json'"),
+        ("ring:4 plan.json --on torus:4", "compile: found 'ring:4' and 'plan.json'; expected a"),
         ("verify", "compile verify: found no plan"),
         ("verify nowhere.json", "nowhere.json: found no such file"),
         ("verify README.md", "README.md: found no JSON"),

@@ -25,6 +25,12 @@ SAYS = {
         "all 2850 words of 322 connections arrived",
         "Phases win: ",
     ],
+    "07_map.py": [
+        "The busiest channel carries 0.",
+        "mpirun -np 64 --hostfile HOSTS --rankfile ranks.txt ./program",
+        "'promised_channel_load': 2, 'measured_channel_load': 2",
+        "better than identity",
+    ],
     "04_shared_counter.py": ["waiting  14 steps, 14 unhindered", "Falls behind", "Keeps up"],
 }
 

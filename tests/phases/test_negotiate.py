@@ -17,7 +17,8 @@ from netloom.phases.negotiate import (
     state_of,
     task_of,
 )
-from netloom.phases.route_kernel import find, rip_up, route
+from netloom.phases.route_kernel import rip_up, route
+from netloom.routing.priced_paths_kernel import find
 from netloom.topology import cube, graph_topology, mesh, to_networkx, topology, torus
 from tests.phases.hand_made import joined
 from tests.properties.strategies import cubes

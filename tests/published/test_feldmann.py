@@ -7,6 +7,7 @@ import pytest
 
 from netloom.phases import first_violation
 from netloom.studies import feldmann, feldmann_meshes, feldmann_phases, feldmann_simulated
+from netloom.studies.comparing import compare
 from netloom.studies.feldmann_tables import words_of
 from netloom.studies.validation import published
 
@@ -82,10 +83,16 @@ def test_all_24_predictions_but_four_misprints_are_exact(rows):
 
 
 def test_what_is_at_most_may_be_less_and_not_more():
-    known = {"values": {"a": 30, "b": 30, "c": 100}, "at most": ["a", "b"], "percent": 5}
-    room = feldmann._within(known, {"a": 27, "b": 31, "c": 0})
-    assert room == {"a": 30, "b": 0, "c": 5}
-    assert feldmann._within({"values": {"x, 1": 50}, "percent": {"x": 2}}, {}) == {"x, 1": 1}
+    known = {"values": {"a": 30, "b": 30, "c": 30}, "at most": ["a", "b"], "within": 0}
+    found = list(compare("p", "i", known, {"a": 27, "b": 31, "c": 27}))
+    assert [row.within for row in found] == [True, False, False]
+    assert [row.tolerance for row in found] == [0, 0, 0]
+    assert [row.to_dict()["at_most"] for row in found] == [True, True, False]
+
+
+def test_percentages_are_of_what_is_printed():
+    assert feldmann._within({"values": {"c": 100}, "percent": 5}) == {"c": 5}
+    assert feldmann._within({"values": {"x, 1": 50}, "percent": {"x": 2}}) == {"x, 1": 1}
 
 
 def test_the_overhead_is_what_the_first_row_leaves():

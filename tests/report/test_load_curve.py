@@ -4,7 +4,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.report import save_chart, simulation_chart
-from netloom.report.save import check_picture
+from netloom.report.save import check_picture, check_writable
 from netloom.verbs import find_saturation, simulate
 
 QUICK = {"cycles": 1000}
@@ -83,3 +83,11 @@ def test_it_is_written_in_every_format(tmp_path, suffix):
     chart = simulation_chart(simulate("mesh:4x4", load="0.1,0.2", **QUICK))
     assert save_chart(chart, tmp_path / f"curve{suffix}").stat().st_size > 1000
     assert json.dumps(chart.to_dict())
+
+
+def test_plans_and_folders_are_refused_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert check_writable(tmp_path / "new" / "plan.json") == tmp_path / "new" / "plan.json"
+    assert check_writable(tmp_path) == tmp_path
+    with pytest.raises(InputError, match="Not a directory"):
+        check_writable(tmp_path / "file" / "plan.json")

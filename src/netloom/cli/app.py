@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from netloom.cli.compile import EPILOG as COMPILE_EPILOG
 from netloom.cli.compile import compile_
 from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
 from netloom.cli.hotspot import hotspot
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.map import EPILOG as MAP_EPILOG
+from netloom.cli.map import map_
+from netloom.cli.output import apply_mapping, compilation_announced, print_json
 from netloom.cli.predict import predict
 from netloom.cli.simulate import EPILOG, simulate
 from netloom.cli.study import study
@@ -122,7 +124,7 @@ def analyze(
             instructions_per_message=instructions_per_message,
             mips=mips,
         )
-    written = _apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
+    written = apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
     if plot is not None:
         from netloom.report import contention_chart, save_chart
 
@@ -135,30 +137,10 @@ def analyze(
     show_analysis(result, written)
 
 
-def _apply_mapping(
-    result: Any, save: Path | None, rankfile: Path | None, form: str, hosts: Path | None
-) -> list[str]:
-    """Write the files that apply a mapping, and say in one line each how to use them."""
-    import numpy as np
-
-    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
-
-    lines = []
-    if save is not None:
-        write_mapping(save, result.node_of, result.topology.name)
-        lines.append(f"Mapping: {save}")
-    if rankfile is not None:
-        names = None if hosts is None else read_hosts(hosts)
-        write_rank_file(rankfile, result.node_of, form, names)
-        tasks = result.graph.num_tasks
-        busiest = int(np.bincount(result.node_of).max())
-        lines.append(f"Run it: {how_to_apply(form, rankfile, tasks, busiest)}")
-    return lines
-
-
 app.command(epilog=EPILOG)(simulate)
 app.add_typer(predict, name="predict")
 app.command(epilog=HOTSPOT_EPILOG)(hotspot)
+app.command("map", epilog=MAP_EPILOG)(map_)
 app.command("compile", epilog=COMPILE_EPILOG)(compile_)
 app.add_typer(study, name="study")
 

@@ -19,7 +19,9 @@ App: TypeAlias = Annotated[
 On: TypeAlias = Annotated[
     str, typer.Option(help="Network (mesh:8x8, torus:4x4x4, graph:FILE) or machine name.")
 ]
-Mapping: TypeAlias = Annotated[str, typer.Option(help="identity, random, gray or a file.")]
+Mapping: TypeAlias = Annotated[
+    str, typer.Option(help="identity, random, a layout (gray, tiles, fold ...), or a file.")
+]
 Routing: TypeAlias = Annotated[
     str, typer.Option(help="default, dimension-order[:0,1], shortest-path or routes:FILE.")
 ]

@@ -1,10 +1,11 @@
-"""What the commands print beside their tables: JSON, advice, and why the first run takes longer."""
+"""What commands print and write beside their tables: JSON, advice, mappings, why it takes long."""
 
 import json
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -61,3 +62,24 @@ def advice_shown() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
+
+
+def apply_mapping(
+    result: Any, save: Path | None, rankfile: Path | None, form: str, hosts: Path | None
+) -> list[str]:
+    """Write the files that apply a mapping, and say in one line each how to use them."""
+    import numpy as np
+
+    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
+
+    lines = []
+    if save is not None:
+        write_mapping(save, result.node_of, result.topology.name)
+        lines.append(f"Mapping: {save}")
+    if rankfile is not None:
+        names = None if hosts is None else read_hosts(hosts)
+        write_rank_file(rankfile, result.node_of, form, names)
+        tasks = result.graph.num_tasks
+        busiest = int(np.bincount(result.node_of).max())
+        lines.append(f"Run it: {how_to_apply(form, rankfile, tasks, busiest)}")
+    return lines

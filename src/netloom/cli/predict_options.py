@@ -94,7 +94,7 @@ App: TypeAlias = Annotated[
 Mapping: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="Of the app: identity, random, distance:4 or a file.", rich_help_panel=PROGRAM
+        help="Of the app: identity, random, layout, distance:4 or a file.", rich_help_panel=PROGRAM
     ),
 ]
 Weight: TypeAlias = Annotated[

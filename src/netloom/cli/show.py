@@ -158,7 +158,7 @@ def show_validation(result: Any) -> None:
         table.add_row(
             *map(escape, (row.paper, row.item, row.quantity)),
             number(row.printed), number(row.computed),
-            percent(row.deviation), percent(row.tolerance), mark,
+            percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), mark,
         )  # fmt: skip
     screen = console()
     screen.print(table)

@@ -157,7 +157,7 @@ Shared: TypeAlias = Annotated[
 Mapping: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="Of the app: identity, random, distance:4 or a file.", rich_help_panel=TRAFFIC
+        help="Of the app: identity, random, layout, distance:4 or a file.", rich_help_panel=TRAFFIC
     ),
 ]
 Weight: TypeAlias = Annotated[

@@ -1,7 +1,11 @@
-"""Where each task runs: placements, mapping files and the rank files that launchers read."""
+"""Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
+from netloom.mapping.allocation import allocated_nodes
 from netloom.mapping.files import read_mapping, write_mapping
-from netloom.mapping.layouts import gray
+from netloom.mapping.joint_routes import JointRoutes, joint_routes
+from netloom.mapping.layout_parts import Layout
+from netloom.mapping.layouts import LAYOUTS, find_layout, fitting_layouts, gray
+from netloom.mapping.objectives import OBJECTIVES
 from netloom.mapping.placements import check_mapping, identity, place, random_mapping
 from netloom.mapping.rank_files import (
     FORMATS,
@@ -10,13 +14,24 @@ from netloom.mapping.rank_files import (
     read_hosts,
     write_rank_file,
 )
+from netloom.mapping.search import FoundMapping, find_mapping
 
 __all__ = [
     "FORMATS",
+    "LAYOUTS",
+    "OBJECTIVES",
+    "FoundMapping",
+    "JointRoutes",
+    "Layout",
+    "allocated_nodes",
     "check_mapping",
+    "find_layout",
+    "find_mapping",
+    "fitting_layouts",
     "gray",
     "how_to_apply",
     "identity",
+    "joint_routes",
     "place",
     "random_mapping",
     "rank_file",

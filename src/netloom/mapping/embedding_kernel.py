@@ -5,6 +5,7 @@ used, both as ragged arrays, with every edge in both directions.
 """
 
 import numpy as np
+
 from netloom.compilation import inlined, kernel
 
 
@@ -173,10 +174,9 @@ def candidates(guest, host, kinds, state, task, narrow, roots, stack, key, top, 
             beside = node
     start = host[0][beside] if beside >= 0 else 0
     end = host[0][beside + 1] if beside >= 0 else len(task_at)
-    shift = np.int64(rng.random() * len(task_at))
     base = top
     for at in range(start, end):
-        node = host[1][at] if beside >= 0 else (at + shift) % len(task_at)
+        node = host[1][at] if beside >= 0 else at
         if task_at[node] >= 0 or not possible[task_kind[task], node_kind[node]]:
             continue
         if free_near[node] < waiting[task] or not joined(guest, host, state, task, node):
@@ -200,7 +200,7 @@ def candidates(guest, host, kinds, state, task, narrow, roots, stack, key, top, 
 
 
 @kernel
-def search(guest, host, kinds, order, state, spare, need, narrow, roots, stack, key, tops, most, rng):
+def search(guest, host, kinds, order, state, limits, narrow, roots, space, most, rng):
     """Place the tasks in their order, each next to those placed before it; return the steps taken.
 
     Parameters
@@ -211,13 +211,17 @@ def search(guest, host, kinds, order, state, spare, need, narrow, roots, stack, 
         int64 arrays: node of each task and task of each node, -1 for none; free neighbours, and
         such as are free or have a task that waits for neighbours, of each node; neighbours of each
         task that are not placed. Filled in by the caller; on success the tasks' nodes are in it.
-    spare, need
+    limits
         Nodes that may stay without a task, and the fewest neighbours of a task.
-    stack, key, tops
-        Working space: candidates of all tasks on the way, their ranks, and where they end.
+    narrow, roots
+        See ``candidates``.
+    space
+        Working space: candidates of all tasks on the way, their ranks, and where they begin.
     most
         Steps after which it gives up: the negative number is returned.
     """
+    spare, need = limits
+    stack, key, tops = space
     dead = 0
     for node in range(len(state[1])):
         dead += state[3][node] < need
@@ -230,7 +234,6 @@ def search(guest, host, kinds, order, state, spare, need, narrow, roots, stack, 
             if depth == 0:
                 return -steps - 1
             depth -= 1
-            top = tops[depth + 1]
             dead += take(guest, host, state, order[depth], need)
             continue
         if steps == most:

@@ -13,7 +13,7 @@ from netloom.routing import DimensionOrder
 from netloom.topology import Cube, cube
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -32,9 +32,9 @@ class Layout:
     node_of
         int32[num_tasks], the node of each task, one task a node.
     chi_max
-        The most paths that any channel carries, one path a directed edge of the process graph:
-        on its own routes, or under dimension order, last dimension first, where it has none.
-        None where no promise is made, for it depends on the program.
+        No channel carries more paths, one path a directed edge of the process graph: on its own
+        routes, or under dimension order, last dimension first, where it has none. None where it
+        depends on the program, and no promise is made.
     routes
         The path of each edge of the process graph, in the graph's order; None where the layout
         counts on dimension order.
@@ -90,7 +90,7 @@ def require_cube(name: str, topology: Topology, dimensions: int | None = None) -
     return topology
 
 
-def nodes_at(sides: Sequence[int], places: Sequence[ArrayLike]) -> NDArray[np.int32]:
+def nodes_at(sides: Sequence[int], places: Iterable[ArrayLike]) -> NDArray[np.int32]:
     """Return the nodes with these coordinates, one array a dimension, as int32[num_places].
 
     Examples
@@ -102,7 +102,7 @@ def nodes_at(sides: Sequence[int], places: Sequence[ArrayLike]) -> NDArray[np.in
     return np.ravel_multi_index(columns, tuple(sides)).astype(np.int32)
 
 
-def line_load(side: int, wraps: bool, source: ArrayLike, target: ArrayLike) -> int:  # noqa: FBT001
+def line_load(side: int, source: ArrayLike, target: ArrayLike, *, wraps: bool) -> int:
     """Return the most paths on a channel of one line or ring of the network.
 
     A layout that moves each edge of the program along one dimension loads a line of that
@@ -110,7 +110,7 @@ def line_load(side: int, wraps: bool, source: ArrayLike, target: ArrayLike) -> i
 
     Examples
     --------
-    >>> line_load(4, False, [0, 1, 2, 3], [1, 2, 3, 0])
+    >>> line_load(4, [0, 1, 2, 3], [1, 2, 3, 0], wraps=False)
     1
     """
     found = measure(cube((side,), wraps), DimensionOrder(), source, target)

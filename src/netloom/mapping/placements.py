@@ -169,7 +169,7 @@ def place(
     if not isinstance(mapping, str | Path):
         return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node)
     if not Path(mapping).is_file():
-        wanted = "identity, random, gray or a mapping file"
+        wanted = "identity, random, a layout such as gray, or a mapping file"
         raise InputError(f"mapping '{mapping}'", "no such name or file", wanted)
     found = read_mapping(mapping)
     return check_mapping(found, num_tasks, num_nodes, tasks_per_node, where=str(mapping))

@@ -63,7 +63,7 @@ class Task:
     Attributes
     ----------
     net
-        Ends and outgoing channels, places, and distances; see ``route_kernel``.
+        Ends and outgoing channels, places, and distances; see ``priced_paths_kernel``.
     ends
         Sources and targets.
     before, after

@@ -10,6 +10,7 @@ from netloom.report import program_charts as programs
 from netloom.report.combining import critical_chart, hot_spot_chart
 from netloom.report.contention import contention_chart
 from netloom.report.load_curve import simulation_chart
+from netloom.report.mapping import mapping_chart
 from netloom.report.phases import gantt_chart
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ CHARTS: dict[type, Callable[[Any], alt.HConcatChart]] = {
     verbs.CompiledPhases: gantt_chart,
     verbs.CriticalQueues: critical_chart,
     verbs.HotSpotSimulation: hot_spot_chart,
+    verbs.ProgramMapping: mapping_chart,
     verbs.Simulation: simulation_chart,
     verbs.NetworkSaturation: simulation_chart,
     verbs.LoopSimulation: programs.loop_chart,

@@ -21,7 +21,9 @@ ASIDE = 0.11
 """How far a channel is drawn to the right of its direction, so that both ways can be seen."""
 
 
-def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> alt.Chart:
+def network_chart(
+    topology: Topology, load: NDArray[np.float64], title: str, *, most: float | None = None
+) -> alt.Chart:
     """Return the network with its channels coloured by load.
 
     Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
@@ -37,17 +39,19 @@ def network_chart(topology: Topology, load: NDArray[np.float64], title: str) -> 
         float[num_channels]; NaN for channels that are not there.
     title
         What the load is, with its unit.
+    most
+        The load that has the last colour, for networks to be compared; by default the largest.
     """
     if isinstance(topology, Faulty):
         known = np.full(topology.whole.num_channels, np.nan)
         known[topology.whole_channel] = load
-        return network_chart(topology.whole, known, title)
+        return network_chart(topology.whole, known, title, most=most)
     drawable = (
         isinstance(topology, Cube)
         and len(_visible(topology)) <= 3
         and 0 < topology.num_channels <= MOST_DRAWN
     )
-    return _drawing(topology, load, title) if drawable else _profile(load, title)
+    return _drawing(topology, load, title, most) if drawable else _profile(load, title, most)
 
 
 def _format(load: NDArray[np.float64]) -> str:
@@ -60,7 +64,9 @@ def _visible(topology: Topology) -> list[int]:
     return [axis for axis, side in enumerate(topology.sides) if side > 1]
 
 
-def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.Chart:
+def _drawing(
+    topology: Topology, load: NDArray[np.float64], title: str, most: float | None
+) -> alt.Chart:
     import altair as alt
     import polars as pl
 
@@ -74,10 +80,11 @@ def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.C
     ).filter(pl.col("load").is_not_nan()).sort("load")  # fmt: skip
     low, high = np.minimum(start, end).min(axis=0) - 0.3, np.maximum(start, end).max(axis=0) + 0.3
     scale = min(46.0, 1400 / (high[0] - low[0]), 900 / (high[1] - low[1]))
+    domain = alt.Undefined if most is None else [0, most]
     colour = alt.Color(
         "load:Q",
         title=title,
-        scale=alt.Scale(range=LOAD_COLOURS, interpolate="rgb"),
+        scale=alt.Scale(range=LOAD_COLOURS, interpolate="rgb", domain=domain),
         legend=alt.Legend(orient="bottom", gradientLength=240, format=_format(load)),
     )
     drawing: alt.Chart = (
@@ -89,7 +96,7 @@ def _drawing(topology: Topology, load: NDArray[np.float64], title: str) -> alt.C
             x2="x2:Q",
             y2="y2:Q",
             color=colour,
-            size=alt.Size("load:Q", scale=alt.Scale(range=[1, 5]), legend=None),
+            size=alt.Size("load:Q", scale=alt.Scale(range=[1, 5], domain=domain), legend=None),
             tooltip=["channel", alt.Tooltip("load:Q", format=".4~s")],
         )
         .properties(
@@ -130,11 +137,12 @@ def _segments(topology: Topology) -> tuple[NDArray[np.float64], NDArray[np.float
     return start, end
 
 
-def _profile(load: NDArray[np.float64], title: str) -> alt.Chart:
+def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.Chart:
     """All loads in falling order, thinned to a thousand points."""
     import altair as alt
     import polars as pl
 
+    domain = alt.Undefined if most is None else [0, most]
     falling = np.sort(load[~np.isnan(load)])[::-1]
     shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))
     share = 100 * (shown + 1) / max(len(falling), 1)
@@ -144,7 +152,12 @@ def _profile(load: NDArray[np.float64], title: str) -> alt.Chart:
         .mark_area(line={"color": LOAD_COLOURS[-1]}, color=LOAD_COLOURS[1], opacity=0.6)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
-            y=alt.Y("load:Q", title=title, axis=alt.Axis(format=_format(load))),
+            y=alt.Y(
+                "load:Q",
+                title=title,
+                axis=alt.Axis(format=_format(load)),
+                scale=alt.Scale(domain=domain),
+            ),
         )
         .properties(width=420, height=300, title=f"All {len(falling)} channels by load")
     )

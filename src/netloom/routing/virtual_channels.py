@@ -210,9 +210,20 @@ def _listed(
     num_vcs: int,
     ejection_channels: int,
 ) -> VirtualChannelRouting:
-    """Return a routing that lists its channels, if they cannot make a circle."""
+    """Return a routing that lists its channels, if they cannot make a circle.
+
+    Given routes that can are put into layers of VCs, each without a circle, where VCs are enough.
+    """
+    wanted = "up-down, layered or routes without a circle: more VCs do not help these"
     if isinstance(routing, SourceRoutes):
         circle = dependency_cycle(routing.routes, topology.num_channels)
+        if circle:
+            layer = layers(topology, routing.routes)
+            needed = int(layer.max(initial=0)) + 1
+            if needed <= num_vcs:
+                vcs = layer_vcs(needed, num_vcs)[layer]
+                return path_routing(topology, routing, num_vcs, ejection_channels, vcs)
+            wanted = f"at least {needed} VCs, or routes without a circle"
         answer = path_routing(topology, routing, num_vcs, ejection_channels)
     else:
         table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
@@ -223,7 +234,6 @@ def _listed(
         answer = table_routing(topology, table, num_vcs, ejection_channels)
     if circle:
         named = tuple(topology.channel_name(channel) for channel in circle)
-        wanted = "up-down, layered or routes without a circle: more VCs do not help these"
         raise DeadlockError(f"{routing} on {topology.name}", named, wanted)
     return answer
 

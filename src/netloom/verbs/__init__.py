@@ -7,6 +7,8 @@ from netloom.verbs.broadcast_simulation import BroadcastSimulation
 from netloom.verbs.compile_phases import CompileQuestion, compile_phases
 from netloom.verbs.compiled_phases import CompiledPhases
 from netloom.verbs.critical_queues import CriticalQueues
+from netloom.verbs.find_mapping import MappingQuestion, find_mapping
+from netloom.verbs.found_mapping import ProgramMapping
 from netloom.verbs.hot_spot_simulation import HotSpotSimulation
 from netloom.verbs.hot_spots import (
     CriticalQueueQuestion,
@@ -53,10 +55,12 @@ __all__ = [
     "LocalityQuestion",
     "LoopQuestion",
     "LoopSimulation",
+    "MappingQuestion",
     "NetworkSaturation",
     "PatternQuestion",
     "PatternSimulation",
     "PlanRun",
+    "ProgramMapping",
     "ReplayQuestion",
     "SimulateQuestion",
     "Simulation",
@@ -71,6 +75,7 @@ __all__ = [
     "analyze",
     "compile_phases",
     "find_critical_queue",
+    "find_mapping",
     "find_saturation",
     "predict_latency",
     "predict_locality",

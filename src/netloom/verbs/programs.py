@@ -10,6 +10,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.mapping import gray, place
 from netloom.mapping.distance import mapping_with_distance
+from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without, working_nodes
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 DISTANCE = "distance:"
 """How the name of a mapping of a wished average path length begins."""
+
+ANY_PROGRAM = ("identity", "gray")
+"""Layouts that as mappings are for any program, whatever its edges."""
 
 
 def read_program(app: str | ProcessGraph, *, messages: str | None, parts: str) -> ProcessGraph:
@@ -127,8 +131,9 @@ def place_program(
     Parameters
     ----------
     mapping
-        What ``mapping.place`` takes, or ``distance:4`` for an average path length of 4 hops (see
-        ``mapping.distance``). Those that have a name use nodes that work only.
+        What ``mapping.place`` takes, the name of a layout (see ``mapping.layouts``; packets take
+        the routes of the network, not its own), or ``distance:4`` for an average path length of 4
+        hops (see ``mapping.distance``). Those that have a name use nodes that work only.
     graph, network
         The program and the network.
     seed, tasks_per_node
@@ -153,6 +158,10 @@ def place_program(
         hops = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
         near = mapping_with_distance(graph, _working_part(network), hops, seed)
         return working_nodes(network)[near].astype(np.int32)
+    if isinstance(mapping, str) and mapping in LAYOUTS and mapping not in ANY_PROGRAM:
+        laid_out = find_layout(mapping, graph, network).node_of
+        check_working(network, laid_out)
+        return laid_out
     return place_tasks(mapping, graph.num_tasks, network, seed=seed, tasks_per_node=tasks_per_node)
 
 

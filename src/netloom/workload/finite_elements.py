@@ -16,7 +16,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import whole_number
-from netloom.workload.element_meshes import ElementMesh, optional_package, read_mesh
+from netloom.workload.element_meshes import ElementMesh, read_mesh
 from netloom.workload.mesh_generation import GENERATED, generate_mesh
 from netloom.workload.process_graph import ProcessGraph, process_graph
 
@@ -112,7 +112,7 @@ def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
     Raises
     ------
     InputError
-        If there are fewer elements than parts, or pymetis is not installed.
+        If there are fewer elements than parts.
 
     Examples
     --------
@@ -124,7 +124,8 @@ def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
     """
     if not 1 <= parts <= mesh.num_elements:
         raise InputError(mesh.name, f"{parts} parts", f"1 to {mesh.num_elements}, one an element")
-    pymetis = optional_package("pymetis")
+    import pymetis
+
     joined = mesh.nodes.tolist()
     elements = [joined[start:end] for start, end in pairwise(mesh.offsets.tolist())]
     found = pymetis.part_mesh(

@@ -184,3 +184,13 @@ def test_what_a_program_cannot_run_on_is_refused():
         engine.append(messages(4, source=[0, 1], target=[1, 0], flits=[1, 1]))
     with pytest.raises(InputError, match="packet_flits: found 0"):
         program_on("mesh:2x2", packet_flits=0)
+
+
+def test_given_routes_in_a_circle_run_in_layers_of_vcs():
+    net = topology("mesh:2x2")
+    circle = source_routes(net, [[0, 1, 3], [1, 3, 2], [3, 2, 0], [2, 0, 1]])
+    routing = virtual_channel_routing(net, circle, num_vcs=2)
+    engine = NetworkProgram(net, routing, router("single-cycle", vcs=2), packet_flits=50)
+    engine.append(messages(4, source=[0, 1, 3, 2], target=[3, 2, 0, 1], flits=50))
+    engine.advance(5000)
+    assert (engine.rows["complete"] >= 0).all()

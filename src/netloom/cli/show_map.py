@@ -1,0 +1,148 @@
+"""A mapping that was found, and what it bought, as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP
+
+if TYPE_CHECKING:
+    from netloom.verbs import ProgramMapping
+
+STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL}
+
+NAMES = {
+    "identity": "identity (before)",
+    "random": "random, mean of 25",
+    "random_best": "random, best of 25",
+    "mapping": "mapping, without routes",
+    "result": "result (after)",
+}
+
+
+def show(result: ProgramMapping) -> None:
+    """Print what was asked, all mappings by their figures, remarks and the verdict."""
+    screen = console()
+    for line in _head(result):
+        screen.print(line, soft_wrap=True)
+    screen.print(_table(result))
+    note = (
+        "* saturation of the worst node (estimate, lemma 4), and its bound: in % of a channel, "
+        "offered by the average sending node"
+    )
+    if _accepted(result):
+        assert result.simulated is not None
+        note += (
+            f"; ** of its traffic, what the worst node gets accepted where the average node "
+            f"offers {percent(result.simulated.load)}"
+        )
+    screen.print(f"[dim]{note}[/]", soft_wrap=True)
+    for line in _remarks(result):
+        screen.print(f"• {line}", markup=False, soft_wrap=True)
+    screen.print(Text(result.verdict.sentence, style=STYLES[result.verdict.kind]), soft_wrap=True)
+
+
+def _head(result: ProgramMapping) -> list[str]:
+    asked, network = result.provenance.configuration, result.topology
+    allowed = (
+        ""
+        if len(result.nodes) == network.num_nodes
+        else f", {len(result.nodes)} of which may be used"
+    )
+    per_node = asked["tasks_per_node"]
+    several = f", up to {per_node} tasks a node" if per_node > 1 else ""
+    return [
+        f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
+        f"{counted(result.graph.num_edges, 'edge')}) on [bold]{escape(network.name)}[/] "
+        f"({counted(network.num_nodes, 'node')}{allowed}, "
+        f"{counted(network.num_channels, 'channel')}){several}, {escape(str(result.routing))}",
+        f"{escape(result.found.objective)} by {asked['weight']}; {escape(_how(result))}, seed "
+        f"{asked['seed']}",
+    ]
+
+
+def _how(result: ProgramMapping) -> str:
+    """How the mapping came about, in words."""
+    found = result.found
+    if result.layout is not None:
+        return f"layout {result.layout.name} ({result.layout.source})"
+    ended = "interrupted after" if found.interrupted else "searched for"
+    began = "a random mapping" if found.found_by == "search" else NAMES.get(
+        found.found_by, found.found_by
+    ).removesuffix(" (before)")  # fmt: skip
+    return f"{ended} {found.seconds:.2g} s, {counted(found.rounds, 'round')}, from {began}"
+
+
+def _table(result: ProgramMapping) -> Table:
+    """All mappings, a row each, with the figures by which they are compared."""
+    weight = result.provenance.configuration["weight"]
+    single = not result.scale
+    columns = {} if single else {"objective": "objective"}
+    columns |= {
+        "hop-bytes": "hop_bytes",
+        f"max load, {'paths' if weight == 'uniform' else weight}":
+            "weighted_channel_load_max",
+        "χ max": "channel_load_max",
+        "ν mean": "path_contention_mean",
+        "ν max": "path_contention_max",
+        "saturates *": "saturation_worst_node",
+        "at most": "saturation_upper_bound",
+    }  # fmt: skip
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("")
+    accepted = _accepted(result)
+    for name in [*columns, *(["simulated **"] if accepted else [])]:
+        table.add_column(name, justify="right")
+    for row in result.starts:
+        name = row["mapping"]
+        cells = [_cell(column, row[column]) for column in columns.values()]
+        if accepted:
+            cells.append(percent(accepted.get(name)) if name in accepted else "")
+        bold = name in ("identity", "result")
+        table.add_row(escape(NAMES.get(name, name)), *cells, style="bold" if bold else None)
+    return table
+
+
+def _cell(column: str, value: float) -> str:
+    return percent(value) if column.startswith("saturation") else number(value)
+
+
+def _accepted(result: ProgramMapping) -> dict[str, float | None]:
+    """What part of its traffic the worst node gets accepted, where that was simulated."""
+    if result.simulated is None or result.simulated.load is None:
+        return {}
+    before, after = result.simulated.worst_shares()
+    return {} if before is None else {"identity": before, "result": after}
+
+
+def _remarks(result: ProgramMapping) -> list[str]:
+    lines = []
+    data = result.promise()
+    if data is not None:
+        own = " on its own routes" if result.routes is not None else ""
+        promised = data["promised_channel_load"]
+        promises = "promises nothing of" if promised is None else f"promises at most {promised} for"
+        lines.append(
+            f"The layout {promises} χ max{own}; measured: {data['measured_channel_load']}."
+        )
+    if result.after is not None:
+        neck = result.after.bottleneck()
+        lines.append(
+            f"Busiest channel now: {neck['channel']}, {counted(neck['channel_load'], 'path')}, "
+            f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
+        )
+    if result.virtual_channels is not None:
+        lines.append(
+            f"Its own routes need {counted(result.virtual_channels, 'virtual channel')} to be free "
+            "of deadlock."
+        )
+    if result.simulated is not None and result.simulated.note is not None:
+        lines.append(f"Simulation: {result.simulated.note}")
+    if result.found.interrupted:
+        lines.append("Interrupted: the best mapping found by then.")
+    return lines

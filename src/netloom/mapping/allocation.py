@@ -1,0 +1,137 @@
+"""The nodes that a batch system gave to a program, as it lists them."""
+
+from __future__ import annotations
+
+import re
+from os.path import isfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.textfiles import read_lines
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+
+BETWEEN = re.compile(r"[,\s]+(?![^(\[]*[)\]])")
+"""What stands between two nodes: not a comma in ``(0,3)`` or ``n[3-7,9]``."""
+
+MOST_DIGITS = 9
+"""Digits of a number that may be a node's."""
+
+
+def allocated_nodes(
+    nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
+) -> NDArray[np.int32]:
+    """Return the nodes of an allocation that work, ascending.
+
+    Parameters
+    ----------
+    nodes
+        Their numbers; a list such as ``0-31,40``; or a file of such lists, one or several a line,
+        ``#`` comments apart. A node is named by its number, its name in the network such as
+        ``(0,3)``, or its host; ranges are ``3-7`` and ``n[003-007,9]``. That a node comes several
+        times, once for each of its slots, is no mistake. None: all nodes.
+    topology
+        The network; its broken nodes are left out.
+    hosts
+        The host name of each node; ``n0``, ``n1`` … where it is not given.
+
+    Returns
+    -------
+    nodes
+        int32[].
+
+    Raises
+    ------
+    InputError
+        Naming the field, or file and line, of a word that is no node of the network, or if none
+        of the nodes works.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, without
+    >>> allocated_nodes("0-2,n7,(1,1)", without(mesh(2, 4), nodes="2"))
+    array([0, 1, 5, 7], dtype=int32)
+    """
+    working = working_nodes(topology)
+    if nodes is None:
+        return working
+    if isinstance(nodes, str | Path):
+        listed = _named(nodes, topology, hosts)
+        where = str(nodes) if isfile(nodes) else "nodes"  # noqa: PTH113 (a list is a long name)
+    else:
+        listed, where = np.asarray(nodes), "nodes"
+        if listed.ndim != 1 or listed.dtype.kind not in "iu":
+            raise InputError(
+                where, f"an array of {listed.dtype} of shape {listed.shape}", "numbers"
+            )
+        wrong = listed[(listed < 0) | (listed >= topology.num_nodes)]
+        if len(wrong):
+            raise InputError(where, f"node {wrong[0]}", _wanted(topology))
+    allocated: NDArray[np.int32] = np.intersect1d(listed, working).astype(np.int32)
+    if not len(allocated):
+        raise InputError(where, "no node that works", f"nodes of {topology.name}")
+    return allocated
+
+
+def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -> NDArray[np.int64]:
+    """Return the nodes in a list or a file of lists."""
+    lines: Iterator[tuple[str, str]] = iter([("nodes", str(nodes))])
+    if isfile(nodes):  # noqa: PTH113
+        lines = read_lines(nodes, wanted="a list of nodes")
+    number_of: dict[str, int] = {}
+    for node in range(topology.num_nodes):
+        number_of[topology.node_name(node)] = node
+        if hosts is None:
+            number_of[f"n{node}"] = node
+    number_of |= {host: node for node, host in enumerate(hosts or ())}
+    found = [
+        node
+        for where, line in lines
+        for word in BETWEEN.split(line.strip(" \t,"))
+        for node in _nodes(word, number_of, topology, where)
+    ]
+    return np.array(found, np.int64)
+
+
+def _nodes(word: str, number_of: dict[str, int], topology: Topology, where: str) -> Iterator[int]:
+    """Yield the nodes that one word names."""
+    if word in number_of:
+        yield number_of[word]
+        return
+    bracket = re.fullmatch(r"([^\[\]]*)\[([^\[\]]+)\]([^\[\]]*)", word)
+    if bracket:
+        for part in bracket[2].split(","):
+            for text in _texts(part.strip(), topology, word, where):
+                yield from _nodes(f"{bracket[1]}{text}{bracket[3]}", number_of, topology, where)
+        return
+    for text in _texts(word, topology, word, where):
+        node = int(text)
+        if node >= topology.num_nodes:
+            raise InputError(where, f"node {node}", _wanted(topology))
+        yield node
+
+
+def _texts(part: str, topology: Topology, word: str, where: str) -> list[str]:
+    """Return the numbers in ``7`` or ``003-007``, as they are written."""
+    ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part, re.ASCII)
+    if ends is None or max(len(end or "") for end in ends.groups()) > MOST_DIGITS:
+        raise InputError(where, f"'{word}'", _wanted(topology))
+    first, last = int(ends[1]), int(ends[2] or ends[1])
+    if last < first:
+        raise InputError(where, f"'{word}'", "a range from its lowest node on")
+    if last - first >= topology.num_nodes:
+        raise InputError(where, f"'{word}'", _wanted(topology))
+    return [f"{number:0{len(ends[1])}}" for number in range(first, last + 1)]
+
+
+def _wanted(topology: Topology) -> str:
+    return f"nodes 0 to {topology.num_nodes - 1} of {topology.name}, or their names"

@@ -1,0 +1,133 @@
+"""What a mapping is to make small, and how it is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.contention import measure
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
+"""``hop-bytes``: weight times path length, summed. ``max-channel-load``: the weight on the busiest
+channel. ``path-contention``: the highest ν, then their sum. ``saturation``: the weight of the path
+that meets most, with all that it meets; the worst node saturates at its inverse (lemma 4)."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One objective, or several with a share each.
+
+    Attributes
+    ----------
+    name
+        As the user wrote it.
+    shares
+        The share of each in the sum; each is divided by what it is for the first mapping measured,
+        if there are several.
+    """
+
+    name: str
+    shares: Mapping[str, float]
+
+    @property
+    def single(self) -> str | None:
+        """The name of the only objective; None where there are several."""
+        return next(iter(self.shares)) if len(self.shares) == 1 else None
+
+
+def objective_of(text: str) -> Objective:
+    """Return the objective that a text such as ``hop-bytes`` or ``hop-bytes:1,saturation:2`` names.
+
+    Raises
+    ------
+    InputError
+        If a name is not known or given twice, or a share is not a positive number.
+
+    Examples
+    --------
+    >>> objective_of("hop-bytes:1,max-channel-load:3").shares
+    {'hop-bytes': 0.25, 'max-channel-load': 0.75}
+    """
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, share = part.strip().partition(":")
+        if name not in OBJECTIVES or name in shares:
+            wanted = f"{', '.join(OBJECTIVES)}, each at most once, as NAME or NAME:SHARE,..."
+            raise InputError("objective", f"'{part.strip()}'", wanted)
+        try:
+            shares[name] = float(share or 1)
+        except ValueError:
+            shares[name] = 0.0
+        if not 0 < shares[name] < np.inf:
+            raise InputError("objective", f"a share of '{share}'", "a number above 0")
+    total = sum(shares.values())
+    return Objective(text, {name: share / total for name, share in shares.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """Measures mappings of one program on one network by an objective.
+
+    Attributes
+    ----------
+    app, topology, routing, weights
+        What is mapped, where, how packets travel, and float64[num_edges] what edges carry.
+    objective
+        What counts.
+    scale
+        What each of several objectives is divided by.
+    """
+
+    app: ProcessGraph
+    topology: Topology
+    routing: Routing
+    weights: NDArray[np.float64]
+    objective: Objective
+    scale: Mapping[str, float]
+
+    def each(self, node_of: NDArray[np.integer]) -> dict[str, float]:
+        """Return what the objectives that count are for a mapping."""
+        source, target = node_of[self.app.source], node_of[self.app.target]
+        found = measure(self.topology, self.routing, source, target, self.weights)
+        meets, paths = found.path_contention, max(1, self.app.num_edges)
+        values = {
+            "hop-bytes": float(self.weights @ found.path_length),
+            "max-channel-load": float(found.weighted_channel_load.max(initial=0.0)),
+            "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
+            "saturation": float(found.contending_weight[found.path_length > 0].max(initial=0.0)),
+        }
+        return {name: values[name] for name in self.objective.shares}
+
+    def __call__(self, node_of: NDArray[np.integer]) -> float:
+        """Return the value of the objective for a mapping: the smaller, the better."""
+        each = self.each(node_of)
+        if self.objective.single:
+            return each[self.objective.single]
+        shares = self.objective.shares
+        return sum(shares[name] * value / self.scale[name] for name, value in each.items())
+
+
+def measure_by(
+    objective: Objective,
+    app: ProcessGraph,
+    topology: Topology,
+    routing: Routing,
+    weights: NDArray[np.float64],
+    first: NDArray[np.integer],
+) -> Measure:
+    """Return what measures mappings by an objective; several are scaled by a first mapping."""
+    plain = Measure(app, topology, routing, weights, objective, {})
+    scale = {name: value or 1.0 for name, value in plain.each(first).items()}
+    return Measure(app, topology, routing, weights, objective, scale)

@@ -1,0 +1,98 @@
+"""What pairs of tasks send each other, and how far apart pairs of nodes are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.topology import Cube
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+    JointWeights: TypeAlias = csr_array[np.float64, tuple[int, int]]
+
+
+def joint_weights(app: ProcessGraph, weights: NDArray[np.float64] | None = None) -> JointWeights:
+    """Return what each two tasks send each other, both ways together.
+
+    Parameters
+    ----------
+    app
+        The program.
+    weights
+        float64[num_edges], what edges carry; their bytes by default.
+
+    Returns
+    -------
+    joint
+        float64 sparse matrix [num_tasks, num_tasks], symmetric, without zeros, columns sorted.
+
+    Examples
+    --------
+    >>> from netloom.workload import process_graph
+    >>> joint_weights(process_graph(3, [0, 1, 2], [1, 0, 1], bytes=[5, 2, 0])).toarray()
+    array([[0., 7., 0.],
+           [7., 0., 0.],
+           [0., 0., 0.]])
+    """
+    from scipy.sparse import csr_array
+
+    carried = app.bytes if weights is None else weights
+    sent = csr_array((carried, (app.source, app.target)), shape=(app.num_tasks, app.num_tasks))
+    joint = csr_array(sent + sent.T)
+    joint.eliminate_zeros()
+    joint.sort_indices()
+    return joint
+
+
+def hops(
+    topology: Topology,
+    sources: NDArray[np.integer],
+    targets: NDArray[np.integer] | None = None,
+) -> NDArray[np.float64]:
+    """Return the shortest distances of some nodes from others: the way there or the way back.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    sources, targets
+        Nodes; as targets all, by default.
+
+    Returns
+    -------
+    hops
+        float64[len(sources), len(targets)], the smaller of both ways; infinite where there is none.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> hops(torus(5), np.array([3]))
+    array([[2., 2., 1., 0., 1.]])
+    """
+    there = np.arange(topology.num_nodes) if targets is None else targets
+    if isinstance(topology, Cube):
+        total = np.zeros((len(sources), len(there)))
+        for side, stride, wraps in zip(
+            topology.sides, topology.strides, topology.wraps, strict=True
+        ):
+            apart = np.abs((sources // stride % side)[:, None] - there // stride % side)
+            total += np.minimum(apart, side - apart) if wraps else apart
+        return total
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    ends: Any = (topology.channel_source, topology.channel_target)
+    size = (topology.num_nodes, topology.num_nodes)
+    links = csr_array((np.ones(topology.num_channels), ends), shape=size)
+    found = np.asarray(dijkstra(links, indices=sources, unweighted=True))
+    if abs(links - links.T).nnz:
+        back: Any = links.T.tocsr()
+        found = np.minimum(found, dijkstra(back, indices=sources, unweighted=True))
+    return found[:, there]

@@ -1,0 +1,225 @@
+"""A mapping with little contention, for any program on any network."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.mapping.bounds import least
+from netloom.mapping.objectives import Measure, measure_by, objective_of
+from netloom.mapping.search_arrays import SearchArrays, search_arrays
+from netloom.mapping.search_rounds import Clock, Round, run_round, warm_up
+from netloom.mapping.starts import check_room, random_starts, starts_of
+from netloom.progress import patience
+from netloom.provenance import DEFAULT_SEED
+from netloom.routing import parse_routing
+from netloom.simulation.side_by_side import processors, run_all
+from netloom.topology import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+CLOSE = 1e-9
+"""Relative distance from a bound, or from another mapping, that is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundMapping:
+    """The best mapping that a search found, and what it is compared with.
+
+    Attributes
+    ----------
+    node_of
+        int32[num_tasks], the node of each task.
+    objective
+        As it was asked for.
+    value
+        Of the objective: the smaller, the better (see ``objectives``).
+    bound
+        Below which no mapping comes; 0 where nothing better is known.
+    starts
+        The value of every mapping that the search started from, and of random ones: ``random``,
+        their mean, and ``random_best``, the best.
+    mappings
+        Those mappings, and the best random one.
+    found_by
+        The start that is the best, or was made better; ``search`` for a mapping from nowhere.
+    rounds
+        Rounds of annealing that were finished.
+    seconds
+        How long it took.
+    interrupted
+        Whether Ctrl-C ended it.
+    """
+
+    node_of: NDArray[np.int32]
+    objective: str
+    value: float
+    bound: float
+    starts: dict[str, float]
+    mappings: dict[str, NDArray[np.int32]]
+    found_by: str
+    rounds: int
+    seconds: float
+    interrupted: bool
+
+
+def find_mapping(
+    app: ProcessGraph,
+    topology: Topology,
+    *,
+    routing: str | Routing = "default",
+    objective: str = "max-channel-load",
+    weights: NDArray[np.float64] | None = None,
+    nodes: ArrayLike | None = None,
+    tasks_per_node: int = 1,
+    seconds: float = 10.0,
+    rounds: int | None = None,
+    seed: int = DEFAULT_SEED,
+) -> FoundMapping:
+    """Return the best mapping of a program onto a network that is found in a given time.
+
+    It is never worse than any start: identity, the best of 25 random mappings, a partition of
+    program and network by recursive bisection, an embedding with edges one channel long, layouts
+    made for such programs. Each of them is annealed, then random ones, on all processors; from the
+    second kind on a round first brings together what communicates, and then does what is asked.
+    Annealing swaps what two places hold, and counts only what that changes.
+
+    Parameters
+    ----------
+    app, topology, routing
+        What is mapped, where, and how packets travel there.
+    objective
+        ``hop-bytes``, ``max-channel-load``, ``path-contention``, ``saturation``, or several with
+        shares, such as ``hop-bytes:1,max-channel-load:2``; see ``objectives``.
+    weights
+        float64[num_edges], what edges carry; their bytes by default.
+    nodes
+        The nodes that may be used, such as those of an allocation; all that work by default.
+    tasks_per_node
+        Most tasks of a node.
+    seconds
+        When to end.
+    rounds
+        Rounds of annealing after which to end, however long they take: with these, a seed decides
+        all.
+    seed
+        Of all that is left to chance.
+
+    Raises
+    ------
+    InputError
+        If the objective is not known, the tasks do not fit, nothing is sent, or the network is too
+        large for its routing.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> from netloom.workload import mesh
+    >>> found = find_mapping(mesh(4, 4), torus(4, 4), objective="hop-bytes", rounds=1)
+    >>> found.value, found.bound, found.rounds
+    (48.0, 48.0, 0)
+    """
+    warm_up()
+    began = time.monotonic()
+    routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
+    carried = app.bytes if weights is None else np.asarray(weights, np.float64)
+    allowed = _allowed(nodes, topology)
+    check_room(app.num_tasks, allowed, tasks_per_node)
+    if not carried.sum() > 0:
+        raise InputError(app.name, "no traffic", "tasks that communicate")
+    if not seconds > 0 or (rounds is not None and rounds < 0):
+        raise InputError("seconds", f"{seconds:g}", "more than 0, and rounds of at least 0")
+    if seed < 0:
+        raise InputError("seed", f"{seed}", "a whole number of at least 0")
+    wanted = objective_of(objective)
+    arrays = search_arrays(app, topology, routed, carried, allowed, tasks_per_node)
+    first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
+    value_of = measure_by(wanted, app, topology, routed, carried, first)
+    bound = least(value_of, allowed, tasks_per_node)
+    best, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed)
+    clock = Clock(began + seconds if rounds is None else np.inf, bound * (1 + CLOSE))
+    ended = 0
+    if best.value > clock.enough:
+        with patience(f"searching for {objective}"):
+            found = _search(arrays, value_of, mappings, clock, rounds, seed)
+        best = min([best, *found], key=lambda one: (one.value, one.number))
+        ended = sum(one.finished for one in found)
+    return FoundMapping(
+        node_of=best.node_of.astype(np.int32),
+        objective=objective,
+        value=best.value,
+        bound=bound,
+        starts=starts,
+        mappings=mappings,
+        found_by=best.name,
+        rounds=ended,
+        seconds=time.monotonic() - began,
+        interrupted=clock.interrupted,
+    )
+
+
+def _allowed(nodes: ArrayLike | None, topology: Topology) -> NDArray[np.int32]:
+    """Return the nodes that may be used, each once."""
+    if nodes is None:
+        return working_nodes(topology)
+    given = np.unique(np.asarray(nodes, np.int64))
+    if not len(given) or given[0] < 0 or given[-1] >= topology.num_nodes:
+        raise InputError("nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_nodes}")
+    return given.astype(np.int32)
+
+
+def _starts(
+    value_of: Measure,
+    weights: NDArray[np.float64],
+    nodes: NDArray[np.int32],
+    tasks_per_node: int,
+    seed: int,
+) -> tuple[Round, dict[str, NDArray[np.int32]], dict[str, float]]:
+    """Return the best mapping to start from, all of them, and their values."""
+    app, topology = value_of.app, value_of.topology
+    drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
+    values = [value_of(node_of) for node_of in drawn]
+    mappings = dict(starts_of(app, topology, weights, nodes, tasks_per_node, seed))
+    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
+    mappings["random_best"] = drawn[int(np.argmin(values))]
+    starts |= {"random": float(np.mean(values)), "random_best": min(values)}
+    name = min(mappings, key=lambda name: starts[name])
+    return Round(starts[name], -1, name, mappings[name].astype(np.int64)), mappings, starts
+
+
+def _search(
+    arrays: SearchArrays,
+    value_of: Measure,
+    mappings: dict[str, NDArray[np.int32]],
+    clock: Clock,
+    rounds: int | None,
+    seed: int,
+) -> list[Round]:
+    """Return what all rounds found: first those from known mappings, the best of these first."""
+    numbers: Iterator[int] = iter(range(rounds)) if rounds is not None else count()
+    names = sorted(mappings, key=lambda name: value_of(mappings[name]))
+
+    def work(stopped: Callable[[], bool]) -> list[Round]:
+        found = []
+        for number in numbers:
+            name = names[number] if number < len(names) else "search"
+            start = mappings.get(name)
+            found.append(run_round(arrays, value_of, number, name, start, clock, stopped, seed))
+            clock.reached |= found[-1].value <= clock.enough
+            if clock.over(stopped):
+                break
+        return found
+
+    return [one for several in run_all([work] * processors()) for one in several]

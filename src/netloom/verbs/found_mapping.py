@@ -1,0 +1,311 @@
+"""The answer of ``find_mapping``: a mapping, and what it bought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from netloom.routing.layered import layers
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.mapping.layout_parts import Layout
+    from netloom.mapping.search import FoundMapping
+    from netloom.provenance import Provenance
+    from netloom.routing import Routing, SourceRoutes
+    from netloom.topology import Topology
+    from netloom.verbs.analysis import Analysis
+    from netloom.verbs.simulation import Simulation
+    from netloom.workload import ProcessGraph
+
+FIGURES = (
+    "hop_bytes",
+    "channel_load_max",
+    "weighted_channel_load_max",
+    "path_contention_mean",
+    "path_contention_max",
+    "saturation_worst_node",
+    "saturation_upper_bound",
+)
+"""By which mappings are compared; see ``analysis.figures``."""
+
+CLOSE = 1e-9
+"""Relative difference of two values of an objective that is none."""
+
+LESS = {
+    "max-channel-load": "The busiest channel carries {share:.3g} of what it does under identity",
+    "hop-bytes": "All traffic together takes {share:.3g} of the hops that it does under identity",
+    "path-contention": "The path that meets most others meets {after}, {before} under identity",
+    "saturation": "The worst node can offer {times:.3g} times what it can under identity",
+}
+"""What a smaller value of an objective means."""
+
+LEAST = {
+    "max-channel-load": "no mapping can make that less than {bound:.3g}",
+    "hop-bytes": "no mapping can make that less than {bound:.3g}",
+    "path-contention": "no mapping can make that less than {least:.0f}",
+    "saturation": "no mapping can make that more than {most:.3g}",
+}
+"""What a lower bound of an objective means."""
+
+
+class MappingVerdict(NamedTuple):
+    """Whether the mapping helps.
+
+    ``kind`` is ``bound`` (nothing can be better), ``better`` (than identity) or ``none`` (nothing
+    better than identity was found).
+    """
+
+    kind: Literal["bound", "better", "none"]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedMappings:
+    """The program simulated under identity and under the mapping that was found.
+
+    Attributes
+    ----------
+    load
+        Offered traffic of the average sending node, flits/node/cycle; None where nothing ran.
+    before, after
+        What came of it; None where it was not run to its end.
+    note
+        Why it was not.
+    """
+
+    load: float | None
+    before: Simulation | None
+    after: Simulation | None
+    note: str | None
+
+    def worst_shares(self) -> tuple[float | None, float | None]:
+        """Return how much of what it offers the worst node gets accepted, before and after."""
+        return _worst_share(self.before), _worst_share(self.after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures of both runs as plain data."""
+        before, after = (
+            None if run is None else run.point.row() | {"worst_node_share": _worst_share(run)}
+            for run in (self.before, self.after)
+        )
+        return {"load": self.load, "before": before, "after": after, "note": self.note}
+
+
+def _worst_share(simulation: Simulation | None) -> float | None:
+    if simulation is None:
+        return None
+    run, rate = simulation.point.run, simulation.network.traffic.rate
+    return float(run.accepted_worst_node / (run.load * rate[run.worst_node]))
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramMapping:
+    """A mapping of a program onto a network, and what it bought.
+
+    Attributes
+    ----------
+    graph, topology, routing
+        What was asked about.
+    nodes
+        int32[], the nodes that may be used.
+    found
+        The mapping, the value of the objective and its lower bound, and how it was found.
+    scale
+        Of several objectives, what each was divided by; empty where there is only one.
+    routes
+        Routes that belong to the mapping, one for each pair of nodes that communicate; None where
+        packets take those of ``routing``.
+    layout
+        The layout that was asked for, with what it claims; None after a search.
+    before, after
+        What ``analyze`` says of identity and of the mapping; None where nothing is left that
+        crosses the network.
+    starts
+        One row for each mapping that it is compared with, identity first and the result last:
+        value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
+    simulated
+        Both simulated at one load; None where that was not asked for.
+    verdict
+        Whether it helps.
+    provenance
+        Version, question and seed.
+    """
+
+    graph: ProcessGraph
+    topology: Topology
+    routing: Routing
+    nodes: NDArray[np.int32]
+    found: FoundMapping
+    scale: dict[str, float]
+    routes: SourceRoutes | None
+    layout: Layout | None
+    before: Analysis | None
+    after: Analysis | None
+    starts: list[dict[str, Any]]
+    simulated: SimulatedMappings | None
+    verdict: MappingVerdict
+    provenance: Provenance
+
+    @property
+    def mapping(self) -> NDArray[np.int32]:
+        """The node of each task: what other verbs take as ``mapping``."""
+        return self.found.node_of
+
+    @property
+    def node_of(self) -> NDArray[np.int32]:
+        """The node of each task, as analyses call it."""
+        return self.found.node_of
+
+    @property
+    def value(self) -> float:
+        """Of the objective: the smaller, the better."""
+        return self.found.value
+
+    @property
+    def bound(self) -> float:
+        """Below which no mapping comes; 0 where nothing better is known."""
+        return self.found.bound
+
+    @cached_property
+    def virtual_channels(self) -> int | None:
+        """How many a channel needs, for the mapping's own routes to be free of deadlock.
+
+        Paths are put into layers of them; see ``routing.layered``. None where there are no routes.
+        """
+        if self.routes is None:
+            return None
+        return int(layers(self.topology, self.routes.routes).max(initial=0)) + 1
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search or the simulation."""
+        runs = () if self.simulated is None else (self.simulated.before, self.simulated.after)
+        return self.found.interrupted or any(run.interrupted for run in runs if run is not None)
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a mapping: the objective and the figures of each."""
+        import polars as pl
+
+        return pl.DataFrame(self.starts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom map``."""
+        asked, found = self.provenance.configuration, self.found
+        return {
+            "app": self.graph.name,
+            "topology": self.topology.name,
+            "tasks": self.graph.num_tasks,
+            "nodes": self.topology.num_nodes,
+            "allocated_nodes": len(self.nodes),
+            "routing": str(self.routing),
+            "weight": asked["weight"],
+            "objective": {
+                "name": found.objective,
+                "before": found.starts["identity"],
+                "after": found.value,
+                "bound": found.bound,
+                "scale": self.scale,
+            },
+            "before": None if self.before is None else self.before.to_dict(),
+            "after": None if self.after is None else self.after.to_dict(),
+            "starts": self.starts,
+            "layout": self.promise(),
+            "own_routes": self.routes is not None,
+            "virtual_channels": self.virtual_channels,
+            "simulated": None if self.simulated is None else self.simulated.to_dict(),
+            "verdict": self.verdict._asdict(),
+            "found_by": found.found_by,
+            "rounds": found.rounds,
+            "seconds": found.seconds,
+            "interrupted": self.interrupted,
+            "seed": self.provenance.seed,
+            "mapping": found.node_of.tolist(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def promise(self) -> dict[str, Any] | None:
+        """Return what a layout promises of its largest channel load, and what was measured."""
+        if self.layout is None:
+            return None
+        after = self.after
+        measured = 0 if after is None else int(after.mapped.contention.channel_load.max())
+        return {
+            "name": self.layout.name,
+            "promised_channel_load": self.layout.chi_max,
+            "measured_channel_load": measured,
+            "source": self.layout.source,
+        }
+
+    def __repr__(self) -> str:
+        found = self.found
+        return (
+            f"<{self.graph.name} mapped onto {self.topology.name} for {found.objective}, by "
+            f"{found.found_by}; seed {self.provenance.seed}, netloom {self.provenance.version}>\n"
+            f"{self.verdict.sentence}"
+        )
+
+
+def mapping_verdict(
+    found: FoundMapping, before: Analysis | None, after: Analysis | None
+) -> MappingVerdict:
+    """Return whether a mapping helps, beside the least that any can reach.
+
+    Parameters
+    ----------
+    found
+        The mapping.
+    before, after
+        Analyses of identity and of the mapping, which name what a path meets.
+    """
+    first, value, bound = found.starts["identity"], found.value, found.bound
+    at_bound = value <= bound * (1 + CLOSE)
+    if value >= first * (1 - CLOSE):
+        return _no_help(found.objective, first, value, bound)
+    if value == 0 and after is None:
+        return MappingVerdict("bound", "Nothing is left that crosses the network.")
+    named = found.objective if found.objective in LESS else None
+    most_met = [
+        0 if each is None else int(each.mapped.contention.path_contention.max())
+        for each in (before, after)
+    ]
+    known = {
+        "share": value / first,
+        "times": first / value if value else float("inf"),
+        "before": most_met[0],
+        "after": most_met[1],
+        "bound": bound / first,
+        "least": bound // 1,
+        "most": first / bound if bound else float("inf"),
+    }
+    said = LESS.get(named or "", "The objective is {share:.3g} of what it is under identity")
+    if at_bound:
+        end = "that is the bound: no mapping can do better"
+    elif bound > 0:
+        end = LEAST.get(named or "", LEAST["hop-bytes"])
+    else:
+        end = "how low a mapping can come is not known"
+    sentence = f"{said.format(**known)}; {end.format(**known)}."
+    return MappingVerdict("bound" if at_bound else "better", sentence)
+
+
+def _no_help(objective: str, first: float, value: float, bound: float) -> MappingVerdict:
+    """Say that identity is as good, or better."""
+    if bound == 0 < first:
+        near = "how low a mapping can come is not known"
+    elif first <= bound * (1 + CLOSE):
+        near = f"identity is at the bound of {objective}, below which no mapping is"
+    elif first <= 2 * bound:
+        near = f"identity is within {100 * (first / bound - 1):.3g} % of the bound"
+    else:
+        near = f"no mapping can be below {bound / first:.3g} of identity"
+    if value > first * (1 + CLOSE):
+        said = f"Identity is better: {objective} is {value / first:.3g} times what it is there"
+        return MappingVerdict("none", f"{said}; {near}.")
+    if first <= bound * (1 + CLOSE):
+        return MappingVerdict("bound", f"Nothing helps: {near}.")
+    return MappingVerdict("none", f"Nothing better than identity was found: {near}.")

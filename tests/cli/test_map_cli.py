@@ -1,0 +1,172 @@
+"""The command ``netloom map``."""
+
+import json
+import sys
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from netloom.cli import main
+
+SMALL = "map examples/lammps-64.mtx --on mesh:8x8 --rounds 1"
+
+
+@pytest.fixture
+def netloom(monkeypatch, capsys):
+    def run(*arguments):
+        words = [word for argument in arguments for word in str(argument).split()]
+        monkeypatch.setattr(sys, "argv", ["netloom", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+def test_the_search_of_the_issue(netloom, tmp_path):
+    code, out, err = netloom(
+        "map examples/lammps-64.mtx --on torus:4x4x4 --objective max-channel-load --seconds 2",
+        f"--seed 1 --rankfile {tmp_path}/ranks.txt --json",
+    )
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert data["objective"]["name"] == "max-channel-load"
+    assert data["objective"]["bound"] <= data["objective"]["after"] <= data["objective"]["before"]
+    assert data["objective"]["after"] == data["after"]["weighted_channel_load"]["max"]
+    assert data["objective"]["before"] == data["before"]["weighted_channel_load"]["max"]
+    assert sorted(data["mapping"]) == list(range(64))
+    assert data["seed"] == 1
+    assert 0 < data["seconds"] < 20
+    assert data["provenance"]["verb"] == "find_mapping"
+    assert {row["mapping"] for row in data["starts"]} >= {"identity", "random", "result"}
+    ranks = (tmp_path / "ranks.txt").read_text().splitlines()
+    assert ranks[0] == f"rank 0=n{data['mapping'][0]} slot=0"
+    assert len(ranks) == 64
+
+
+def test_a_layout_of_the_issue(netloom):
+    code, out, err = netloom("map binary-tree:255 --on mesh:16x16 --layout tiles --json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert data["after"]["channel_load"]["max"] == 2
+    assert data["layout"]["promised_channel_load"] == 2
+
+
+def test_the_table_shows_what_the_json_has(netloom):
+    code, out, err = netloom(SMALL)
+    assert (code, err) == (0, "")
+    _, plain, _ = netloom(SMALL, "--json")
+    data = json.loads(plain)
+    assert data["verdict"]["sentence"] in " ".join(out.split())
+    assert "examples/lammps-64.mtx (64 tasks, 591 edges) on mesh:8x8 (64 nodes, 224 ch" in out
+    assert "max-channel-load by bytes; searched for " in out
+    assert "1 round, from " in out
+    lines = out.splitlines()
+    for name, row in (("identity (before)", data["starts"][0]), ("result (after)",
+                                                                data["starts"][-1])):  # fmt: skip
+        line = next(line for line in lines if line.startswith(name))
+        cells = line.removeprefix(name).split()
+        assert float(cells[0]) == pytest.approx(row["hop_bytes"], rel=1e-3)
+        assert float(cells[1]) == pytest.approx(row["weighted_channel_load_max"], rel=1e-3)
+        assert int(cells[2]) == row["channel_load_max"]
+        assert int(cells[4]) == row["path_contention_max"]
+        assert float(cells[5]) == pytest.approx(100 * row["saturation_worst_node"], rel=1e-2)
+    assert "Apply it: --rankfile FILE" in out
+
+
+def test_mixtures_and_layouts_in_words(netloom):
+    _, out, _ = netloom("map ring:16 --on mesh:4x4 --objective hop-bytes,saturation --rounds 1")
+    assert "objective  hop-bytes" in out
+    _, out, _ = netloom("map binary-tree:63 --on mesh:8x8 --layout tiles --simulate")
+    assert "The layout promises at most 2 for χ max on its own routes; measured: 2." in out
+    assert "** of its traffic, what the worst node gets accepted where the average node" in out
+    _, out, _ = netloom("map all-to-all:16 --on mesh:4x4 --layout hilbert")
+    assert "The layout promises nothing of χ max; measured: " in out
+
+
+def test_an_allocation_and_everything_that_can_be_written(netloom, tmp_path):
+    nodes, hosts = tmp_path / "allocated.txt", tmp_path / "hosts.txt"
+    nodes.write_text("rack[00-07]\nrack12\n")
+    hosts.write_text("".join(f"rack{node:02}\n" for node in range(16)))
+    code, out, err = netloom(
+        f"map ring:8 --on mesh:4x4 --rounds 1 --nodes {nodes} --hosts {hosts} --failed-nodes 3",
+        f"--rankfile {tmp_path}/ranks --rankfile-format mpich --save-mapping {tmp_path}/map.json",
+        f"--plot {tmp_path}/new/map.svg",
+    )
+    assert (code, err) == (0, "")
+    assert "(16 nodes, 8 of which may be used, 44 channels)" in out
+    assert f"Run it: mpiexec -f {tmp_path}/ranks -n 8 ./program" in out
+    assert f"Picture: {tmp_path}/new/map.svg" in out
+    used = {line.split(":")[0] for line in (tmp_path / "ranks").read_text().splitlines()}
+    assert used == {f"rack{node:02}" for node in (0, 1, 2, 4, 5, 6, 7, 12)}
+    assert (tmp_path / "new" / "map.svg").read_text().startswith("<svg")
+    node_of = json.loads((tmp_path / "map.json").read_text())["node_of"]
+    code, out, _ = netloom(f"analyze ring:8 --on mesh:4x4 --mapping {tmp_path}/map.json --json")
+    assert code == 0
+    assert sorted(node_of) == [0, 1, 2, 4, 5, 6, 7, 12]
+
+
+def test_routes_are_written_and_read_again(netloom, tmp_path):
+    files = f"--routes {tmp_path}/routes.txt --save-mapping {tmp_path}/map.json"
+    code, out, _ = netloom(SMALL, files)
+    assert code == 0
+    assert f"Routes: --routing routes:{tmp_path}/routes.txt" in out
+    assert "Its own routes need 1 virtual channel to be free of deadlock." in out
+    _, plain, _ = netloom(SMALL, files, "--json")
+    after = json.loads(plain)["after"]
+    code, out, _ = netloom(
+        f"analyze examples/lammps-64.mtx --on mesh:8x8 --mapping {tmp_path}/map.json",
+        f"--routing routes:{tmp_path}/routes.txt --json",
+    )
+    assert code == 0
+    again = json.loads(out)
+    for figure in ("weighted_channel_load", "path_contention", "hop_bytes", "saturation"):
+        assert again[figure] == after[figure]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ("--nodes {tmp}/allocated.txt", "allocated.txt:2: found 'x3'"),
+        ("--nodes lost.txt", "nodes: found 'lost.txt'"),
+        ("--layout tiling", "rounds: found '1'; expected a search, with no layout"),
+        ("--objective fast", "objective: found 'fast'"),
+        ("--plot map.pdf", "map.pdf: found "),
+        ("--rankfile {tmp}/nowhere/ranks", "found a folder that is not there"),
+        ("--rankfile {tmp}/ranks --rankfile-format lsf", "rankfile_format: found 'lsf'"),
+        ("--routes {tmp}/nowhere/routes", "found a folder that is not there"),
+        ("--load 0.2", "load: found 0.2 without a simulation"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(netloom, tmp_path, arguments, wrong):
+    (tmp_path / "allocated.txt").write_text("0-63\nx3\n")
+    code, out, err = netloom(SMALL, arguments.format(tmp=tmp_path))
+    assert (code, out) == (2, "")
+    assert err.startswith("netloom: ")
+    assert wrong in err
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_keeps_the_best(netloom, monkeypatch):
+    verb = import_module("netloom.verbs.find_mapping")
+    search = verb.search
+    monkeypatch.setattr(
+        verb, "search", lambda *a, **kw: replace(search(*a, **kw), interrupted=True)
+    )
+    code, out, _ = netloom("map ring:16 --on mesh:4x4 --rounds 1 --simulate")
+    assert code == 130
+    assert "max-channel-load by bytes; interrupted after " in out
+    assert "Interrupted: the best mapping found by then." in out
+    assert "simulated" not in out
+    code, out, _ = netloom("map ring:16 --on mesh:4x4 --rounds 1 --json")
+    assert code == 130
+    assert json.loads(out)["interrupted"]
+
+
+@pytest.mark.parametrize("mapping", ["gray", "hilbert"])
+def test_layouts_are_mappings_of_other_commands(netloom, mapping):
+    code, out, _ = netloom(f"analyze hypercube:4 --on mesh:4x4 --mapping {mapping}")
+    assert code == 0
+    assert f"mapping {mapping}" in out

@@ -1,0 +1,161 @@
+"""Lines and rings through boxes: every step is one hop where that can be."""
+
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.contention import measure
+from netloom.errors import InputError
+from netloom.mapping.layout_codes import folded, is_folded_ring, line_code, ring_code
+from netloom.mapping.layout_curves import hilbert, morton, snake
+from netloom.routing import DimensionOrder
+from netloom.topology import cube, hypercube, mesh, omega, torus
+from netloom.workload import all_to_all, binary_tree, line, ring
+from netloom.workload import hypercube as hypercube_tasks
+
+BOXES = st.lists(st.integers(2, 5), min_size=1, max_size=4).filter(lambda sides: prod(sides) >= 3)
+
+
+def measured(layout, app, network):
+    ends = layout.node_of[app.source], layout.node_of[app.target]
+    return measure(network, DimensionOrder(), *ends)
+
+
+def points(code):
+    return list(zip(*(coordinate.tolist() for coordinate in code), strict=True))
+
+
+@given(BOXES, st.data())
+def test_a_line_code_visits_each_point_once_by_steps_of_one(sides, data):
+    length = data.draw(st.integers(1, prod(sides)))
+    code = line_code(length, sides)
+    assert len(set(points(code))) == length
+    assert all(max(coordinate) < side for coordinate, side in zip(code, sides, strict=True))
+    assert (sum(np.abs(np.diff(coordinate)) for coordinate in code) == 1).all()
+
+
+@given(BOXES, st.data())
+@settings(max_examples=200)
+def test_a_ring_code_has_one_long_step_if_odd_and_none_if_even(sides, data):
+    length = data.draw(st.integers(3, prod(sides)))
+    code = ring_code(length, sides)
+    assert len(set(points(code))) == length
+    for coordinate, side in zip(code, sides, strict=True):
+        assert min(coordinate) >= 0
+        assert max(coordinate) < side
+    steps = sum(np.abs(np.roll(coordinate, -1) - coordinate) for coordinate in code)
+    assert steps.max() <= 2
+    if not is_folded_ring(length, sides):
+        assert (steps > 1).sum() == length % 2
+
+
+def test_even_rings_fit_every_box_that_has_an_even_side():
+    for sides in ((2, 2), (3, 4), (5, 2), (3, 3, 2)):
+        assert not any(is_folded_ring(length, sides) for length in range(4, prod(sides) + 1))
+    assert is_folded_ring(9, (3, 3))
+    assert is_folded_ring(4, (9,))
+
+
+def test_folded_by_hand():
+    assert folded(5).tolist() == [0, 2, 4, 3, 1]
+    assert folded(6).tolist() == [0, 2, 4, 5, 3, 1]
+
+
+@pytest.mark.parametrize("sides", [(8,), (4, 4), (3, 5), (2, 3, 4), (2, 2, 2, 2), (1, 6)])
+@pytest.mark.parametrize("wraps", [False, True])
+def test_snakes_keep_their_promise(sides, wraps):
+    network = cube(sides, wraps)
+    for tasks in range(3, network.num_nodes + 1):
+        for app in (line(tasks), ring(tasks)):
+            layout = snake(app, network)
+            found = measured(layout, app, network)
+            assert found.channel_load.max() == layout.chi_max <= 2
+            assert found.path_length.max() <= 2
+            if app.name.startswith("line"):
+                assert layout.chi_max == found.path_length.max() == 1
+
+
+def test_a_ring_of_tasks_goes_round_a_ring_of_nodes():
+    assert snake(ring(9), torus(9)).node_of.tolist() == list(range(9))
+    assert snake(ring(9), torus(9)).chi_max == 1
+    assert snake(ring(9), mesh(9)).chi_max == 2
+
+
+@pytest.mark.parametrize("sides", [(2, 2), (4, 4), (16, 16), (8, 8, 8), (2, 2, 2, 2), (4,) * 4])
+def test_hilbert_curves_are_lines(sides):
+    network, app = mesh(*sides), line(prod(sides))
+    layout = hilbert(app, network)
+    assert sorted(layout.node_of.tolist()) == list(range(network.num_nodes))
+    at = np.unravel_index(layout.node_of, sides)
+    assert (sum(np.abs(np.diff(coordinate)) for coordinate in at) == 1).all()
+    assert layout.chi_max == measured(layout, app, network).channel_load.max() == 1
+
+
+def test_each_quarter_of_a_hilbert_curve_fills_a_quarter_of_the_network():
+    row, column = np.divmod(hilbert(line(64), mesh(8, 8)).node_of.reshape(4, 16), 8)
+    assert all(np.ptp(row, axis=1) == 3)
+    assert all(np.ptp(column, axis=1) == 3)
+
+
+@pytest.mark.parametrize("sides", [(4, 4), (8, 8), (2, 8), (4, 2, 8), (16, 1, 4)])
+def test_morton_order_of_a_hypercube_keeps_its_promise(sides):
+    network = mesh(*sides)
+    app = hypercube_tasks(network.num_nodes.bit_length() - 1)
+    layout = morton(app, network)
+    assert sorted(layout.node_of.tolist()) == list(range(network.num_nodes))
+    assert layout.chi_max == measured(layout, app, network).channel_load.max()
+
+
+def test_curves_promise_nothing_of_other_programs():
+    for app in (all_to_all(5), binary_tree(7)):
+        assert hilbert(app, mesh(4, 4)).chi_max is None
+        assert morton(app, hypercube(4)).chi_max is None
+    assert hilbert(binary_tree(7), mesh(4, 4)).node_of.tolist() == [0, 4, 5, 1, 2, 3, 7]
+
+
+@pytest.mark.parametrize(
+    ("make", "app", "network", "text"),
+    [
+        (
+            snake,
+            binary_tree(7),
+            mesh(4, 4),
+            "layout 'snake': found the program binary-tree:7; expected a line or ring such as"
+            " ring:64",
+        ),
+        (
+            snake,
+            ring(17),
+            mesh(4, 4),
+            "layout 'snake': found 16 nodes of mesh:4x4 for 17 tasks; expected a node for each"
+            " task",
+        ),
+        (
+            hilbert,
+            ring(8),
+            mesh(2, 4),
+            "layout 'hilbert': found the network mesh:2x4; expected a network of equal sides",
+        ),
+        (
+            morton,
+            ring(8),
+            mesh(3, 4),
+            "layout 'morton': found the network mesh:3x4; expected sides that are powers of two,"
+            " in two dimensions or more",
+        ),
+        (
+            morton,
+            ring(8),
+            omega(8),
+            "layout 'morton': found the network omega:8; expected a mesh, torus or hypercube, no"
+            " part of it broken",
+        ),
+    ],
+)
+def test_mistakes(make, app, network, text):
+    with pytest.raises(InputError) as caught:
+        make(app, network)
+    assert str(caught.value) == text

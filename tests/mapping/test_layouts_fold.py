@@ -1,0 +1,198 @@
+"""Meshes and tori folded into each other, and what all layouts have in common."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.contention import measure, measure_paths
+from netloom.errors import InputError
+from netloom.mapping import layouts
+from netloom.mapping.layout_fold import fold
+from netloom.mapping.layout_shapes import Grid, grid_of, hypercube_dimension, is_binary_tree
+from netloom.mapping.layouts import find_layout, fitting_layouts
+from netloom.routing import DimensionOrder
+from netloom.topology import cube, hypercube, mesh, torus
+from netloom.topology import topology as network_of
+from netloom.workload import mesh as mesh_tasks
+from netloom.workload import process_graph, read
+from netloom.workload import torus as torus_tasks
+
+
+def measured(layout, app, network):
+    ends = layout.node_of[app.source], layout.node_of[app.target]
+    return measure(network, DimensionOrder(), *ends)
+
+
+@pytest.mark.parametrize(
+    ("app", "network", "load", "longest"),
+    [
+        ("mesh:16x16", "torus:16x16", 1, 1),
+        ("mesh:16x8", "mesh:8x20", 1, 1),
+        ("mesh:8x8x8", "torus:8x8x8", 1, 1),
+        ("torus:8x4", "torus:4x8", 1, 1),
+        ("hypercube:5", "hypercube:5", 1, 1),
+        ("ring:9", "mesh:9", 2, 2),
+        ("torus:5x6", "mesh:5x6", 2, 2),
+        ("torus:4x4x4", "mesh:4x4x4", 2, 2),
+        ("mesh:16x16", "hypercube:8", 1, 1),
+        ("torus:16x16", "hypercube:8", 1, 1),
+        ("torus:8x4x2", "hypercube:6", 1, 1),
+        ("mesh:3x5x6", "hypercube:9", 1, 1),
+        ("torus:6x10", "hypercube:7", 1, 1),
+        ("ring:64", "mesh:4x4x4", 1, 1),
+        ("line:64", "mesh:8x8", 1, 1),
+        ("mesh:4x4x4", "mesh:8x8", 3, 2),
+        ("torus:8x8x8", "torus:16x32", 5, 4),
+        ("torus:8x8", "torus:4x16", 3, 2),
+        ("hypercube:8", "mesh:16x16", 10, 8),
+    ],
+)
+def test_foldings_that_are_known(app, network, load, longest):
+    """Fits as it is: 1; rings laid flat: 2; Gray codes: 1; 4³ on 8²: as scheme B of the thesis."""
+    app, network = read(app), network_of(network)
+    layout = fold(app, network)
+    found = measured(layout, app, network)
+    assert layout.chi_max == found.channel_load.max() == load
+    assert found.path_length.max() == longest
+
+
+@given(
+    st.lists(st.integers(2, 6), min_size=1, max_size=3),
+    st.lists(st.integers(1, 12), min_size=1, max_size=4),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_every_folding_is_a_mapping_and_says_its_load(sides, network_sides, closed, wraps):
+    app = (torus_tasks if closed else mesh_tasks)(*sides)
+    network = cube(network_sides, wraps)
+    try:
+        layout = fold(app, network)
+    except InputError:
+        return
+    assert len(set(layout.node_of.tolist())) == app.num_tasks
+    assert layout.node_of.dtype == np.int32
+    assert layout.chi_max == measured(layout, app, network).channel_load.max()
+
+
+@given(st.lists(st.integers(2, 5), min_size=1, max_size=4), st.booleans())
+def test_grids_are_known_by_their_edges(sides, closed):
+    app = (torus_tasks if closed else mesh_tasks)(*sides)
+    grid = grid_of(app)
+    assert grid.sides == tuple(sides)
+    assert grid.closed == (closed and max(sides) > 2)
+    assert hypercube_dimension(app) == (len(sides) if max(sides) == 2 else 0)
+
+
+def test_weights_and_names_do_not_matter_but_edges_do():
+    whole = read("mesh:4x4")
+    ends = {"source": whole.source, "target": whole.target}
+    weights = np.arange(whole.num_edges)
+    assert grid_of(process_graph(16, **ends, bytes=weights, name="x.mtx")) == Grid((4, 4), False)
+    short = {name: column[:-1] for name, column in ends.items()}
+    assert grid_of(process_graph(16, **short)) is None
+    moved = process_graph(16, [*ends["source"][:-1], 15], [*ends["target"][:-1], 12])
+    assert moved.num_edges == whole.num_edges
+    assert grid_of(moved) is None
+
+
+@pytest.mark.parametrize("spec", ["all-to-all:16", "binary-tree:15", "butterfly:4", "transpose:4"])
+def test_other_programs_are_no_grids(spec):
+    assert grid_of(read(spec)) is None
+    assert is_binary_tree(read(spec)) == spec.startswith("binary-tree")
+
+
+@pytest.mark.parametrize("name", ["identity", "gray"])
+@pytest.mark.parametrize("dimension", range(2, 13, 2))
+def test_hypercubes_on_meshes_of_section_3_5_3(name, dimension):
+    """⌊2√N/3⌋ of Chittor 1991, for Gray codes as well."""
+    side = 2 ** (dimension // 2)
+    app, network = read(f"hypercube:{dimension}"), mesh(side, side)
+    layout = find_layout(name, app, network)
+    found = measured(layout, app, network).channel_load.max()
+    assert layout.chi_max == found == 2 * side // 3
+
+
+@pytest.mark.parametrize("name", ["identity", "gray"])
+@pytest.mark.parametrize("spec", ["torus:8x8", "torus:4x16", "cube:4x16w", "torus:4x4x4", "ring:8"])
+def test_hypercubes_on_rings(name, spec):
+    network = network_of(spec)
+    app = read(f"hypercube:{network.num_nodes.bit_length() - 1}")
+    layout = find_layout(name, app, network)
+    assert layout.chi_max == measured(layout, app, network).channel_load.max()
+
+
+def test_gray_codes_make_a_torus_of_fours_a_hypercube():
+    assert find_layout("gray", read("hypercube:6"), torus(4, 4, 4)).chi_max == 1
+
+
+PROGRAMS = ("binary-tree:63", "mesh:8x8", "mesh:4x4x4", "torus:4x16", "hypercube:6", "ring:64")
+NETWORKS = (mesh(8, 8), torus(4, 16), mesh(4, 4, 4), hypercube(6), mesh(15, 16))
+
+
+@pytest.mark.parametrize("spec", PROGRAMS)
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+def test_all_that_fit_keep_their_promise(spec, network):
+    app = read(spec)
+    for name, layout in fitting_layouts(app, network).items():
+        assert layout.name == name
+        assert layout.source
+        assert len(set(layout.node_of.tolist())) == app.num_tasks
+        if layout.routes is None:
+            load = measured(layout, app, network).channel_load.max()
+        else:
+            load = measure_paths(layout.routes, network.num_channels).channel_load.max()
+        assert layout.chi_max in (None, load)
+
+
+def test_each_layout_fits_something():
+    fitting = {
+        name for spec in PROGRAMS for net in NETWORKS for name in fitting_layouts(read(spec), net)
+    }
+    assert fitting == set(layouts.LAYOUTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "app", "network", "text"),
+    [
+        (
+            "tree",
+            "ring:8",
+            mesh(4, 4),
+            "layout: found 'tree'; expected tiles, h-tree, columns, planes, identity, gray, fold,"
+            " snake, hilbert, morton",
+        ),
+        (
+            "fold",
+            "all-to-all:8",
+            mesh(4, 4),
+            "layout 'fold': found the program all-to-all:8; expected a mesh or torus such as"
+            " mesh:8x8",
+        ),
+        (
+            "fold",
+            "mesh:5x5",
+            mesh(4, 8),
+            "layout 'fold': found mesh:5x5 on mesh:4x8; expected sides that divide into those of"
+            " the network",
+        ),
+        (
+            "identity",
+            "hypercube:4",
+            mesh(8, 8),
+            "layout 'identity': found 16 tasks for 64 nodes of mesh:8x8; expected one task for"
+            " each node",
+        ),
+        (
+            "gray",
+            "ring:16",
+            mesh(4, 4),
+            "layout 'gray': found the program ring:16; expected a hypercube such as hypercube:8",
+        ),
+    ],
+)
+def test_mistakes(name, app, network, text):
+    with pytest.raises(InputError) as caught:
+        find_layout(name, read(app), network)
+    assert str(caught.value) == text
