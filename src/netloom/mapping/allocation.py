@@ -11,7 +11,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.textfiles import read_lines
-from netloom.topology.faults import working_nodes
+from netloom.topology import Faulty, Omega, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ def allocated_nodes(
         Their numbers; a list such as ``0-31,40``; or a file of such lists, one or several a line,
         ``#`` comments apart. A node is named by its number, its name in the network such as
         ``(0,3)``, or its host; ranges are ``3-7`` and ``n[003-007,9]``. That a node comes several
-        times, once for each of its slots, is no mistake. None: all nodes.
+        times, once for each of its slots, is no mistake. None: see ``nodes_for_tasks``.
     topology
         The network; its broken nodes are left out.
     hosts
@@ -63,7 +63,7 @@ def allocated_nodes(
     """
     working = working_nodes(topology)
     if nodes is None:
-        return working
+        return nodes_for_tasks(topology)
     if isinstance(nodes, str | Path):
         listed = _named(nodes, topology, hosts)
         where = str(nodes) if isfile(nodes) else "nodes"  # noqa: PTH113 (a list is a long name)
@@ -80,6 +80,22 @@ def allocated_nodes(
     if not len(allocated):
         raise InputError(where, "no node that works", f"nodes of {topology.name}")
     return allocated
+
+
+def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
+    """Return the working nodes that run tasks where no allocation is given: all, or all PEs.
+
+    The memories and switches of an Omega network run none.
+
+    Examples
+    --------
+    >>> from netloom.topology import omega
+    >>> nodes_for_tasks(omega(4))
+    array([0, 1, 2, 3], dtype=int32)
+    """
+    working = working_nodes(topology)
+    whole = topology.whole if isinstance(topology, Faulty) else topology
+    return working[working < whole.pes] if isinstance(whole, Omega) else working
 
 
 def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -> NDArray[np.int64]:

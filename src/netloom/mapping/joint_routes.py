@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.joint_routes_bound import CLOSE, least_load
 from netloom.mapping.placements import check_mapping
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import DimensionOrder, Paths, SourceRoutes, find_deadlock, parse_routing, paths
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.layered import MOST_LAYERS, layers
+from netloom.simulation.side_by_side import ctrl_c_sets
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -42,17 +46,15 @@ ROUNDS = 200
 STARTS = 8
 """Most starts other than the routing's own paths."""
 
-SWEEPS = 8
-"""Most rounds at first in which every path is taken out and put in again, one by one."""
+SWEEPS, GAIN = 8, 0.01
+"""Most rounds at first in which every path is taken out and put in again, one by one, and the part
+of Σ load^12 that each has to bring for another."""
 
 STUCK = 60
 """Rounds that bring nothing, after which to go on to the next start."""
 
-BUSY = 0.7
-"""Paths are looked at again if they cross a channel with this share of the highest load."""
-
-CLOSE = 1e-9
-"""Relative difference of loads that is none."""
+NEAR = 200
+"""How many of the paths over the busiest channels are looked at again in later rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +70,16 @@ class JointRoutes:
     bound
         Below which no choice of minimal paths comes.
     virtual_channels
-        How many a channel needs for these routes to be free of deadlock: the layers that
-        ``routing.layered.layers`` puts them in.
+        How many a channel needs for these routes to be free of deadlock.
+    layer
+        int32[len(routes.routes.channels)], the virtual channel, or layer of them, of each hop with
+        which they are. With one, any may be used.
     moved
         How many of the routes are not the routing's own.
     rounds
         How many there were.
+    interrupted
+        Whether Ctrl-C ended them.
     """
 
     routes: SourceRoutes
@@ -81,8 +87,10 @@ class JointRoutes:
     after: float
     bound: float
     virtual_channels: int
+    layer: NDArray[np.int32]
     moved: int
     rounds: int
+    interrupted: bool
 
 
 class _State(NamedTuple):
@@ -119,23 +127,25 @@ def joint_routes(
     routing: str | Routing = "default",
     virtual_channels: int | None = None,
     rounds: int = ROUNDS,
+    seconds: float = np.inf,
     seed: int = DEFAULT_SEED,
 ) -> JointRoutes:
     """Choose the path of every pair of nodes such that the busiest channel has less to carry.
 
     It begins with the routing's own paths and takes them out and puts them in again, the heaviest
     first, then in any order: each where it raises Σ load^12 over all channels least, of its
-    minimal paths. Once none of them moves, all paths over a busiest channel are taken out together,
+    minimal paths. Once that brings little, all paths over a busiest channel are taken out together,
     put in again in any order, and what crosses busy channels once more one by one; what raises
     Σ load^12 is undone. Since the turns that paths take at first keep others from being taken, all
     that is done again, under dimension order, from up to 8 other starts: with all hops along some
     directions, one or the other of each dimension, before all others, as in negative-first routing
-    (Glass & Ni 1992). The best of all rounds is the answer.
+    (Glass & Ni 1992). The best of all rounds is the answer, also where Ctrl-C ends them.
 
     Guaranteed: each path is minimal, or the routing's own. The highest load is never above that of
     the routing itself. And packets cannot wait in a circle: as they are put in, paths are assigned
     to layers of virtual channels, each without a cycle of dependencies, and where a path would
-    close one in all of them, it is not taken. There are no more layers than ``virtual_channels``.
+    close one in all of them, it is not taken. There are no more layers than ``virtual_channels``;
+    the answer says which hop is in which, for who knows only the routes may need more of them.
 
     Parameters
     ----------
@@ -151,7 +161,9 @@ def joint_routes(
         of dimension order (1, or 2 where there are rings of 4 nodes or more) or, if that is more,
         the layers of its paths for this program; elsewhere those layers.
     rounds
-        Most rounds from each start; 60 without progress end them as well, and the bound ends all.
+        Most rounds from each start; 60 without progress end these as well, and the bound ends all.
+    seconds
+        After which to end, once a round is done; without this, a seed decides all.
     seed
         Of what is left to chance.
 
@@ -175,36 +187,43 @@ def joint_routes(
     >>> transpose = process_graph(16, np.arange(16)[sends], (4 * column + row)[sends])
     >>> found = joint_routes(transpose, mesh(4, 4), np.arange(16), seed=1)
     >>> found.before, found.after, found.bound, found.virtual_channels
-    (3.0, 2.0, 2.0, 1)
+    (3.0, 1.0, 1.0, 1)
     """
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     source, target, weight = _merged(app, topology, node_of, weights)
     own = paths(topology, routed, source, target)
-    most = _most_layers(topology, routed, _layers_needed(topology, own), virtual_channels)
+    own_layer = layers(topology, own)
+    most = _most_layers(topology, routed, int(own_layer.max()) + 1, virtual_channels)
     task = _task(topology, source, target, weight, most)
-    bound = _least(task)
+    sends = weight > 0
+    bound = least_load(topology, task.net, source[sends], target[sends], weight[sends])
     before = float(_load(task, own).max())
     if rounds < 0:
         raise InputError("rounds", f"{rounds}", "at least 0")
-    best, value, ended = own, before, 0
+    best, layer, value, ended = own, own_layer, before, 0
+    end = monotonic() + seconds
     rng = np.random.default_rng(seed)
-    with patience("choosing routes"):
-        for chosen in _all_rounds(task, routed, own, rounds, rng):
+    stop = Event()
+    with patience("choosing routes"), ctrl_c_sets(stop):
+        for chosen, its_layer in _all_rounds(task, routed, own, rounds, rng):
             ended += 1
             highest = float(_load(task, chosen).max())
-            if highest < value * (1 - CLOSE) and _layers_needed(topology, chosen) <= most:
-                best, value = chosen, highest
-            if value <= bound * (1 + CLOSE):
+            if highest < value * (1 - CLOSE):
+                best, layer, value = chosen, its_layer, highest
+            if value <= bound * (1 + CLOSE) or stop.is_set() or monotonic() > end:
                 break
     pairs = source.astype(np.int64) * topology.num_nodes + target
+    layer = _fewest(topology, best, layer)
     return JointRoutes(
         routes=SourceRoutes("joint", pairs, best),
         before=before,
         after=value,
         bound=bound,
-        virtual_channels=_layers_needed(topology, best),
+        virtual_channels=int(layer.max()) + 1,
+        layer=layer,
         moved=sum(not np.array_equal(best[pair], own[pair]) for pair in range(len(own))),
         rounds=ended,
+        interrupted=stop.is_set(),
     )
 
 
@@ -239,8 +258,11 @@ def _most_layers(topology: Topology, routing: Routing, own: int, given: int | No
     return given
 
 
-def _layers_needed(topology: Topology, routed: Paths) -> int:
-    return int(layers(topology, routed).max()) + 1
+def _fewest(topology: Topology, routed: Paths, layer: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the layers of paths from 0 on, or others if there are fewer of them."""
+    known = np.unique(layer, return_inverse=True)[1].astype(np.int32)
+    other = layers(topology, routed)
+    return other if other.max() < known.max() else known
 
 
 def _task(
@@ -280,8 +302,8 @@ def _task(
 
 def _all_rounds(
     task: _Task, routing: Routing, own: Paths, rounds: int, rng: np.random.Generator
-) -> Iterator[Paths]:
-    """Yield the paths after each round, from one start after the other."""
+) -> Iterator[tuple[Paths, NDArray[np.int32]]]:
+    """Yield paths and layers after each round, from one start after the other."""
     for start in _starts(task, routing, own, rng):
         layer = layers(task.topology, start)
         if int(layer.max()) < task.most_layers:
@@ -330,8 +352,8 @@ def _rounds(
     layer: NDArray[np.int32],
     rounds: int,
     rng: np.random.Generator,
-) -> Iterator[Paths]:
-    """Yield the paths after each round from one start; see ``joint_routes``."""
+) -> Iterator[tuple[Paths, NDArray[np.int32]]]:
+    """Yield paths and layers after each round from one start; see ``joint_routes``."""
     state, unit = _first_state(task, start, layer), float(_load(task, start).max())
     turn = np.argsort(-task.weight, kind="stable")
     lowest, stuck, settled = np.inf, 0, False
@@ -343,10 +365,10 @@ def _rounds(
             assert _reroute(task, state, turn, unit, together=False)
             turn = rng.permutation(turn)
         after = _cost(state, unit)
-        settled |= number + 1 >= SWEEPS or after > cost * (1 - CLOSE)
+        settled |= number + 1 >= SWEEPS or after > cost * (1 - GAIN)
         routed = _paths_of(state)
         state.load[:] = _load(task, routed)  # as rounding has it
-        yield routed
+        yield routed, state.layer[_within(state)]
         highest = float(state.load.max())
         stuck = 0 if highest < lowest * (1 - CLOSE) else stuck + 1
         lowest = min(lowest, highest)
@@ -362,8 +384,9 @@ def _shaken(task: _Task, state: _State, unit: float, rng: np.random.Generator) -
     turn = rng.permutation(np.flatnonzero(crossing.any(axis=1)))
     if not _reroute(task, changed, turn, unit, together=True):
         return state
-    busy = changed.load >= BUSY * changed.load.max()
-    near = np.flatnonzero((busy[changed.routes] & _within(changed)).any(axis=1))
+    highest = np.where(_within(changed), changed.load[changed.routes], 0.0).max(axis=1)
+    near = rng.permutation(len(highest))
+    near = near[np.argsort(-highest[near], kind="stable")][:NEAR]
     assert _reroute(task, changed, rng.permutation(near), unit, together=False)
     return changed if _cost(changed, unit) <= _cost(state, unit) * (1 + CLOSE) else state
 
@@ -433,45 +456,4 @@ def _load(task: _Task, routed: Paths) -> NDArray[np.float64]:
 
 
 def _cost(state: _State, unit: float) -> float:
-    return float(np.sum((state.load / unit) ** 12))
-
-
-def _least(task: _Task) -> float:
-    """Return a load that the busiest channel has whatever minimal paths are chosen.
-
-    Each pair has to go by a channel that is on all its minimal paths; all pairs together cross
-    channels as often as their hops say; what a node sends leaves by few channels, as what it
-    receives comes in by few; and what has to cross a cut of a k-ary n-cube does so by a few.
-    """
-    from netloom.mapping.joint_routes_kernel import forced
-
-    load, used, first, last = forced(task.net, task.source, task.target, task.weight)
-    hops = task.net[6][task.target, task.source]
-    found = [float(load.max()), float(task.weight.max()), float(task.weight @ hops) / used.sum()]
-    for ends, ways, of in ((task.source, first, 0), (task.target, last, 1)):
-        number = task.topology.num_nodes
-        channels = np.bincount(task.net[of][ways], minlength=number)
-        weight = np.bincount(ends, task.weight, number)
-        found.append(float((weight / np.maximum(1, channels)).max()))
-    least = max([*found, *_cuts(task)])
-    alike = task.weight[task.weight > 0]
-    if (alike == alike[0]).all():  # paths are not split
-        return float(np.ceil(least / alike[0] - CLOSE) * alike[0])
-    return least
-
-
-def _cuts(task: _Task) -> Iterator[float]:
-    """Yield the load that crosses the cuts of a k-ary n-cube, where there is only one way round."""
-    topology = task.topology
-    if not isinstance(topology, Cube):
-        return
-    for side, stride, wraps in zip(topology.sides, topology.strides, topology.wraps, strict=True):
-        start, end = (ends // stride % side for ends in (task.source, task.target))
-        for begin, stop in ((start, end), (end, start)):  # rising, and falling
-            steps = (stop - begin) % side if wraps else stop - begin
-            forced = (steps > 0) & ((2 * steps < side) | (not wraps))
-            weight = task.weight[forced]
-            change = np.bincount(begin[forced], weight, 2 * side)
-            change -= np.bincount((begin + steps)[forced], weight, 2 * side)
-            crossing = np.cumsum(change).reshape(2, side).sum(axis=0)
-            yield float(crossing.max()) * side / topology.num_nodes
+    return float(np.sum(np.power(state.load / unit, 12)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.allocation import nodes_for_tasks
 from netloom.mapping.bounds import least
 from netloom.mapping.objectives import Measure, measure_by, objective_of
 from netloom.mapping.search_arrays import SearchArrays, search_arrays
@@ -19,7 +20,6 @@ from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing
 from netloom.simulation.side_by_side import processors, run_all
-from netloom.topology import working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph
 
 CLOSE = 1e-9
-"""Relative distance from a bound, or from another mapping, that is none."""
+"""Relative distance from a bound that is none."""
+
+KNOWN = 4
+"""Mappings to start from that are annealed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +95,9 @@ def find_mapping(
 
     It is never worse than any start: identity, the best of 25 random mappings, a partition of
     program and network by recursive bisection, an embedding with edges one channel long, layouts
-    made for such programs. Each of them is annealed, then random ones, on all processors; from the
-    second kind on a round first brings together what communicates, and then does what is asked.
-    Annealing swaps what two places hold, and counts only what that changes.
+    made for such programs. Random mappings are annealed, and in turn with the first of them the
+    best of those, on all processors: what communicates is brought together, and then what was asked
+    for is done. Annealing swaps what two places hold, and counts only what that changes.
 
     Parameters
     ----------
@@ -106,7 +109,8 @@ def find_mapping(
     weights
         float64[num_edges], what edges carry; their bytes by default.
     nodes
-        The nodes that may be used, such as those of an allocation; all that work by default.
+        The nodes that may be used, such as those of an allocation; all that work and run tasks by
+        default.
     tasks_per_node
         Most tasks of a node.
     seconds
@@ -173,7 +177,7 @@ def find_mapping(
 def _allowed(nodes: ArrayLike | None, topology: Topology) -> NDArray[np.int32]:
     """Return the nodes that may be used, each once."""
     if nodes is None:
-        return working_nodes(topology)
+        return nodes_for_tasks(topology)
     given = np.unique(np.asarray(nodes, np.int64))
     if not len(given) or given[0] < 0 or given[-1] >= topology.num_nodes:
         raise InputError("nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_nodes}")
@@ -207,9 +211,10 @@ def _search(
     rounds: int | None,
     seed: int,
 ) -> list[Round]:
-    """Return what all rounds found: first those from known mappings, the best of these first."""
+    """Return what all rounds found: the best known mappings take turns with random ones first."""
     numbers: Iterator[int] = iter(range(rounds)) if rounds is not None else count()
-    names = sorted(mappings, key=lambda name: value_of(mappings[name]))
+    known = sorted(mappings, key=lambda name: value_of(mappings[name]))[:KNOWN]
+    names = [name for one in known for name in ("search", one)]
 
     def work(stopped: Callable[[], bool]) -> list[Round]:
         found = []

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from netloom.mapping.objectives import Measure
     from netloom.mapping.search_arrays import SearchArrays
 
-MOVES, MOST_MOVES = 20_000, 20_000_000
-"""Moves of a round's first stage for each task, and at most in all; they double now and then."""
+MOVES, MOST_MOVES, FEW_JOINED = 15_000, 20_000_000, 16
+"""Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined
+to more than so many others, which makes moves slow. They double now and then."""
 
 DOUBLING = 8
 """Rounds after which moves double."""
@@ -109,7 +110,8 @@ def run_round(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
     state = _state(arrays, start, rng)
     aims = value_of.objective.single != "hop-bytes"
-    moves = min(MOVES * arrays.num_tasks, MOST_MOVES) * 2 ** (number // DOUBLING)
+    joined = max(1.0, len(arrays.graph.others) / arrays.num_tasks / FEW_JOINED)
+    moves = int(min(MOVES * arrays.num_tasks, MOST_MOVES) / joined) * 2 ** (number // DOUBLING)
     stages = [(False, FRESH if start is None else AGAIN)] if start is None or not aims else []
     stages += [(True, AIMED)] if aims else []
     best = Round(np.inf, number, name, state.node_of[: arrays.num_tasks].copy(), finished=False)
@@ -117,11 +119,10 @@ def run_round(
         share = value_of.objective.shares.get("hop-bytes", 0.0)
         tried = int(moves * AIMED_SHARE) if aimed else moves
         for _ in _annealed(arrays, state, aimed, share, heat, tried, rng):
-            if aimed == aims:
-                best = _better(best, value_of, state.node_of[: arrays.num_tasks])
+            best = _better(best, value_of, state.node_of[: arrays.num_tasks])
             if clock.over(stopped) or best.value <= clock.enough:
                 return best
-    if value_of.objective.single in ("path-contention", "saturation"):
+    if {"path-contention", "saturation"} & set(value_of.objective.shares):
         best = _tried(arrays, value_of, best, clock, stopped, rng)
     return best._replace(finished=True)
 
@@ -141,12 +142,12 @@ def _state(
     if start is None:
         place_of = rng.permutation(len(arrays.place_node))
     else:
-        place_of = _places(start, arrays.place_node)
+        place_of = places_of(start, arrays.place_node)
     node_of = arrays.place_node[place_of]
     return _State(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
 
-def _places(start: NDArray[np.int32], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
+def places_of(start: NDArray[np.int32], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each item: of tasks on their nodes, and of what is left over after."""
     by_node = np.argsort(place_node, kind="stable")
     order = np.argsort(start, kind="stable")
@@ -172,7 +173,10 @@ def _annealed(
 
     net, graph = tuple(arrays.net), tuple(arrays.graph)
     fill(net, graph, state.node_of, state.loads, (1.0, FILLED, 1.0))
-    total, most = max(float(state.loads.sum()), 1e-300), max(float(state.loads.max()), 1e-300)
+    if not state.loads.any():  # what sends is together, and there is no cost to set temperatures by
+        yield
+        return
+    total, most = float(state.loads.sum()), float(state.loads.max())
     terms = (1.0, 0.0, 1.0)
     if aimed:
         terms = max(hop_share, LEAST_SHARE) / total, 1.0 - hop_share, most
@@ -201,7 +205,7 @@ def _tried(
     rng: np.random.Generator,
 ) -> Round:
     """Return a mapping made better by swaps of two places, each measured exactly."""
-    place_of = _places(best.node_of.astype(np.int32), arrays.place_node)
+    place_of = places_of(best.node_of.astype(np.int32), arrays.place_node)
     tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
     while tried < tries and not clock.over(stopped):
         one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))

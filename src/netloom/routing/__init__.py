@@ -11,7 +11,7 @@ from netloom.routing.parse import Routing, all_routes, parse_routing, paths
 from netloom.routing.ports import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.shortest_path import ShortestPath
-from netloom.routing.source_routes import SourceRoutes, read_routes, source_routes
+from netloom.routing.source_routes import SourceRoutes, read_routes, source_routes, write_routes
 from netloom.routing.table import RouteTable, table
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
@@ -44,4 +44,5 @@ __all__ = [
     "table",
     "virtual_channel_cycle",
     "virtual_channel_routing",
+    "write_routes",
 ]

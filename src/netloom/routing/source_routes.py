@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom._version import __version__
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.ragged import Paths
 from netloom.spec import whole_number
-from netloom.textfiles import read_lines
+from netloom.textfiles import read_lines, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -103,6 +104,36 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
         sequences.append([whole_number(word, where=where) for word in line.split()])
         places.append(where)
     return source_routes(topology, sequences, name=f"routes:{path}", where=places)
+
+
+def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> None:
+    """Write routes as ``read_routes`` reads them; the file is replaced where it exists.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from netloom.topology import mesh
+    >>> file = Path(mkdtemp()) / "routes.txt"
+    >>> write_routes(mesh(2, 2), source_routes(mesh(2, 2), [[0, 2, 3], [1, 0]]), file)
+    >>> print(file.read_text().partition(": ")[2], end="")
+    routes on mesh:2x2, one a line: the nodes it visits
+    0 2 3
+    1 0
+    """
+    first = routes.pairs // topology.num_nodes
+    lines = [f"# netloom {__version__}: routes on {topology.name}, one a line: the nodes it visits"]
+    for number, source in enumerate(first.tolist()):
+        visited = topology.channel_target[routes.routes[number]].tolist()
+        lines.append(" ".join(map(str, [source, *visited])))
+    try:
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def routed_paths(

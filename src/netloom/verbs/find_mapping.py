@@ -370,7 +370,7 @@ def _starts(
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of all mappings compared: identity first, the result last.
 
-    ``placed`` is the value of the result without routes of its own.
+    ``placed`` is the value of what was found without routes of its own; a layout's is in its row.
     """
     drawn = random_starts(
         task.graph.num_tasks, task.nodes, task.question.tasks_per_node, task.question.seed
@@ -384,7 +384,7 @@ def _starts(
     for name, node_of in others:
         if name != "identity":
             yield _named(name, found.starts[name], _row(task, node_of, task.routing))
-    if task.question.routes:
+    if task.question.routes and task.question.layout is None:
         yield _named("mapping", placed, _row(task, found.node_of, task.routing))
     yield _named("result", found.value, _row(task, found.node_of, routes or task.routing))
 
