@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from math import inf
 from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
@@ -307,6 +308,7 @@ def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> S
     return joint_routes(
         task.graph, task.network, node_of,
         weights=task.weights, routing=task.routing, rounds=rounds, seed=task.question.seed,
+        seconds=inf if task.question.rounds is not None else task.question.seconds,
     ).routes  # fmt: skip
 
 
