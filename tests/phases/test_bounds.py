@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from netloom.errors import InputError, NoRouteError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import Capacity, least_clocks, least_phases, partition
-from netloom.phases.bounds import MOST_NODES, hop_distances
+from netloom.phases.bounds import MOST_NODES, hops_to
 from netloom.phases.negotiate import negotiated
 from netloom.topology import cube, graph_topology, mesh, topology, torus, without
 from tests.phases.hand_made import joined
@@ -118,7 +118,7 @@ def test_hops_of_a_directed_network():
     rng = np.random.default_rng(2)
     graph = nx.cycle_graph(12, create_using=nx.DiGraph)
     graph.add_edges_from(rng.choice(12, 2, replace=False).tolist() for _ in range(10))
-    hops = hop_distances(graph_topology(graph))
+    hops = hops_to(graph_topology(graph))
     lengths = dict(nx.all_pairs_shortest_path_length(graph))
     for start in range(12):
         for end in range(12):

@@ -17,9 +17,8 @@ from netloom.phases import (
     phase_clocks,
     symmetric,
 )
-from netloom.phases.bounds import hop_distances
 from netloom.phases.symmetric import pack_permutations, permutations
-from netloom.topology import cube, hypercube, mesh, torus
+from netloom.topology import cube, hop_distances, hypercube, mesh, torus
 from netloom.workload import read
 from tests.phases.hand_made import joined
 
@@ -67,7 +66,7 @@ def test_all_to_all_is_a_permutation_for_each_displacement(network):
     nodes = network.num_nodes
     assert len(sets.members) == nodes - 1
     assert sorted(np.concatenate(sets.members).tolist()) == list(range(len(given)))
-    hops = hop_distances(network)[given.target, given.source]
+    hops = hop_distances(network)[given.source, given.target]
     assert sets.routes.lengths.tolist() == hops.tolist()
     for members in sets.members:
         assert sorted(given.source[members].tolist()) == list(range(nodes))

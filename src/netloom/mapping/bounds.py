@@ -10,7 +10,7 @@ import numpy as np
 from netloom.mapping.compact import ground_of, halves
 from netloom.mapping.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
-from netloom.topology import Cube, Faulty
+from netloom.topology import Cube, Faulty, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,10 +242,7 @@ def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
         inside[halves(ground, np.arange(number), DEFAULT_SEED)[0]] = True
         yield inside
         return
-    at = np.unravel_index(np.arange(number), cube.sides)
-    for along, side, wraps in zip(at, cube.sides, cube.wraps, strict=True):
-        for cut in range(side if wraps else side - 1):
-            yield (along - cut) % side < side // 2 if wraps else along <= cut
+    yield from slabs(cube)
 
 
 def _rounded_up(bound: float, weights: Weights) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.mapping.placements import identity
 from netloom.provenance import DEFAULT_SEED
+from netloom.topology import hop_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def mapping_with_distance(
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     place = np.arange(topology.num_nodes)  # of tasks, and of the empty places after them
     place[: graph.num_tasks] = identity(graph.num_tasks, topology.num_nodes)
-    hops = _all_distances(topology)
+    hops = hop_distances(topology)
     edges_of = _edges_of(graph, topology.num_nodes)
     wished = distance * graph.num_edges
     off = float(hops[place[graph.source], place[graph.target]].sum()) - wished
@@ -95,17 +96,6 @@ def mapping_with_distance(
         found = f"{distance:g} hops, where swaps lead no nearer than to {nearest:.4g}"
         raise InputError("distance", found, "an average distance that a mapping can have")
     return place[: graph.num_tasks].astype(np.int32)
-
-
-def _all_distances(topology: Topology) -> NDArray[np.float64]:
-    """Hops between all nodes, float64[num_nodes, num_nodes]."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import dijkstra
-
-    ones = np.ones(topology.num_channels)
-    ends = (topology.channel_source, topology.channel_target)
-    links = coo_array((ones, ends), shape=(topology.num_nodes, topology.num_nodes))
-    return np.asarray(dijkstra(links.tocsr(), unweighted=True))
 
 
 def _edges_of(graph: ProcessGraph, num_places: int) -> list[NDArray[np.int64]]:

@@ -19,7 +19,7 @@ from netloom.routing import DimensionOrder, Paths, SourceRoutes, find_deadlock, 
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.layered import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
-from netloom.topology import Cube
+from netloom.topology import Cube, hop_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -273,8 +273,6 @@ def _task(
     most_layers: int,
 ) -> _Task:
     """Return what kernels need."""
-    from netloom.mapping.joint_routes_kernel import fill_distances
-
     number, num_channels = topology.num_nodes, topology.num_channels
     if number > MOST_NODES:
         raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
@@ -283,8 +281,7 @@ def _task(
     if most_out > MOST_OUT:
         found = f"a node that {most_out} channels leave"
         raise InputError(topology.name, found, f"at most {MOST_OUT} to choose routes")
-    distance = np.empty((number, number), np.int16)
-    fill_distances(topology.channel_source, *topology.incoming(), distance, FAR)
+    distance = np.minimum(hop_distances(topology, backwards=True), FAR).astype(np.int16)
     place = np.empty(num_channels, np.int64)
     place[leaving] = np.arange(num_channels) - firsts[topology.channel_source[leaving]]
     ends = topology.channel_source, topology.channel_target

@@ -19,23 +19,11 @@ from numba import njit
 
 from netloom.routing.layered_kernel import leads_to
 from netloom.routing.priced_paths_kernel import find
-from netloom.routing.shortest_path_kernel import distances_to
 
 ONE = np.int64(1)
 
 LESS = 1e-9
 """Relative price by which a path must be cheaper than the one before."""
-
-
-@njit(cache=True, nogil=True)
-def fill_distances(channel_source, in_offsets, in_channels, distance, far):
-    """Fill ``distance[target, node]`` with hops, ``far`` where there is no way."""
-    hops = np.empty(len(distance), np.int32)
-    queue = np.empty(len(distance), np.int32)
-    for target in range(len(distance)):
-        distances_to(target, channel_source, in_offsets, in_channels, hops, queue)
-        for node in range(len(hops)):
-            distance[target, node] = hops[node] if hops[node] >= 0 else far
 
 
 @njit(cache=True, nogil=True)

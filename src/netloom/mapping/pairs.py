@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.topology import Cube
+from netloom.topology import Cube, hop_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,23 +76,7 @@ def hops(
     >>> hops(torus(5), np.array([3]))
     array([[2., 2., 1., 0., 1.]])
     """
-    there = np.arange(topology.num_nodes) if targets is None else targets
-    if isinstance(topology, Cube):
-        total = np.zeros((len(sources), len(there)))
-        for side, stride, wraps in zip(
-            topology.sides, topology.strides, topology.wraps, strict=True
-        ):
-            apart = np.abs((sources // stride % side)[:, None] - there // stride % side)
-            total += np.minimum(apart, side - apart) if wraps else apart
-        return total
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    ends: Any = (topology.channel_source, topology.channel_target)
-    size = (topology.num_nodes, topology.num_nodes)
-    links = csr_array((np.ones(topology.num_channels), ends), shape=size)
-    found = np.asarray(dijkstra(links, indices=sources, unweighted=True))
-    if abs(links - links.T).nnz:
-        back: Any = links.T.tocsr()
-        found = np.minimum(found, dijkstra(back, indices=sources, unweighted=True))
-    return found[:, there]
+    found = hop_distances(topology, sources)
+    if not isinstance(topology, Cube):  # there, both ways are as long
+        found = np.minimum(found, hop_distances(topology, sources, backwards=True))
+    return found if targets is None else found[:, targets]

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.dimension_order import cube_tables
-from netloom.topology import Cube, mesh
+from netloom.topology import hop_distances, mesh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,8 +116,11 @@ def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph
 def _net(topology: Topology, routing: Routing, nodes: NDArray[np.int32]) -> Net:
     number = topology.num_nodes
     if isinstance(routing, DimensionOrder) and number > MOST_TABLED:
-        offsets, channels = np.zeros(0, np.int64), np.zeros(0, np.int32)
-        return Net(cube_tables(topology, routing), offsets, channels, _cube_distances(topology))
+        none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        distance = np.zeros((0, 0), np.int16)
+        if number <= MOST_DISTANCES:
+            distance = hop_distances(topology).astype(np.int16)
+        return Net(cube_tables(topology, routing), *none, distance)
     if number * number > MOST_PAIRS:
         wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or dimension order"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
@@ -132,19 +135,6 @@ def _net(topology: Topology, routing: Routing, nodes: NDArray[np.int32]) -> Net:
     channels = routed.channels[begins + np.arange(len(begins))]
     hops = lengths.reshape(number, number).astype(np.int16)
     return Net(cube_tables(mesh(1), DimensionOrder()), offsets, channels, hops)
-
-
-def _cube_distances(topology: Topology) -> NDArray[np.int16]:
-    """Return int16[nodes, nodes] hops; nothing for a network that is too large."""
-    assert isinstance(topology, Cube)
-    if topology.num_nodes > MOST_DISTANCES:
-        return np.zeros((0, 0), np.int16)
-    hops = np.zeros((topology.num_nodes, topology.num_nodes), np.int16)
-    at = np.unravel_index(np.arange(topology.num_nodes), topology.sides)
-    for along, side, wraps in zip(at, topology.sides, topology.wraps, strict=True):
-        apart = np.abs(along[:, None] - along[None, :])
-        hops += (np.minimum(apart, side - apart) if wraps else apart).astype(np.int16)
-    return hops
 
 
 def _near(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.topology import Cube
+from netloom.topology import Cube, hop_distances, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ class PhaseBound:
     why: str
 
 
-def hop_distances(topology: Topology) -> NDArray[np.float64]:
+def hops_to(topology: Topology) -> NDArray[np.float64]:
     """Return float64[nodes, nodes], the hops to each node (row) from each one; inf: no path.
 
     Raises
@@ -48,15 +48,9 @@ def hop_distances(topology: Topology) -> NDArray[np.float64]:
     InputError
         If there are too many nodes.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
     if topology.num_nodes > MOST_NODES:
         raise InputError("topology", f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
-    ends = topology.channel_target, topology.channel_source
-    size = topology.num_nodes, topology.num_nodes
-    backwards = csr_array((np.ones(topology.num_channels), ends), shape=size)
-    return np.asarray(dijkstra(backwards, unweighted=True))
+    return hop_distances(topology, backwards=True)
 
 
 def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> PhaseBound:
@@ -81,7 +75,7 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
     >>> least_phases(everyone, torus(8, 8), Capacity(12))
     PhaseBound(phases=27, why='shortest paths take 20416 virtual channels of nodes, of 768 a phase')
     """
-    hops = hop_distances(topology)[given.target, given.source]
+    hops = hops_to(topology)[given.target, given.source]
     if not np.isfinite(hops).all():
         lost = int(np.argmax(~np.isfinite(hops)))
         ends = int(given.source[lost]), int(given.target[lost])
@@ -114,7 +108,7 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
         access = max(sent.max(), received.max())
     else:
         access = (np.bincount(np.append(given.source, given.target), np.tile(words, 2), 1)).max()
-    hops = hop_distances(topology)[given.target, given.source]
+    hops = hops_to(topology)[given.target, given.source]
     shared = float(hops @ words) / max(1, topology.num_channels)
     for inside in _parts(topology):
         leaving = inside[given.source] & ~inside[given.target]
@@ -182,12 +176,7 @@ def _leaving(
 
 
 def _parts(topology: Topology) -> Iterator[NDArray[np.bool_]]:
-    """Yield slabs of a k-ary n-cube: all that lies on one side of a cut, or between two."""
-    if not isinstance(topology, Cube):
-        return
-    coordinates = np.unravel_index(np.arange(topology.num_nodes), topology.sides)
-    for at, side, wraps in zip(coordinates, topology.sides, topology.wraps, strict=True):
-        for cut in range(side // 2 if wraps else side - 1):
-            slab = (at - cut) % side < side // 2 if wraps else at <= cut
-            yield slab
-            yield ~slab
+    """Yield slabs of a k-ary n-cube, and what lies outside each of them."""
+    for slab in slabs(topology) if isinstance(topology, Cube) else ():
+        yield slab
+        yield ~slab

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.phases.bounds import hop_distances
+from netloom.phases.bounds import hops_to
 from netloom.phases.connections import ranks
 from netloom.phases.plan import Plan
 from netloom.routing import Paths
@@ -87,7 +87,7 @@ class Task:
 
 def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:
     """Return what kernels need."""
-    distance = hop_distances(topology)
+    distance = hops_to(topology)
     hops = distance[given.target, given.source].astype(np.int64)
     offsets, channels = topology.outgoing()
     nodes = np.arange(topology.num_nodes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube, cube, hypercube, mesh, torus
+from netloom.topology.distances import hop_distances, slabs
 from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import (
@@ -33,11 +34,13 @@ __all__ = [
     "degree",
     "diameter",
     "graph_topology",
+    "hop_distances",
     "hypercube",
     "mesh",
     "num_links",
     "omega",
     "read_graph",
+    "slabs",
     "to_networkx",
     "topology",
     "torus",

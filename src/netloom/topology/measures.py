@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.topology.cube import Cube
+from netloom.topology.distances import hop_distances
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -134,19 +135,11 @@ def _cube_distance_sum(topology: Cube) -> int:
 
 def _distance_rows(topology: Topology) -> Iterator[NDArray[np.float64]]:
     """Yield blocks of rows of the distance matrix of all pairs of nodes that work."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import dijkstra
-
     if topology.num_nodes > MOST_NODES_BY_SEARCH:
         raise InputError(
             topology.name, f"{topology.num_nodes} nodes", f"at most {MOST_NODES_BY_SEARCH} here"
         )
-    ones = np.ones(topology.num_channels)
-    shape = (topology.num_nodes, topology.num_nodes)
-    links = coo_array((ones, (topology.channel_source, topology.channel_target)), shape=shape)
-    rows = links.tocsr()
     working = working_nodes(topology)
     block = max(1, 2**22 // topology.num_nodes)
     for first in range(0, len(working), block):
-        sources = working[first : first + block]
-        yield np.asarray(dijkstra(rows, indices=sources, unweighted=True))[:, working]
+        yield hop_distances(topology, working[first : first + block])[:, working]

@@ -18,7 +18,7 @@ from netloom.machines import Machine  # noqa: TC001
 from netloom.mapping import read_hosts
 from netloom.mapping.allocation import allocated_nodes
 from netloom.mapping.bounds import least
-from netloom.mapping.joint_routes import ROUNDS, joint_routes
+from netloom.mapping.joint_routes import ROUNDS, JointRoutes, joint_routes
 from netloom.mapping.layouts import find_layout
 from netloom.mapping.objectives import measure_by, objective_of
 from netloom.mapping.search import FoundMapping
@@ -180,7 +180,7 @@ def find_mapping(
     task = _task(question)
     layout = None if question.layout is None else _layout(task, question.layout)
     routes = None if layout is None else _own_routes(task, layout)
-    if question.routes and routes is None:
+    if question.routes and routes is None and _moving(task, task.identity).any():
         _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search
     found = _search(task) if layout is None else _laid_out(task, layout, routes)
     placed = found.value
@@ -287,29 +287,23 @@ def _own_routes(task: _Task, layout: Layout) -> SourceRoutes | None:
 
 def _routed(task: _Task, found: FoundMapping) -> tuple[FoundMapping, SourceRoutes | None]:
     """Return what was found on routes chosen for it, and these: never worse than without."""
-    rounds = 0 if found.interrupted else ROUNDS
-    try:
-        routes = _chosen_routes(task, found.node_of, rounds=rounds)
-    except KeyboardInterrupt:
-        found = replace(found, interrupted=True)
-        routes = _chosen_routes(task, found.node_of, rounds=0)
-    if routes is None:
+    if not _moving(task, found.node_of).any():  # nothing crosses the network
         return found, None
-    value = replace(task.value_of, routing=routes)(found.node_of)
+    chosen = _chosen_routes(task, found.node_of, rounds=0 if found.interrupted else ROUNDS)
+    found = replace(found, interrupted=found.interrupted or chosen.interrupted)
+    value = replace(task.value_of, routing=chosen.routes)(found.node_of)
     if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
-        return found, _chosen_routes(task, found.node_of, rounds=0)
-    return replace(found, value=value), routes
+        return found, _chosen_routes(task, found.node_of, rounds=0).routes
+    return replace(found, value=value), chosen.routes
 
 
-def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> SourceRoutes | None:
-    """Return routes chosen for a mapping; None where nothing crosses the network."""
-    if not _moving(task, node_of).any():
-        return None
+def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> JointRoutes:
+    """Return routes chosen for a mapping."""
     return joint_routes(
         task.graph, task.network, node_of,
         weights=task.weights, routing=task.routing, rounds=rounds, seed=task.question.seed,
         seconds=inf if task.question.rounds is not None else task.question.seconds,
-    ).routes  # fmt: skip
+    )  # fmt: skip
 
 
 def _laid_out(task: _Task, layout: Layout, routes: SourceRoutes | None) -> FoundMapping:
