@@ -1,10 +1,10 @@
-# make demo | test | lint | bench: each sets up what it needs first (Python >= 3.11).
+# make demo | test | lint | docs | bench | browser: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test browser lint docs bench clean
 
 demo: $(READY)
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
@@ -15,15 +15,29 @@ demo: $(READY)
 	@echo
 	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
 	  --on mesh:8x8 --engine worm --plot out/lammps-64-loop.png
+	@echo
+	@$(BIN)/netloom run examples/torus-vs-mesh.toml --store out/torus-vs-mesh.sqlite > out/torus-vs-mesh.txt
+	@$(BIN)/netloom report out/torus-vs-mesh.sqlite -o out/torus-vs-mesh.html
 
+# all processors; the tests of one file stay together
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
+
+# for the tests of pages; where there is none, and it cannot be installed, these are skipped
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# tests/docs/ builds it too, as strictly
+docs: $(READY)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir out/site
+	@echo "out/site/index.html"
 
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
@@ -33,6 +47,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/phases.py
 	$(BIN)/python benchmarks/mapping.py
+	$(BIN)/python benchmarks/experiments.py
 
 clean:
 	rm -rf $(VENV) out

@@ -13,7 +13,10 @@ from netloom._version import __version__
 from netloom.errors import DeadlockError, InputError, NoRouteError, NotAMappingError
 
 if TYPE_CHECKING:
+    from netloom import report as report
     from netloom import topology as topology
+    from netloom.experiments import results as results
+    from netloom.experiments import run as run
     from netloom.machines import machine as machine
     from netloom.verbs import analyze as analyze
     from netloom.verbs import compile_phases as compile_phases
@@ -53,6 +56,8 @@ _FACE = {
     "run_plan": "netloom.verbs",
     "simulate": "netloom.verbs",
     "replay": "netloom.verbs",
+    "results": "netloom.experiments",
+    "run": "netloom.experiments",
     "simulate_broadcast": "netloom.verbs",
     "simulate_hot_spots": "netloom.verbs",
     "simulate_loop": "netloom.verbs",
@@ -81,6 +86,9 @@ __all__ = [
     "process_graph",
     "read",
     "replay",
+    "report",
+    "results",
+    "run",
     "run_plan",
     "simulate",
     "simulate_broadcast",
@@ -95,8 +103,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "topology":
-        return import_module("netloom.topology")
+    if name in ("report", "topology"):  # packages that can be called
+        return import_module(f"netloom.{name}")
     if name in _FACE:
         return getattr(import_module(_FACE[name]), name)
     raise AttributeError(f"module 'netloom' has no attribute '{name}'")

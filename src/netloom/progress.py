@@ -17,6 +17,20 @@ Item = TypeVar("Item")
 
 PATIENCE_SECONDS = 2.0
 
+_hushed = False
+"""Whether this process is to show nothing: another one shows how far all are."""
+
+
+def hush() -> None:
+    """Show nothing in this process from now on."""
+    global _hushed  # noqa: PLW0603 (a process is a worker, or is not)
+    _hushed = True
+
+
+def _watched() -> bool:
+    """Whether a person is watching."""
+    return sys.stderr.isatty() and not _hushed
+
 
 def track(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Yield ``items``; show a bar named ``what`` on a terminal when that takes over two seconds.
@@ -26,7 +40,7 @@ def track(items: Sequence[Item], what: str) -> Iterator[Item]:
     >>> list(track(range(3), "squares"))
     [0, 1, 2]
     """
-    if not sys.stderr.isatty():
+    if not _watched():
         yield from items
         return
     start = time.monotonic()
@@ -54,7 +68,7 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     >>> with counting(3, "squares") as tell:
     ...     tell(1)
     """
-    if not sys.stderr.isatty():
+    if not _watched():
         yield lambda _: None
         return
     bars: list[tuple[Progress, TaskID]] = []
@@ -101,7 +115,7 @@ def patience(what: str) -> Iterator[None]:
     >>> with patience("nothing"):
     ...     pass
     """
-    if not sys.stderr.isatty():
+    if not _watched():
         yield
         return
     from rich.console import Console

@@ -7,7 +7,10 @@ import polars as pl
 import pytest
 
 from netloom.cli import main
-from netloom.studies import model_accuracy, model_accuracy_torus
+from netloom.figures import COMPUTED, PRINTED, Cell, Grid, Plot
+from netloom.studies import exhibits, model_accuracy, model_accuracy_torus
+from netloom.studies.exhibits import Exhibit, Shown
+from netloom.studies.validation import Row, Validation
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.0,
@@ -35,9 +38,114 @@ def netloom(monkeypatch, capsys, tmp_path):
 def test_the_studies_that_there_are(netloom):
     code, out, err = netloom("study list")
     assert (code, err) == (0, "")
-    assert out.startswith("model-accuracy  How far")
+    lines = out.splitlines()
+    assert lines[0] == "chittor"
+    assert lines[-2] == "other studies"
+    assert lines[-1].startswith("model-accuracy ")
+    place = lines.index("rosenblum-mayr")
+    assert lines[place + 2].split()[0] == "rosenblum-mayr/table-2"
     code, out, _ = netloom("study list --json")
-    assert [each["name"] for each in json.loads(out)] == ["model-accuracy"]
+    names = [each["name"] for each in json.loads(out)]
+    assert names[-1] == "model-accuracy"
+    assert {"chittor/fig-5.12", "shahrabi/fig-1", "rosenblum-mayr/table-6"} <= set(names)
+    assert len(names) == len(set(names)) == len(lines) - 6  # heads
+
+
+@pytest.fixture
+def exhibit(monkeypatch):
+    """A small table and figure, in place of all those of a paper."""
+    seen = []
+
+    def recompute(quick):
+        seen.append(quick)
+        points = [
+            {"series": name, "x": x, "y": y * x, "whose": whose}
+            for name, many in (("few", 3), ("many", 20))
+            for x in range(1, many + 1)
+            for whose, y in ((PRINTED, 2.0), (COMPUTED, 2.5))
+        ]
+        table = pl.DataFrame(points)
+        grid = Grid(
+            "Table of sizes",
+            ("mesh", "clocks", "bytes"),
+            (
+                ("m11k", (Cell(4786, 4786, True), Cell(12.5, None))),
+                ("c10k", (Cell(5, 7, False), None)),
+            ),
+        )
+        few = Plot("A few points", "x, hops", "y, cycles", table.filter(series="few"))
+        rows = (
+            Row("johnson", "table 9", "clocks, m11k", 4786, 4786, 0),
+            Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", misprint=True),
+        )
+        return Shown((grid, few, Plot("Many points", "x", "y", table)), rows, ("Mind the gap.",))
+
+    monkeypatch.setattr(exhibits, "_of", lambda paper: {"fig-9": Exhibit("Sizes", recompute)})
+    return seen
+
+
+def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
+    code, out, err = netloom("study run johnson/fig-9 --quick --csv new/all.csv")
+    assert (code, err) == (0, "")
+    assert exhibit == [True]
+    lines = out.splitlines()
+    assert lines[0] == "johnson/fig-9: Sizes"
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
+    assert rows["m11k"] == ["4786", "4786", "12.5"]
+    assert rows["c10k"] == ["5", "7"]
+    assert rows["2"] == ["4", "5"]  # twice 2, and twice 2.5
+    assert rows["many"] == ["2", "…", "40", "(20", "points)", "2.5", "…", "50", "(20", "points)"]
+    assert "misprint: a slip" in out
+    assert "table 9, clocks, c10k: 5 printed, 7 computed (40 % off, 10 % allowed)" in out
+    assert "• Mind the gap." in out
+    assert "1 of 2 printed numbers reproduced; 1 outside" in out
+    assert lines[-2:] == ["Table: new/all.csv", "Picture: out/johnson-fig-9.svg"]
+    svg = (tmp_path / "out/johnson-fig-9.svg").read_text()
+    assert "Mind the gap." in svg
+    assert "johnson/fig-9: Sizes" in svg
+    assert len(pl.read_csv(tmp_path / "new/all.csv")) == 3 + 2 * 3 + 2 * 23
+
+
+@pytest.mark.parametrize(
+    ("plot", "where"),
+    [("here.png", "here.png"), ("a/b.svg", "a/b.svg"), ("folder", "folder/johnson-fig-9.svg")],
+)
+def test_the_picture_goes_where_it_is_wanted(netloom, exhibit, tmp_path, plot, where):
+    code, out, _ = netloom(f"study run johnson/fig-9 --plot {plot} --json")
+    assert code == 0
+    data = json.loads(out)
+    assert data["picture"] == where
+    assert data["study"] == "johnson/fig-9"
+    assert [row["misprint"] for row in data["rows"]] == [False, True]
+    assert exhibit == [False]
+    assert (tmp_path / where).stat().st_size
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_ends_a_figure_with_one_line(netloom, monkeypatch, tmp_path):
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exhibits, "_of", lambda _: {"fig-9": Exhibit("Sizes", stopped)})
+    code, out, err = netloom("study run johnson/fig-9")
+    assert (code, out) == (130, "")
+    assert err == "netloom: johnson/fig-9 was stopped before its end: no answer\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_figures_of_a_paper(netloom, exhibit, monkeypatch, tmp_path):
+    asked = []
+
+    def validate(paper, reference):
+        asked.append((paper, reference))
+        return Validation(())
+
+    monkeypatch.setattr("netloom.studies.validate", validate)
+    code, out, _ = netloom("validate johnson --figures new")
+    assert (code, asked) == (0, [("johnson", None)])
+    assert "Figures: 1 in new" in out
+    assert "Table of sizes" in (tmp_path / "new/fig-9.svg").read_text()
+    assert exhibit == [False]
 
 
 def test_tables_goals_and_files(netloom, tmp_path):
@@ -87,7 +195,10 @@ def test_ctrl_c_keeps_what_is_done(netloom, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("run chairs", "study: found 'chairs'; expected one of model-accuracy"),
+        ("run chairs", "study: found 'chairs'; expected "),
+        ("run chittor/fig-5.122", "expected 'chittor/fig-5.12' perhaps; all: netloom study list"),
+        ("run johnson/fig-3 --plot here", "here"),
+        ("run johnson/fig-3 --csv all.txt", "suffix '.txt'; expected one of .csv, .parquet"),
         ("run model-accuracy --csv found.txt", "suffix '.txt'; expected one of .csv, .parquet"),
         ("run model-accuracy --plot here", "here"),
         ("run model-accuracy --slow", "No such option"),

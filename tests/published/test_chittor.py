@@ -6,6 +6,7 @@ import pytest
 
 from netloom.studies import Row, Validation
 from netloom.studies.chittor import rows as chapters_2_and_3
+from netloom.studies.chittor import rows_of
 from netloom.studies.validation import published
 
 
@@ -40,8 +41,8 @@ def test_every_number_recorded_as_outside_is_outside():
 @pytest.mark.parametrize(
     "item",
     ["table 1.1", "figure 2.1", "theorem 1", "theorem 2", "table 2.2", "equation 2.20",
-     "equation 3.17", "equation 3.18", "corollary 5", "equation 3.34", "section 3.5.3",
-     "section 4.2.3", "section 4.3"],
+     "equation 3.17", "equation 3.18", "corollary 5", "equation 3.34", "section 3.5.1",
+     "section 3.5.2", "section 3.5.3", "section 4.2.3", "section 4.3"],
 )  # fmt: skip
 def test_these_reproduce_whole(item):
     assert all(row.within for row in rows(item))
@@ -52,6 +53,18 @@ def test_theorem_3_fails_for_the_smallest_mesh_only():
     assert [row.quantity for row in rows("theorem 3") if not row.within] == [
         "peak width of mesh:2x2"
     ]
+
+
+def test_a_misprint_is_where_the_thesis_contradicts_itself():
+    misprints = {row.quantity: row.computed for row in chittor().rows if row.misprint}
+    assert misprints == {
+        "θ for λ_p = 0.15, ν = 5": pytest.approx(1 / (1 - 6 * 0.15)),  # equation 3.11
+        "peak width of mesh:2x2": 2,  # equations 2.14 and 2.15
+    }
+
+
+def test_items_can_be_asked_for_alone():
+    assert list(rows_of("table 2.2", "section 4.3")) == rows("table 2.2") + rows("section 4.3")
 
 
 def test_which_values_of_table_3_2_lie_among_random_mappings():

@@ -200,20 +200,19 @@ def test_trees_saturate_and_combining_cures_them():
 def test_figures_run_from_the_elements_to_the_modules():
     one = System(16, 1, 1, 1.0, 0.15, None)
     run = one.run(one.traffic(1), 1)
-    drawn = list(figures._triple(4, "one", {"a": [run], "b": [run, run]}))
-    assert [name for name, _, _ in drawn] == ["figure-04", "figure-05", "figure-06"]
-    requests, replies, waits = (table for _, _, table in drawn)
+    runs = {"a": [run], "b": [run, run]}
+    requests, replies, waits = (figures.stage_plot(at, "one", runs).table for at in (4, 5, 6))
     for table, stages in (
-        (requests, range(-1, 4)),
-        (replies, range(5)),
-        (waits, range(4)),
+        (requests, ["PEs", *"0123"]),
+        (replies, [*"0123", "MMs"]),
+        (waits, [*"0123"]),
     ):
         assert table["series"].to_list() == ["a"] * len(stages) + ["b"] * len(stages)
-        assert table.filter(series="b")["stage"].to_list() == list(stages)
-    lengths = requests.filter(series="a")["length"].to_numpy()
+        assert table.filter(series="b")["x"].to_list() == stages
+    lengths = requests.filter(series="a")["y"].to_numpy()
     assert lengths[0] == 0
     assert (np.diff(lengths) > 0).all()
-    back = replies.filter(series="b")["length"].to_numpy()
+    back = replies.filter(series="b")["y"].to_numpy()
     # a reply leaves stage i as its request left stage i - 1; the module as the last stage
     np.testing.assert_allclose(back[1:4], lengths[1:4], rtol=1e-9)
     assert back[4] == pytest.approx(lengths[4])

@@ -1,11 +1,10 @@
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 
 from netloom import verbs
-from netloom.report import chart_of, stage_figure
+from netloom.report import chart_of
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
 
@@ -61,24 +60,3 @@ def test_where_it_falls_behind_is_marked():
     drawn = chart_of(verbs.simulate_hot_spots(64, **slow)).to_dict()
     assert "falls behind" in json.dumps(drawn)
     assert [{"rate": 0.2}] in drawn["datasets"].values()
-
-
-def test_a_figure_of_the_report_has_all_series_and_stages(tmp_path):
-    table = pl.DataFrame(
-        [
-            {"series": f"system {each}", "stage": stage, "length": 0.1 * each + stage}
-            for each in range(12)
-            for stage in range(-1, 10)
-        ]
-    )
-    chart = stage_figure("Figure 1. Requests by stage", table)
-    shown = values(chart)
-    assert set(table["length"]) <= set(shown)
-    assert {"PEs", "0", "8", "MMs", "system 11"} <= set(shown)
-    requests = values(stage_figure("Figure 1", table.filter(pl.col("stage") < 9)))
-    assert "PEs" in requests
-    assert "MMs" not in requests
-    assert "MMs" in values(stage_figure("16 PEs", table, modules=4))
-    path = tmp_path / "figure-01.svg"
-    chart.save(str(path))
-    assert "Figure 1. Requests by stage" in path.read_text()

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from netloom.errors import InputError
-from netloom.report import save_chart, simulation_chart
+from netloom.report import chart_of, save_chart
 from netloom.report.save import check_picture, check_writable
 from netloom.verbs import find_saturation, simulate
 
@@ -31,7 +31,7 @@ def words(chart):
 
 
 def test_a_curve_has_the_loads_that_kept_up_and_marks_the_first_that_did_not():
-    chart = simulation_chart(simulate("mesh:4x4", load="0.2:1:0.4", **QUICK))
+    chart = chart_of(simulate("mesh:4x4", load="0.2:1:0.4", **QUICK))
     lines = [rows for spec, rows in layers(chart) if spec["mark"]["type"] == "line"]
     latency, *_ = lines
     assert [row["offered"] for row in latency] == [0.2, 0.6]
@@ -42,17 +42,17 @@ def test_a_curve_has_the_loads_that_kept_up_and_marks_the_first_that_did_not():
 
 def test_techniques_that_fall_behind_together_share_their_mark():
     found = simulate("mesh:4x4", load="0.2,0.9", switching="wormhole,virtual-cut-through", **QUICK)
-    assert "falls behind: wormhole, virtual-cut-through" in words(simulation_chart(found))
+    assert "falls behind: wormhole, virtual-cut-through" in words(chart_of(found))
 
 
 def test_a_search_marks_where_it_saturates():
     found = find_saturation("mesh:4x4", most_cycles=3000)
-    assert "saturates" in words(simulation_chart(found))
+    assert "saturates" in words(chart_of(found))
 
 
 def test_one_load_shows_the_channels_and_the_spread_of_latency():
     found = simulate("mesh:4x4", load=0.3, **QUICK)
-    (_, channels), (_, bins) = layers(simulation_chart(found))
+    (_, channels), (_, bins) = layers(chart_of(found))
     assert len(channels) == 48
     assert max(row["load"] for row in channels) == found.channels()["utilisation"].max()
     assert sum(row["height"] for row in bins) == pytest.approx(100)
@@ -61,7 +61,7 @@ def test_one_load_shows_the_channels_and_the_spread_of_latency():
 def test_past_saturation_shows_what_nodes_get_through():
     with pytest.warns(UserWarning, match="above 0.9375"):
         found = simulate("mesh:4x4", load=1, **QUICK)
-    (_, _), (spec, bins) = layers(simulation_chart(found))
+    (_, _), (spec, bins) = layers(chart_of(found))
     assert spec["title"].startswith("Past saturation")
     assert sum(row["height"] for row in bins) == 16
 
@@ -80,7 +80,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_any_work(tmp_path, m
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
 def test_it_is_written_in_every_format(tmp_path, suffix):
-    chart = simulation_chart(simulate("mesh:4x4", load="0.1,0.2", **QUICK))
+    chart = chart_of(simulate("mesh:4x4", load="0.1,0.2", **QUICK))
     assert save_chart(chart, tmp_path / f"curve{suffix}").stat().st_size > 1000
     assert json.dumps(chart.to_dict())
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.report import contention_chart, save_chart
+from netloom.report import chart_of, save_chart
 from netloom.report.network import MOST_DRAWN, network_chart
 from netloom.topology import hypercube, mesh, topology
 from netloom.verbs import analyze
@@ -48,7 +48,7 @@ def test_what_cannot_be_drawn_is_shown_as_a_falling_profile(net):
 @pytest.mark.parametrize("options", [{}, {"random_mappings": 0}, {"offered": 0.1}])
 def test_the_picture_of_an_analysis_holds_the_verdict(options):
     found = analyze("ring:16", "torus:4x4", **({"random_mappings": 4} | options))
-    text = json.dumps(contention_chart(found).to_dict(), ensure_ascii=False)
+    text = json.dumps(chart_of(found).to_dict(), ensure_ascii=False)
     assert found.verdict.sentence.split(":")[0] in text
     assert ("random mappings" in text) == bool(found.random)
     assert ("dashed" in text) == (found.offered is not None)
@@ -58,7 +58,7 @@ def test_the_picture_of_an_analysis_holds_the_verdict(options):
                                                (".html", b"<!DOCTYPE html>")])  # fmt: skip
 def test_pictures_in_every_format(tmp_path, suffix, start):
     found = analyze("ring:9", "mesh:3x3", random_mappings=2)
-    path = save_chart(contention_chart(found), tmp_path / "new" / f"hot{suffix}")
+    path = save_chart(chart_of(found), tmp_path / "new" / f"hot{suffix}")
     content = path.read_bytes()
     assert content.lstrip().startswith(start)
     if suffix == ".html":
@@ -67,11 +67,11 @@ def test_pictures_in_every_format(tmp_path, suffix, start):
 
 def test_a_place_that_cannot_be_written_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("")
-    chart = contention_chart(analyze("ring:4", "mesh:4", random_mappings=0))
+    chart = chart_of(analyze("ring:4", "mesh:4", random_mappings=0))
     with pytest.raises(InputError, match="cannot be written"):
         save_chart(chart, tmp_path / "file" / "hot.svg")
 
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(InputError, match="gif"):
-        save_chart(contention_chart(analyze("ring:4", "mesh:4", random_mappings=0)), "hot.gif")
+        save_chart(chart_of(analyze("ring:4", "mesh:4", random_mappings=0)), "hot.gif")

@@ -1,14 +1,12 @@
 """``netloom`` and its commands. Nothing heavy is imported until a command needs it."""
 
 import sys
-from importlib import import_module
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from netloom._version import __version__
-from netloom.cli import options
+from netloom.cli import experiment, options
 from netloom.cli.compile import EPILOG as COMPILE_EPILOG
 from netloom.cli.compile import compile_
 from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
@@ -17,16 +15,13 @@ from netloom.cli.map import EPILOG as MAP_EPILOG
 from netloom.cli.map import map_
 from netloom.cli.output import apply_mapping, compilation_announced, print_json
 from netloom.cli.predict import predict
+from netloom.cli.report import EPILOG as REPORT_EPILOG
+from netloom.cli.report import report
 from netloom.cli.simulate import EPILOG, simulate
 from netloom.cli.study import study
+from netloom.cli.validate import validate
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
-
-FIGURES = {
-    "rosenblum-mayr": "netloom.studies.rosenblum_mayr",
-    "feldmann": "netloom.studies.feldmann",
-}
-"""The papers whose figures can be drawn, and the modules that have their tables."""
 
 app = typer.Typer(
     name="netloom",
@@ -126,9 +121,9 @@ def analyze(
         )
     written = apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
     if plot is not None:
-        from netloom.report import contention_chart, save_chart
+        from netloom.report import chart_of, save_chart
 
-        written.append(f"Picture: {save_chart(contention_chart(result), plot)}")
+        written.append(f"Picture: {save_chart(chart_of(result), plot)}")
     if as_json:
         print_json(result.to_dict())
         return
@@ -143,61 +138,11 @@ app.command(epilog=HOTSPOT_EPILOG)(hotspot)
 app.command("map", epilog=MAP_EPILOG)(map_)
 app.command("compile", epilog=COMPILE_EPILOG)(compile_)
 app.add_typer(study, name="study")
-
-
-@app.command()
-def validate(
-    paper: options.Paper = "",
-    reference: options.Reference = None,
-    figures: options.Figures = None,
-    as_json: options.AsJson = False,
-) -> None:
-    """Recompute every published number that netloom can, and show the two side by side.
-
-    Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
-    and says why.
-    """
-    if figures is not None:
-        _check_figures(paper, figures)
-    with compilation_announced():
-        from netloom.studies import validate as recompute
-
-        result = recompute(paper, reference=None if reference is None else str(reference))
-    if as_json:
-        print_json(result.to_dict())
-    else:
-        from netloom.cli.show import show_validation
-
-        show_validation(result)
-    if figures is not None:
-        count = _write_figures(paper, figures)
-        if not as_json:
-            typer.echo(f"Figures: {count} in {figures}")
-    if result.failures:
-        raise typer.Exit(1)
-
-
-def _check_figures(paper: str, folder: Path) -> None:
-    """Refuse figures of a paper that has none, or that cannot be written, before any work."""
-    from netloom.report.save import check_picture
-
-    if paper not in FIGURES:
-        found = f"figures of '{paper}'" if paper else "figures of all papers"
-        raise InputError("figures", found, f"those of {', '.join(FIGURES)}")
-    check_picture(folder / "figure.svg")
-
-
-def _write_figures(paper: str, folder: Path) -> int:
-    """Draw the figures of a paper, and return how many there are."""
-    from netloom.report import save_chart, stage_figure
-    from netloom.report.conset import conset_figure
-
-    draw = conset_figure if paper == "feldmann" else stage_figure
-    count = 0
-    for name, title, table in import_module(FIGURES[paper]).figures():
-        save_chart(draw(title, table), folder / f"{name}.svg")
-        count += 1
-    return count
+app.command(epilog=experiment.RUN_EPILOG)(experiment.run)
+app.command(epilog=experiment.RESULTS_EPILOG)(experiment.results)
+app.command()(experiment.schema)
+app.command(epilog=REPORT_EPILOG)(report)
+app.command()(validate)
 
 
 @app.command()

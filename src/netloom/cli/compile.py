@@ -189,14 +189,15 @@ def _make_folder_of(path: Path) -> None:
 def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:
     if gantt is None and map_ is None:
         return []
-    from netloom.report import save_chart
-    from netloom.report.phases import gantt_chart, phase_map
+    from netloom.report import chart_of, save_chart
+    from netloom.report.phases import phase_map
+    from netloom.verbs.recorded import record
 
-    lines = []
+    lines, kept = [], record(result)
     if gantt is not None:
-        lines.append(f"Gantt chart: {save_chart(gantt_chart(result), gantt)}")
+        lines.append(f"Gantt chart: {save_chart(chart_of(kept), gantt)}")
     if map_ is not None:
-        lines.append(f"Map: {save_chart(phase_map(result), map_)}")
+        lines.append(f"Map: {save_chart(phase_map(kept), map_)}")
     return lines
 
 

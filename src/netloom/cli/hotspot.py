@@ -14,11 +14,7 @@ from netloom.provenance import DEFAULT_SEED
 
 EPILOG = "Example: netloom hotspot --pes 512 --hot-spots 8 --rate 0.05:0.2:0.05 --plot stages.svg"
 
-VERBS = {
-    "": ("simulate_hot_spots", "HotSpotQuestion"),
-    "critical-queue": ("find_critical_queue", "CriticalQueueQuestion"),
-}
-"""The verb that a word asks for, and its question, whose fields are the options that go with it."""
+WHAT = ("", "critical-queue")
 
 
 def hotspot(
@@ -60,20 +56,20 @@ def hotspot(
     asked = dict(locals())
     for name in ("what", "plot", "as_json"):
         del asked[name]
-    if what not in VERBS:
+    if what not in WHAT:
         raise InputError("hotspot", f"'{what}'", "nothing, or critical-queue")
     if plot is not None:
         from netloom.report.save import check_picture
 
         check_picture(plot)
-    verb, question = VERBS[what]
     defaults = {name: each.default for name, each in signature(hotspot).parameters.items()}
     given = {name: value for name, value in asked.items() if value != defaults[name]}
     with compilation_announced(), advice_shown():
-        from netloom import verbs
+        from netloom.verbs.kinds import KINDS
 
-        _check_options(what, given, getattr(verbs, question).model_fields)
-        result = getattr(verbs, verb)(**given)
+        kind = KINDS[f"hotspot.{what}" if what else "hotspot"]
+        _check_options(what, given, kind.fields.model_fields)
+        result = kind.ask(**given)
     _show(result, plot, as_json=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)

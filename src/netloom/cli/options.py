@@ -96,6 +96,8 @@ Reference: TypeAlias = Annotated[
 ]
 Figures: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Folder for the paper's figures, redrawn (rosenblum-mayr)."),
+    typer.Option(
+        help="Folder for the paper's figures, recomputed and redrawn, each as by netloom study run."
+    ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -115,6 +115,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         )
     if data["local_edges"]:
         lines.append(f"{data['local_edges']} edges stay inside a node and use no channel.")
+    if data["note"]:
+        lines.append(data["note"])
     if data["deadlock_cycle"]:
         lines.append(
             f"Needs virtual channels: without them {len(data['deadlock_cycle'])} channels can "
@@ -152,8 +154,9 @@ def show_validation(result: Any) -> None:
         right = column in {"printed", "computed", "off", "tol"}
         table.add_column(column, justify="right" if right else "left", no_wrap=right)
     for row in result.rows:
+        outside = "misprint" if row.misprint else "known" if row.reason else ""
         mark = (
-            "[green]ok[/]" if row.within else ("[yellow]known[/]" if row.reason else "[red]NO[/]")
+            "[green]ok[/]" if row.within else f"[yellow]{outside}[/]" if outside else "[red]NO[/]"
         )
         table.add_row(
             *map(escape, (row.paper, row.item, row.quantity)),

@@ -1,7 +1,7 @@
 """``netloom simulate``: open loads, and programs that wait for the network."""
 
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,33 +12,15 @@ from netloom.cli.output import advice_shown, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
+if TYPE_CHECKING:
+    from netloom.verbs.kinds import Kind
+
 EPILOG = (
     "Example: netloom simulate --on torus:8x8 --traffic tornado --load 0.05:0.6:0.05 --plot c.svg"
 )
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
-
-VERBS = {
-    "applied": "simulate_loop",
-    "transactions": "simulate_transactions",
-    "trace": "replay",
-    "broadcast": "simulate_broadcast",
-    "rate": "simulate_broadcast",
-    "pattern": "simulate_pattern",
-}
-"""The verb that an option asks for; ``simulate`` where none of them is given."""
-
-QUESTIONS = {
-    "simulate": "SimulateQuestion",
-    "find_saturation": "SimulateQuestion",
-    "simulate_loop": "LoopQuestion",
-    "simulate_transactions": "TransactionQuestion",
-    "replay": "ReplayQuestion",
-    "simulate_broadcast": "BroadcastQuestion",
-    "simulate_pattern": "PatternQuestion",
-}
-"""The question of each verb, whose fields are the options that go with it."""
 
 
 def simulate(
@@ -127,23 +109,21 @@ def simulate(
         from netloom.report.save import check_picture
 
         check_picture(plot)
-    verb = _verb(what, asked)
+    kind = _kind(what, asked)
     if save_messages is not None:
         from netloom.report.save import check_table
 
         check_table(save_messages)
-        if verb != "replay":
+        if kind.verb != "replay":
             raise InputError("save_messages", f"'{save_messages}'", "a trace, with --trace")
     given = _given(asked)
     with compilation_announced(), advice_shown():
-        from netloom import verbs
-
-        _check_options(verb, given)
-        result = getattr(verbs, verb)(**given)
+        _check_options(kind, given)
+        result = kind.ask(**given)
     if as_json:
         print_json(result.to_dict())
     else:
-        _show(verb, result)
+        _show(kind.verb, result)
     written = _written(result, plot, save_messages)  # the figures stay whatever becomes of it
     if not as_json:
         for line in written:
@@ -152,18 +132,16 @@ def simulate(
         raise typer.Exit(INTERRUPTED)
 
 
-def _verb(what: str, asked: dict[str, Any]) -> str:
-    """Return the verb that the options ask for: exactly one."""
-    wanted = {VERBS[name]: name for name in VERBS if asked[name] not in (None, False)}
-    if asked["load"] is not None or what:
-        wanted["find_saturation" if what else "simulate"] = what or "load"
-    if len(wanted) > 1:
-        raise InputError("simulate", " and ".join(wanted.values()), "one of them at a time")
-    verb = next(iter(wanted), "simulate")
-    if asked["engine"] == "worm" and verb in ("simulate", "find_saturation"):
+def _kind(what: str, asked: dict[str, Any]) -> "Kind":
+    """Return the kind of question that the options ask for: exactly one."""
+    from netloom.verbs.kinds import KINDS, kind_of
+
+    given = [name for name, value in asked.items() if value not in (None, False)]
+    kind = kind_of("simulate.saturation" if what else "simulate", given)
+    if asked["engine"] == "worm" and kind in (KINDS["simulate"], KINDS["simulate.saturation"]):
         wanted_instead = "a program; or --rate and --broadcast 0, for messages nobody waits for"
         raise InputError("engine", "'worm' under a load", wanted_instead)
-    return verb
+    return kind
 
 
 def _given(asked: dict[str, Any]) -> dict[str, Any]:
@@ -178,19 +156,13 @@ def _given(asked: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _check_options(verb: str, given: dict[str, Any]) -> None:
-    """Raise InputError if an option says nothing of what the verb answers."""
-    from netloom import verbs
+def _check_options(kind: "Kind", given: dict[str, Any]) -> None:
+    """Raise InputError if an option says nothing of what is asked."""
+    from netloom.verbs.kinds import says_nothing
 
-    known = getattr(verbs, QUESTIONS[verb]).model_fields
     for name in given:
-        if name not in known:
-            fits = [option for option, other in VERBS.items()
-                    if name in getattr(verbs, QUESTIONS[other]).model_fields]  # fmt: skip
-            fits += ["load"] * (name in verbs.SimulateQuestion.model_fields)
-            asks = next((option for option in VERBS if option in given), "load")
-            found = f"--{name.replace('_', '-')} with --{asks}, which it says nothing of"
-            raise InputError(name, found, " or ".join(f"--{option}" for option in fits))
+        if wrong := says_nothing(kind, name, "--"):
+            raise wrong
 
 
 def _show(verb: str, result: Any) -> None:

@@ -1,5 +1,6 @@
-"""``netloom study``: experiments that say how far something can be trusted."""
+"""``netloom study``: tables and figures of papers, recomputed, and what models can be trusted."""
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,7 +19,7 @@ FIGURES = {
 """
 
 study = typer.Typer(
-    help="Run a study: many simulations, and what they say of netloom's models.",
+    help="Recompute a table or figure of a paper, or see how far netloom's models can be trusted.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -26,8 +27,17 @@ study = typer.Typer(
 Csv = Annotated[
     Path | None,
     typer.Option(
-        help="All figures as a table, .csv or .parquet. What was simulated is kept beside it, as "
-        ".jsonl (default: out/NAME.jsonl), and a study that was stopped goes on from there.",
+        help="All numbers as a table, .csv or .parquet. What the study model-accuracy simulates is "
+        "kept beside it, as .jsonl (default: out/NAME.jsonl), and it goes on from there.",
+        rich_help_panel=options.FILES,
+    ),
+]
+
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        help="Of a table or figure: the picture, .svg, .png or .html, or a folder for it (default: "
+        "out/PAPER-ITEM.svg). Of another study: a folder for its figures, .svg.",
         rich_help_panel=options.FILES,
     ),
 ]
@@ -35,33 +45,101 @@ Csv = Annotated[
 
 @study.command("list")
 def list_studies(as_json: options.AsJson = False) -> None:
-    """List the studies that there are."""
+    """List the tables and figures that can be recomputed, by paper, and other studies."""
+    from netloom.studies.exhibits import exhibits
     from netloom.studies.running import STUDIES
 
+    of_papers = [(name, each.line) for name, each in exhibits().items()]
+    others = [(name, each.line) for name, each in STUDIES.items()]
     if as_json:
-        print_json([{"name": name, "line": each.line} for name, each in STUDIES.items()])
+        print_json([{"name": name, "line": line} for name, line in (*of_papers, *others)])
         return
-    for name, each in STUDIES.items():
-        typer.echo(f"{name}  {each.line}")
+    from netloom.cli.show_study import show_studies
+
+    show_studies(of_papers, others)
 
 
-@study.command("run", epilog="Example: netloom study run model-accuracy --quick --plot figures")
+@study.command(
+    "run",
+    epilog="Examples: netloom study run chittor/fig-5.12 --quick; "
+    "netloom study run model-accuracy --quick --plot figures",
+)
 def run_study(
-    name: Annotated[str, typer.Argument(help="The study; see netloom study list.")],
+    name: Annotated[
+        str, typer.Argument(help="PAPER/ITEM, or another study; see netloom study list.")
+    ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only as much as takes less than a minute.")
+        bool,
+        typer.Option("--quick", help="Only as much as takes half a minute; model-accuracy: one."),
     ] = False,
     csv: Csv = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the figures, .svg.", rich_help_panel=options.FILES),
-    ] = None,
+    plot: Plot = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate, compare, and say which goals are met. Ctrl-C keeps what is done.
+    """Recompute, compare, and say what agrees.
 
-    A goal that is not met is a finding and no error: the exit code stays 0.
+    A table or figure is drawn as the paper has it, printed and computed side by side. What does
+    not agree, or a goal that is not met, is a finding and no error: the exit code stays 0. Ctrl-C
+    ends a table or figure without an answer; model-accuracy keeps what is done.
     """
+    from netloom.studies.running import STUDIES
+
+    run = _run_study if name in STUDIES else _run_exhibit
+    run(name, quick=quick, csv=csv, plot=plot, as_json=as_json)
+
+
+def exhibit_picture(result: Any) -> Any:
+    """Return the picture of a table or figure that was recomputed."""
+    from netloom.report.exhibit import exhibit_chart
+
+    shown = result.shown
+    return exhibit_chart(
+        f"{result.name}: {result.line}", shown.panels, [result.sentence], shown.remarks
+    )
+
+
+def _run_exhibit(
+    name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    from netloom.report import save_chart, save_table
+    from netloom.report.save import check_picture, check_table
+    from netloom.studies.exhibits import recompute
+
+    picture = check_picture(_picture_of(name, plot))
+    if csv is not None:
+        check_table(csv)
+    with compilation_announced(), advice_shown():
+        try:
+            result = recompute(name, quick=quick)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"netloom: {name} was stopped before its end: no answer\n")
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json(result.to_dict() | {"picture": str(picture)})
+    else:
+        from netloom.cli.show_study import show_exhibited
+
+        show_exhibited(result)
+    lines = [] if csv is None else [f"Table: {save_table(result.table(), csv)}"]
+    lines.append(f"Picture: {save_chart(exhibit_picture(result), picture)}")
+    if not as_json:
+        typer.echo("\n".join(lines))
+
+
+def _picture_of(name: str, plot: Path | None) -> Path:
+    """Return the file of a picture: what is asked for, or one named after the table or figure."""
+    from netloom.report.save import FORMATS
+
+    if plot is not None and plot.suffix in FORMATS:
+        return plot
+    return (plot or Path("out")) / f"{name.replace('/', '-')}.svg"
+
+
+def _run_study(
+    name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    from netloom.cli.show_study import show_study
+
     _check_files(name, csv, plot)
     with compilation_announced(), advice_shown():
         from netloom.studies.running import run_study as run
@@ -70,7 +148,7 @@ def run_study(
     if as_json:
         print_json(result.to_dict())
     else:
-        _show(result)
+        show_study(result)
     written = _written(result, csv, plot)  # the answer stays whatever becomes of them
     if not as_json:
         for line in written:
@@ -86,9 +164,7 @@ def _check_files(name: str, csv: Path | None, plot: Path | None) -> None:
     if csv is not None:
         check_table(csv)
     if plot is not None:
-        from netloom.studies.running import STUDIES
-
-        if name in STUDIES and name not in FIGURES:
+        if name not in FIGURES:
             raise InputError("plot", f"figures of '{name}'", f"those of {', '.join(FIGURES)}")
         check_picture(plot / "figure.svg")
 
@@ -107,37 +183,3 @@ def _written(result: Any, csv: Path | None, plot: Path | None) -> list[str]:
             count += 1
         lines.append(f"Figures: {count} in {plot}")
     return lines
-
-
-def _show(result: Any) -> None:
-    """Print the tables, the goals, and what they come to."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from netloom.cli.show import console
-
-    screen = console()
-    for section in result.sections:
-        screen.print(f"[bold]{section.title}[/]", soft_wrap=True)
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for index, column in enumerate(section.columns):
-            table.add_column(column, justify="right" if index else "left")
-        for row in section.rows:
-            table.add_row(*row)
-        screen.print(table, soft_wrap=True)
-        for remark in section.remarks:
-            screen.print(Text(remark, style="dim"), soft_wrap=True)
-        screen.print()
-    goals = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("goal", "at most", "found", "", "worst at"):
-        goals.add_column(column, justify="right" if column in ("at most", "found") else "left")
-    for goal in result.goals:
-        met = Text("yes", style="green") if goal.met else Text("NO", style="red")
-        goals.add_row(
-            goal.what, f"{goal.limit:g} {goal.unit}", f"{goal.found:.3g} {goal.unit}", met,
-            goal.where,
-        )  # fmt: skip
-    screen.print(goals)
-    screen.print(result.sentence)
-    if result.interrupted:
-        screen.print("• interrupted: what was finished by then; the same command goes on from here")

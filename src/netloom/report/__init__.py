@@ -1,16 +1,38 @@
-"""Charts, from results alone."""
+"""Charts, and pages of them, from records of answers alone.
 
-from netloom.report.charts import chart_of
-from netloom.report.combining import stage_figure
-from netloom.report.contention import contention_chart
-from netloom.report.load_curve import simulation_chart
+The package itself can be called: ``netloom.report(results, "report.html")``.
+"""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from netloom.report.charts import chart_of, parts_of
 from netloom.report.save import save_chart, save_table
 
-__all__ = [
-    "chart_of",
-    "contention_chart",
-    "save_chart",
-    "save_table",
-    "simulation_chart",
-    "stage_figure",
-]
+__all__ = ["chart_of", "parts_of", "report", "save_chart", "save_table"]
+
+
+def report(
+    results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
+) -> Path:
+    """Write what verbs answered, or experiments found, as one page; see ``page.report``."""
+    from netloom.report.page import report as write  # Jinja, when it is needed
+
+    return write(results, path, title=title, pictures=pictures)
+
+
+class _CallablePackage(ModuleType):
+    def __call__(
+        self,
+        results: Any,
+        path: str | Path,
+        *,
+        title: str = "",
+        pictures: str | Path | None = None,
+    ) -> Path:
+        return report(results, path, title=title, pictures=pictures)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -1,19 +1,22 @@
-"""What every picture has round its parts: what it shows, in words."""
+"""What every picture has round its parts: what it shows, in words, and its background."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from netloom.report.colours import LOAD_COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
 
+    Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+    """What stands by itself in a picture, or on a page. Background and text have no colours."""
 
-def framed(
-    parts: Sequence[alt.Chart | alt.LayerChart | alt.VConcatChart], title: str, words: list[str]
-) -> alt.HConcatChart:
-    """Return charts side by side, under a title and lines of words."""
+
+def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatChart:
+    """Return charts side by side, under a title and lines of words, on white."""
     import altair as alt
 
     whole: alt.HConcatChart = (
@@ -30,6 +33,11 @@ def framed(
             )
         )
         .resolve_scale(color="independent")
-        .configure(background="white", padding=18, view=alt.ViewConfig(stroke=None))
+        .configure(
+            background="white",
+            padding=18,
+            view=alt.ViewConfig(stroke=None),
+            range=alt.RangeConfig(ramp=LOAD_COLOURS),
+        )
     )
     return whole

@@ -6,60 +6,59 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.report.colours import COLOURS, GREY, LOAD_COLOURS
 from netloom.report.frame import framed
-from netloom.report.network import LOAD_COLOURS, network_chart
-from netloom.verbs import Simulation
-from netloom.verbs.simulated_network import largest_bound
+from netloom.report.network import channels_chart
 
 if TYPE_CHECKING:
     import altair as alt
     from numpy.typing import NDArray
 
-    from netloom.verbs import NetworkSaturation
+    from netloom.report.frame import Part
+    from netloom.verbs.recorded import Recorded
 
-COLOURS = ["#a50f15", "#2b6cb0", "#2f855a", "#b7791f", "#6b46c1"]
-"""One a switching technique."""
-
-GREY = "#7d8896"
 OFFERED = "offered traffic, flits/node/cycle"
 
 
-def simulation_chart(result: Simulation | NetworkSaturation) -> alt.HConcatChart:
+def simulation_chart(record: Recorded) -> alt.HConcatChart:
     """Return the latency-load curve beside the accepted traffic; for one load, where it goes.
 
     Parameters
     ----------
-    result
+    record
         What ``simulate`` or ``find_saturation`` answered.
     """
-    network = result.network
-    parts: tuple[alt.Chart | alt.LayerChart, ...]
-    if isinstance(result, Simulation) and not result.several:
-        parts = _busy(result), _spread(result)
-    else:
-        parts = _latency(result), _accepted(result)
-    router = network.settings[0].router
+    found, bound = record.figures, _bound(record)
+    router = found["router"]
     words = [
-        f"{network.settings[0].routing.name}, {network.router_name} router, {router.vcs} VCs "
-        f"of {router.buffer_flits} flits, packets of {network.lengths.name} flits",
-        _worth(result),
+        f"{found['routing']}, {router['name']} router, {router['vcs']} VCs "
+        f"of {router['buffer_flits']} flits, packets of {found['packet_flits']['law']} flits",
+        f"With this routing and these ends, at most {bound['load']:.4g} can be carried: "
+        f"{bound['limited_by']}",
     ]
-    return framed(parts, network.name, words)
+    title = f"{found['traffic']} on {found['topology']}"
+    return framed(list(simulation_parts(record).values()), title, words)
 
 
-def _worth(result: Simulation | NetworkSaturation) -> str:
-    bound = largest_bound(result.network.settings)
-    return (
-        f"With this routing and these ends, at most {bound.load:.4g} can be carried: {bound.what}"
-    )
+def simulation_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a simulation, by name."""
+    if record.several or record.verb == "find_saturation":
+        return {"latency": latency_curve(record), "accepted": accepted_curve(record)}
+    return {"channels": busy_channels(record), "latencies": latency_spread(record)}
 
 
-def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
-    """Mean packet latency by load, with its confidence interval, up to saturation."""
+def _bound(record: Recorded) -> dict[str, Any]:
+    """Return the bound of the technique that could carry most."""
+    bounds: dict[str, dict[str, Any]] = record.figures["throughput_bounds"]
+    return max(bounds.values(), key=lambda bound: bound["load"])
+
+
+def latency_curve(record: Recorded) -> alt.LayerChart:
+    """Return mean packet latency by load, with its confidence interval, up to saturation."""
     import altair as alt
     import polars as pl
 
-    table = result.table().filter(pl.col("packet_latency_mean").is_not_null())
+    table = record.tables["table"].filter(pl.col("packet_latency_mean").is_not_null())
     half = pl.col("packet_latency_ci95").fill_null(0)
     table = table.with_columns(
         low=pl.col("packet_latency_mean") - half, high=pl.col("packet_latency_mean") + half
@@ -69,7 +68,7 @@ def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
     band = (
         alt.Chart(table)
         .mark_area(opacity=0.25)
-        .encode(x=load, y=alt.Y("low:Q", title=title), y2="high:Q", color=_technique(result))
+        .encode(x=load, y=alt.Y("low:Q", title=title), y2="high:Q", color=_technique(record))
     )
     line = (
         alt.Chart(table)
@@ -77,7 +76,7 @@ def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
         .encode(
             x=load,
             y=alt.Y("packet_latency_mean:Q", title=title),
-            color=_technique(result),
+            color=_technique(record),
             tooltip=[
                 "switching:N",
                 "offered:Q",
@@ -90,56 +89,61 @@ def _latency(result: Simulation | NetworkSaturation) -> alt.LayerChart:
     floor = (
         alt.Chart(idle)
         .mark_rule(strokeDash=[2, 3])
-        .encode(y="zero_load_latency:Q", color=_technique(result))
+        .encode(y="zero_load_latency:Q", color=_technique(record))
     )
-    layers = [band, line, floor, *_limits(result, named=True)]
+    layers = [band, line, floor, *_limits(record, named=True)]
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=430, height=320, title="Packet latency with its 95 % interval; dotted: zero load"
     )
     return chart
 
 
-def _accepted(result: Simulation | NetworkSaturation) -> alt.LayerChart:
-    """Accepted traffic by load: of the mean node, and of the worst."""
+def accepted_curve(record: Recorded) -> alt.LayerChart:
+    """Return accepted traffic by load: of the mean node, and of the worst."""
     import altair as alt
     import polars as pl
 
-    table = result.table().drop_nulls("accepted")
+    table = record.tables["table"].drop_nulls("accepted")
     load = alt.X("offered:Q", title=OFFERED, scale=alt.Scale(zero=True))
     title = "accepted traffic, flits/node/cycle"
     worst = (
         alt.Chart(table)
         .mark_line(strokeDash=[5, 3], strokeWidth=1.5)
-        .encode(x=load, y=alt.Y("accepted_worst_node:Q", title=title), color=_technique(result))
+        .encode(x=load, y=alt.Y("accepted_worst_node:Q", title=title), color=_technique(record))
     )
     mean = (
         alt.Chart(table)
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(x=load, y=alt.Y("accepted:Q", title=title), color=_technique(result))
+        .encode(x=load, y=alt.Y("accepted:Q", title=title), color=_technique(record))
     )
-    most = max((point.run.load for point in result.points), default=1.0)
+    most = _reached(record)
     all_of_it = pl.DataFrame({"offered": [0.0, most], "accepted": [0.0, most]})
     diagonal = (
         alt.Chart(all_of_it)
         .mark_line(color=GREY, strokeDash=[2, 3])
         .encode(x="offered:Q", y="accepted:Q")
     )
-    layers = [diagonal, worst, mean, *_limits(result, named=False)]
+    layers = [diagonal, worst, mean, *_limits(record, named=False)]
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=430, height=320, title="Accepted traffic: mean node, and (dashed) the worst"
     )
     return chart
 
 
-def _limits(result: Simulation | NetworkSaturation, *, named: bool) -> list[alt.Chart]:
+def _reached(record: Recorded) -> float:
+    """Return the highest load that was run."""
+    most: Any = record.tables["table"]["offered"].max()
+    return float(most)
+
+
+def _limits(record: Recorded, *, named: bool) -> list[alt.Chart]:
     """Vertical lines where techniques saturate and where none could go on."""
     import altair as alt
     import polars as pl
 
-    reached = max((point.run.load for point in result.points), default=1.0)
-    marks = _saturations(result)
-    bound = largest_bound(result.network.settings).load
-    if bound <= 1.3 * reached:
+    marks = _saturations(record)
+    bound = _bound(record)["load"]
+    if bound <= 1.3 * _reached(record):
         marks[bound] = "limit"
     if not marks:
         return []
@@ -153,49 +157,50 @@ def _limits(result: Simulation | NetworkSaturation, *, named: bool) -> list[alt.
     return [rules, words] if named else [rules]
 
 
-def _saturations(result: Simulation | NetworkSaturation) -> dict[float, str]:
+def _saturations(record: Recorded) -> dict[float, str]:
     """Return the loads at which techniques saturate, or were first seen to fall behind."""
-    if isinstance(result, Simulation):
-        behind = [point for point in result.points if not point.run.stable]
-        found = [(point.run.load, point.setting) for point in behind]
+    if record.verb == "simulate":
+        what, behind = "falls behind", record.tables["table"].filter(stable=False)
+        found = behind.select("offered", "switching").rows()
     else:
-        searches = [search for search in result.searches if search.saturates]
-        found = [(search.found.load, search.setting) for search in searches]
-    what = "falls behind" if isinstance(result, Simulation) else "saturates"
+        what, searches = "saturates", [each for each in record.points if each["saturates"]]
+        found = [(search["saturation_offered"], search["switching"]) for search in searches]
+    compares = len(record.figures["throughput_bounds"]) + len(record.figures["refused"]) > 1
     marks: dict[float, str] = {}
-    for load, setting in found:
-        technique = setting.router.switching
-        said = f"{what}: {technique}" if result.network.compares else what
+    for load, technique in found:
+        said = f"{what}: {technique}" if compares else what
         marks[load] = f"{marks[load]}, {technique}" if load in marks else said
     return marks
 
 
-def _technique(result: Simulation | NetworkSaturation) -> alt.Color:
+def _technique(record: Recorded) -> alt.Color:
     import altair as alt
 
-    names = [setting.router.switching for setting in result.network.settings]
+    names = list(record.figures["throughput_bounds"])
     legend = alt.Legend(orient="top", title=None, symbolOpacity=1) if len(names) > 1 else None
     scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
     return alt.Color("switching:N", scale=scale, legend=legend)
 
 
-def _busy(result: Simulation) -> alt.Chart:
-    """The network by channel utilisation."""
-    used = result.point.run.channel_utilisation
-    return network_chart(result.network.topology, used, "flits/cycle on the channel")
+def busy_channels(record: Recorded) -> alt.Chart:
+    """Return the network of one simulated load by channel utilisation."""
+    channels = record.tables["channels"]
+    return channels_chart(record, channels, "utilisation", "flits/cycle on the channel")
 
 
-def _spread(result: Simulation) -> alt.Chart:
-    """How many packets took how long; past saturation, how much nodes get of what they offer."""
+def latency_spread(record: Recorded) -> alt.Chart:
+    """Return how many packets of one load took how long.
+
+    Past saturation, how much nodes get through of what they offer.
+    """
     import polars as pl
 
-    point = result.point
-    bins = point.to_dict()["histogram"]
+    bins = record.figures["histogram"]
     if bins is None:
-        nodes = result.nodes().filter(pl.col("node_offered") > 0)
+        nodes = record.tables["nodes"].filter(pl.col("node_offered") > 0)
         share = 100 * nodes["node_accepted"].to_numpy() / nodes["node_offered"].to_numpy()
         counts, edges = np.histogram(share, bins=20, range=(0, max(100.0, share.max())))
-        when = "Interrupted" if point.run.stable else "Past saturation"
+        when = "Interrupted" if record.figures["stable"] else "Past saturation"
         axis, title = "% of what it offers", f"{when}: what a node gets through"
         return _histogram(edges, counts, axis, "nodes", title)
     first, width, packets = bins["first_cycle"], bins["bin_cycles"], np.array(bins["packets"])

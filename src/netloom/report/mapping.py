@@ -4,74 +4,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from netloom.report.contention import UNITS
+from netloom.report.colours import COLOURS, GREY
+from netloom.report.contention import UNITS, wrapped
 from netloom.report.frame import framed
-from netloom.report.network import LOAD_COLOURS, network_chart
+from netloom.report.network import channels_chart
 
 if TYPE_CHECKING:
     import altair as alt
-    from numpy.typing import NDArray
 
-    from netloom.verbs import Analysis, ProgramMapping
+    from netloom.report.frame import Part
+    from netloom.verbs.recorded import Recorded
 
 NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
          "mapping": "mapping, without routes"}  # fmt: skip
-RESULT, OTHERS = LOAD_COLOURS[-1], "#7d8896"
+WHEN = {"before": "Before (identity)", "after": "After"}
+RESULT, OTHERS = COLOURS[0], GREY
 
 
-def mapping_chart(result: ProgramMapping) -> alt.HConcatChart:
+def mapping_chart(record: Recorded) -> alt.HConcatChart:
     """Return the network by channel load before and after, and the objective of each mapping.
-
-    Both networks have the same colours for the same load.
 
     Parameters
     ----------
-    result
+    record
         What ``find_mapping`` answered.
     """
     import altair as alt
 
-    before, after = _load(result, result.before), _load(result, result.after)
-    most = float(max(before.max(initial=0), after.max(initial=0))) or 1.0
-    title = UNITS.get(result.provenance.configuration["weight"], "paths on the channel")
-    networks = [
-        network_chart(result.topology, load, title, most=most).properties(
-            title=f"{when}: the busiest channel carries {load.max(initial=0):.4g}"
-        )
-        for when, load in (("Before (identity)", before), ("After", after))
-    ]
-    what = f"{result.graph.name} mapped onto {result.topology.name}"
-    pair = alt.hconcat(*networks, spacing=30).resolve_scale(color="independent")
-    return framed([alt.vconcat(pair, _objectives(result), spacing=26)], what, _words(result))
+    parts, found = mapping_parts(record), record.figures
+    pair = alt.hconcat(parts["before"], parts["after"], spacing=30)
+    pair = pair.resolve_scale(color="independent")
+    what = f"{found['app']} mapped onto {found['topology']}"
+    words = wrapped(found["verdict"]["sentence"])
+    return framed([alt.vconcat(pair, parts["objective"], spacing=26)], what, words)
 
 
-def _load(result: ProgramMapping, analysis: Analysis | None) -> NDArray[np.float64]:
-    """Return the weight on every channel; none where nothing crosses the network."""
-    if analysis is None:
-        return np.zeros(result.topology.num_channels)
-    return analysis.mapped.contention.weighted_channel_load
+def mapping_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a mapping, by name.
+
+    Both networks have the same colours for the same load.
+    """
+    before, after = (mapped_channels(record, when) for when in WHEN)
+    return {"before": before, "after": after, "objective": objectives(record)}
 
 
-def _objectives(result: ProgramMapping) -> alt.LayerChart:
-    """The objective of every mapping as a bar, and the lower bound as a dashed line."""
+def mapped_channels(record: Recorded, when: str) -> alt.Chart:
+    """Return the network by channel load ``before`` or ``after``, in the colours of both."""
+    channels = record.tables["channels"]
+    shown = channels.filter(mapping=when)
+    most, highest = (
+        float(part["weighted_channel_load"].to_numpy().max(initial=0.0))
+        for part in (channels, shown)
+    )
+    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    drawn = channels_chart(record, shown, "weighted_channel_load", title, most=most or 1.0)
+    named: alt.Chart = drawn.properties(
+        title=f"{WHEN[when]}: the busiest channel carries {highest:.4g}"
+    )
+    return named
+
+
+def objectives(record: Recorded) -> alt.LayerChart:
+    """Return the objective of every mapping as a bar, and the lower bound as a dashed line."""
     import altair as alt
     import polars as pl
 
+    objective = record.figures["objective"]
     rows = [
         {
-            "mapping": NAMES.get(row["mapping"], row["mapping"]),
-            "value": row["objective"],
-            "colour": RESULT if row["mapping"] == "result" else OTHERS,
+            "mapping": NAMES.get(name, name),
+            "value": value,
+            "colour": RESULT if name == "result" else OTHERS,
         }
-        for row in result.starts
+        for name, value in record.tables["table"].select("mapping", "objective").rows()
     ]
     names = [row["mapping"] for row in rows]
     base = alt.Chart(pl.DataFrame(rows)).encode(
         x=alt.X(
             "value:Q",
-            title=f"{result.found.objective} (less is better)",
+            title=f"{objective['name']} (less is better)",
             axis=alt.Axis(format="~s"),
         ),
         y=alt.Y("mapping:N", title=None, sort=names, axis=alt.Axis(labelLimit=200)),
@@ -80,17 +91,11 @@ def _objectives(result: ProgramMapping) -> alt.LayerChart:
     numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".4~s"))
     layers: list[alt.Chart] = [bars, numbers]
     dashed = ""
-    if result.bound > 0:
-        bound = alt.Chart(pl.DataFrame({"value": [result.bound]}))
+    if objective["bound"] > 0:
+        bound = alt.Chart(pl.DataFrame({"value": [objective["bound"]]}))
         layers.append(bound.mark_rule(strokeDash=[4, 3]).encode(x="value:Q"))
         dashed = "; dashed: no mapping can be below"
     layered: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=520, height=22 * len(rows), title=f"What it is compared with{dashed}"
     )
     return layered
-
-
-def _words(result: ProgramMapping) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(result.verdict.sentence, 110)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.report.colours import COLOURS
 from netloom.report.frame import framed
-from netloom.report.load_curve import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,40 +1,119 @@
-"""A network drawn with its channels coloured by load."""
+"""A network drawn with its channels coloured by load; and found again from a record."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
+from netloom.report.colours import COLOURS, LOAD_COLOURS
 from netloom.topology import Cube, Faulty, Topology
+from netloom.verbs.programs import find_network
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
     from numpy.typing import NDArray
+
+    from netloom.verbs.recorded import Recorded
 
 MOST_DRAWN = 10_000
 """Most channels that are drawn one by one; above that a picture shows nothing but ink."""
 
-LOAD_COLOURS = ["#e3e6ea", "#f6c886", "#e8743b", "#a50f15"]
 ASIDE = 0.11
 """How far a channel is drawn to the right of its direction, so that both ways can be seen."""
 
 
+def topology_of(record: Recorded) -> Topology | None:
+    """Return the network of a record, made again from its question.
+
+    None where it cannot be: its file is gone or holds another network, or it was an object that
+    no words stand for. Where the record has a table of channels, theirs are the same.
+
+    Examples
+    --------
+    >>> from netloom.verbs import analyze
+    >>> from netloom.verbs.recorded import record
+    >>> topology_of(record(analyze("ring:4", "mesh:2x2", failed_channels="0-1")))
+    <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
+    """
+    asked = record.configuration
+    found = _network(asked["on"], asked.get("failed_channels"), asked.get("failed_nodes"))
+    if found is None or found.num_nodes != record.figures["nodes"]:
+        return None
+    seen = record.tables["channels"]
+    if seen.is_empty():
+        return found
+    if "channel" in seen.columns:
+        channel = seen["channel"].to_numpy()
+    else:  # all of them in order, load by load
+        channel = np.arange(seen.height) % found.num_channels
+        if seen.height % found.num_channels:
+            return None
+    if channel.max() >= found.num_channels:
+        return None
+    same = [
+        np.array_equal(seen[name].to_numpy(), ends[channel])
+        for name, ends in (
+            ("source_node", found.channel_source),
+            ("target_node", found.channel_target),
+        )
+    ]
+    return found if all(same) else None
+
+
+@lru_cache(maxsize=16)
+def _network(on: str, failed_channels: str | None, failed_nodes: str | None) -> Topology | None:
+    try:
+        return find_network(on, failed_channels=failed_channels, failed_nodes=failed_nodes)[0]
+    except (InputError, OSError):
+        return None
+
+
+def channels_chart(
+    record: Recorded, channels: pl.DataFrame, load: str, title: str, *, most: float | None = None
+) -> alt.Chart:
+    """Return the network of a record by what its channels carry; see ``network_chart``.
+
+    Parameters
+    ----------
+    record
+        What a verb answered.
+    channels
+        A row a channel, in their order: the rows of one load of its table ``channels``.
+    load, title, most
+        The column that is shown; what it is, with its unit; and the load that has the last colour.
+    """
+    values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
+    network = topology_of(record) if len(values) else None
+    return network_chart(network, values.astype(np.float64), title, most=most)
+
+
+def at_last(record: Recorded, load: str) -> pl.DataFrame:
+    """Return the channels of a record at its highest load; ``load`` is the column of loads."""
+    channels = record.tables["channels"]
+    if channels.is_empty():
+        return channels
+    return channels.filter(channels[load] == channels[load].max())
+
+
 def network_chart(
-    topology: Topology, load: NDArray[np.float64], title: str, *, most: float | None = None
+    topology: Topology | None, load: NDArray[np.float64], title: str, *, most: float | None = None
 ) -> alt.Chart:
     """Return the network with its channels coloured by load.
 
     Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
     between slices slant); a ring's last channel leaves on one side and comes back on the other.
-    Networks of more dimensions, general graphs and very large ones show all loads in falling order
-    instead. Broken channels are not drawn.
+    Networks of more dimensions, general graphs, very large ones and unknown ones show all loads in
+    falling order instead. Broken channels are not drawn.
 
     Parameters
     ----------
     topology
-        The network.
+        The network; None where it is not known.
     load
         float[num_channels]; NaN for channels that are not there.
     title
@@ -46,12 +125,13 @@ def network_chart(
         known = np.full(topology.whole.num_channels, np.nan)
         known[topology.whole_channel] = load
         return network_chart(topology.whole, known, title, most=most)
-    drawable = (
+    if (
         isinstance(topology, Cube)
         and len(_visible(topology)) <= 3
         and 0 < topology.num_channels <= MOST_DRAWN
-    )
-    return _drawing(topology, load, title, most) if drawable else _profile(load, title, most)
+    ):
+        return _drawing(topology, load, title, most)
+    return _profile(load, title, most)
 
 
 def _format(load: NDArray[np.float64]) -> str:
@@ -84,7 +164,7 @@ def _drawing(
     colour = alt.Color(
         "load:Q",
         title=title,
-        scale=alt.Scale(range=LOAD_COLOURS, interpolate="rgb", domain=domain),
+        scale=alt.Scale(range="ramp", interpolate="rgb", domain=domain),
         legend=alt.Legend(orient="bottom", gradientLength=240, format=_format(load)),
     )
     drawing: alt.Chart = (
@@ -149,7 +229,7 @@ def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.C
     table = pl.DataFrame({"share": share, "load": falling[shown] if len(falling) else shown})
     profile: alt.Chart = (
         alt.Chart(table)
-        .mark_area(line={"color": LOAD_COLOURS[-1]}, color=LOAD_COLOURS[1], opacity=0.6)
+        .mark_area(line={"color": COLOURS[0]}, color=LOAD_COLOURS[-2], opacity=0.45)
         .encode(
             x=alt.X("share:Q", title="% of channels, busiest first"),
             y=alt.Y(

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.report.colours import COLOURS, GREY
 from netloom.report.frame import framed
-from netloom.report.load_curve import COLOURS, GREY
-from netloom.report.network import network_chart
+from netloom.report.network import channels_chart
 from netloom.verbs.locality_prediction import PARTS
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from netloom.verbs import (
-        LatencyPrediction,
-        LocalityPrediction,
-        TorusBroadcastPrediction,
-        WiringPrediction,
-    )
+    from netloom.report.frame import Part
+    from netloom.verbs.recorded import Recorded
 
 WIDTH, HEIGHT = 430, 320
 
@@ -28,77 +24,114 @@ MOST_TIMES = 6
 MODEL, SIMULATED = "model", "simulated, ± 95 %"
 
 
-def torus_broadcast_chart(result: TorusBroadcastPrediction) -> alt.HConcatChart:
+def torus_broadcast_chart(record: Recorded) -> alt.HConcatChart:
     """Return latency by rate beside how many VCs are held; of one rate, what they are made of."""
-    found = result.found
-    table = result.table()
+    found = record.figures
     words = [
-        f"adaptive routing, {found.vcs} VCs; messages of {found.message_flits:g} flits, "
-        f"{found.broadcast:.3g} of them broadcast; {found.variant} model",
-        f"{found.zero_load_latency:.4g} cycles unhindered, saturates at "
-        f"{found.saturation_rate:.4g} messages/node/cycle",
+        f"adaptive routing, {found['vcs']} VCs; messages of {found['message_flits']:g} flits, "
+        f"{found['broadcast']:.3g} of them broadcast; {found['variant']} model",
+        f"{found['zero_load_latency']:.4g} cycles unhindered, saturates at "
+        f"{found['saturation_rate']:.4g} messages/node/cycle",
     ]
-    if len(result.rates) == 1:
-        startup = result.to_dict()["startup_cycles"]
-        parts: list[Any] = [_made_of(table, startup), _held_at_once(table)]
-    else:
-        axis = "messages/node/cycle"
-        marks = {"saturates": found.saturation_rate}
-        parts = [_curve(table, "rate", axis, marks, found.zero_load_latency), _held(table, axis)]
-    return framed(parts, result.name, words)
+    return framed(list(torus_broadcast_parts(record).values()), found["topology"], words)
 
 
-def latency_chart(result: LatencyPrediction) -> alt.HConcatChart:
+def torus_broadcast_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a torus with broadcasts, by name."""
+    found, table, held = record.figures, record.tables["table"], record.tables["held_vcs"]
+    if not record.several:
+        made = _made_of(table, found["startup_cycles"])
+        return {"latency": made, "held VCs": _held_at_once(held)}
+    axis, marks = "messages/node/cycle", {"saturates": found["saturation_rate"]}
+    curve = _curve(table, "rate", axis, marks, found["zero_load_latency"])
+    return {"latency": curve, "held VCs": _held(held, axis)}
+
+
+def latency_chart(record: Recorded) -> alt.HConcatChart:
     """Return latency by load, beside the channels at the highest load that they can carry."""
-    table = result.table()
-    axis, idle = "offered traffic, flits/node/cycle", result.points[0].zero_load_latency
-    steady = [point for point in result.points if not point.saturated]
-    shown = steady[-1] if steady else result.points[0]
-    marks = {"saturates": result.saturation, "limit": result.bound.load}
-    if marks["limit"] > 1.3 * max(result.saturation, float(table["offered"].max())):  # type: ignore[arg-type]
-        del marks["limit"]
-    router = result.router
-    left = _made_of(table) if table.height == 1 else _curve(table, "offered", axis, marks, idle)
+    found, bound = record.figures, record.figures["throughput_bound"]
+    router, mapping = found["router"], found["mapping"]
+    mapped = "" if mapping is None else f", mapping {mapping}"
     return framed(
-        [left, network_chart(result.topology, shown.utilisation, "flits/cycle on the channel")],
-        result.name,
+        list(latency_parts(record).values()),
+        f"{found['traffic']} on {found['topology']}{mapped}",
         [
-            f"{result.routing}, {result.router_name} router, {router.vcs} VCs of "
-            f"{router.buffer_flits} flits, packets of {result.packet_flits} flits",
-            f"channels: at offered traffic {shown.load:.3g}; limit {result.bound.load:.4g} by "
-            f"{result.bound.what}",
+            f"{found['routing']}, {router['name']} router, {router['vcs']} VCs of "
+            f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
+            f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
+            f"{bound['limited_by']}",
         ],
     )
 
 
-def locality_chart(result: LocalityPrediction) -> alt.HConcatChart:
-    """Return the parts of the time between transactions by mapping; of several sizes, gains."""
-    asked = result.provenance.configuration
-    words = [
-        f"contexts a processor: {asked['contexts']:g}; network clock over the processors': "
-        f"{asked['network_speed']:g}"
-    ]
-    table = result.table()
-    if len(result.nodes) == 1:
-        words.append(f"gain of the ideal mapping over a random one: {result.gain(0):.3g}")
-        parts: list[Any] = [_between_transactions(table)]
+def latency_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a predicted latency, by name."""
+    found, table = record.figures, record.tables["table"]
+    if record.several:
+        axis, saturation = "offered traffic, flits/node/cycle", found["saturation_offered"]
+        marks = {"saturates": saturation, "limit": found["throughput_bound"]["load"]}
+        if marks["limit"] > 1.3 * max(saturation, float(table["offered"].max())):  # type: ignore[arg-type]
+            del marks["limit"]
+        left: Part = _curve(table, "offered", axis, marks, found["zero_load_latency"])
     else:
+        left = _made_of(table)
+    channels = record.tables["channels"].filter(offered=_carried(record))
+    drawn = channels_chart(record, channels, "utilisation", "flits/cycle on the channel")
+    return {"latency": left, "channels": drawn}
+
+
+def _carried(record: Recorded) -> float:
+    """Return the highest load with a steady state; the lowest where none has one."""
+    table = record.tables["table"]
+    steady = table.filter(saturated=False)["offered"]
+    load: float = steady[-1] if len(steady) else table["offered"][0]
+    return load
+
+
+def locality_chart(record: Recorded) -> alt.HConcatChart:
+    """Return the parts of the time between transactions by mapping; of several sizes, gains."""
+    found = record.figures
+    words = [
+        f"contexts a processor: {found['contexts']:g}; network clock over the processors': "
+        f"{found['network_speed']:g}"
+    ]
+    if record.several:
         words.append("ideal: all messages go one hop")
-        parts = [_gains(table), _per_hop(table, result.per_hop_limit)]
-    return framed(parts, f"Locality, {result.name}", words)
+    else:
+        words.append(f"gain of the ideal mapping over a random one: {found['gain']:.3g}")
+    return framed(list(locality_parts(record).values()), f"Locality, {found['name']}", words)
 
 
-def wiring_chart(result: WiringPrediction) -> alt.HConcatChart:
+def locality_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of what locality is worth, by name."""
+    table = record.tables["table"]
+    if not record.several:
+        return {"time": _between_transactions(table)}
+    limit = record.figures["per_hop_limit"]
+    return {"gain": _gains(table), "latency of a hop": _per_hop(table, limit)}
+
+
+def wiring_chart(record: Recorded) -> alt.HConcatChart:
     """Return a mesh's bandwidth over a hypercube's, and its speed-up, by size and delay."""
+    return framed(
+        list(wiring_parts(record).values()),
+        "A mesh against a hypercube that is wired as densely",
+        [f"{record.figures['form']} forms; L / H: length of a message over its header's"],
+    )
+
+
+def wiring_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a mesh against a hypercube, by name."""
     import altair as alt
 
-    table = result.table()
     colour = alt.Color(
         "delay:N",
         title="delay of wires",
         scale=alt.Scale(domain=["constant", "logarithmic", "linear"], range=COLOURS[:3]),
     )
-    base = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
+    base = alt.Chart(record.tables["table"]).mark_line(
+        point=alt.OverlayMarkDef(size=36), strokeWidth=2.2
+    )
     bandwidth = base.encode(
         x=_nodes(),
         y=_ratio("channel_bandwidth_ratio", "mesh over hypercube"),
@@ -116,17 +149,15 @@ def wiring_chart(result: WiringPrediction) -> alt.HConcatChart:
         ),
         tooltip=["nodes:Q", "delay:N", "message_headers:Q", "speedup:Q"],
     )
-    asked = result.provenance.configuration
-    return framed(
-        [
-            bandwidth.properties(width=WIDTH, height=HEIGHT, title="Bandwidth of a channel"),
-            speedup.properties(
-                width=WIDTH, height=HEIGHT, title=f"Messages, {asked['distance']} distance"
-            ),
-        ],
-        "A mesh against a hypercube that is wired as densely",
-        [f"{asked['form']} forms; L / H: length of a message over its header's"],
-    )
+    distance = record.figures["distance"]
+    return {
+        "bandwidth": bandwidth.properties(
+            width=WIDTH, height=HEIGHT, title="Bandwidth of a channel"
+        ),
+        "speed-up": speedup.properties(
+            width=WIDTH, height=HEIGHT, title=f"Messages, {distance} distance"
+        ),
+    }
 
 
 def _curve(
@@ -230,23 +261,19 @@ def _made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     return bars
 
 
-def _held_by_count(table: pl.DataFrame) -> pl.DataFrame:
-    """One row a rate and number of VCs that are held."""
+def _in_percent(held: pl.DataFrame) -> pl.DataFrame:
+    """One row a rate and number of VCs that are held, as a word."""
     import polars as pl
 
-    rows = [
-        {"rate": rate, "held": str(count), "share": 100 * share}
-        for rate, shares in table.select("rate", "held_vcs").rows()
-        for count, share in enumerate(shares or ())
-    ]
-    return pl.DataFrame(rows, schema={"rate": pl.Float64, "held": pl.String, "share": pl.Float64})
+    share = 100 * pl.col("probability")
+    return held.select("rate", pl.col("held").cast(pl.String), share.alias("share"))
 
 
-def _held_at_once(table: pl.DataFrame) -> alt.Chart:
+def _held_at_once(held: pl.DataFrame) -> alt.Chart:
     import altair as alt
 
     bars: alt.Chart = (
-        alt.Chart(_held_by_count(table))
+        alt.Chart(_in_percent(held))
         .mark_bar(color=COLOURS[0])
         .encode(
             x=alt.X("held:O", title="VCs of a channel that are held", axis=alt.Axis(labelAngle=0)),
@@ -258,12 +285,12 @@ def _held_at_once(table: pl.DataFrame) -> alt.Chart:
     return bars
 
 
-def _held(table: pl.DataFrame, axis: str) -> alt.Chart:
+def _held(held: pl.DataFrame, axis: str) -> alt.Chart:
     """How often 0, 1 … V virtual channels are held, by rate."""
     import altair as alt
 
     areas: alt.Chart = (
-        alt.Chart(_held_by_count(table))
+        alt.Chart(_in_percent(held))
         .mark_area(opacity=0.85)
         .encode(
             x=alt.X("rate:Q", title=axis, scale=alt.Scale(zero=True)),

@@ -4,38 +4,61 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.report.colours import COLOURS, GREY
 from netloom.report.frame import framed
-from netloom.report.load_curve import COLOURS, GREY
-from netloom.report.network import network_chart
+from netloom.report.network import at_last, channels_chart
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from netloom.verbs import (
-        BroadcastSimulation,
-        LoopSimulation,
-        PatternSimulation,
-        TraceReplay,
-        TransactionSimulation,
-    )
+    from netloom.report.frame import Part
+    from netloom.verbs.recorded import Recorded
 
 AVERAGE, WORST = "average node", "worst node"
 ON_CHANNEL = "flits/cycle on the channel"
 APPLIED, ACTUAL = "applied traffic, flits/node/cycle", "actual traffic, flits/node/cycle"
 
+WAITS = {
+    "computation": "compute_cycles",
+    "waiting for a processor": "processor_wait_cycles",
+    "messages": "message_cycles",
+    "contention": "contention_cycles",
+    "receiving": "receive_cycles",
+}
+"""What a critical path is made of, as a person says it, and as JSON does."""
 
-def loop_chart(result: LoopSimulation) -> alt.HConcatChart:
+
+def loop_chart(record: Recorded) -> alt.HConcatChart:
     """Return actual by applied traffic, beside the channels' use at the highest of them."""
+    found = record.figures
+    return framed(
+        list(loop_parts(record).values()),
+        f"{found['program']} on {found['topology']}, mapping {found['mapping']}",
+        [
+            f"messages of {found['message_flits']} flits, each waited for; {_switched(record)}",
+            f"channels: at applied traffic {_highest(record, 'applied'):.3g}",
+        ],
+    )
+
+
+def loop_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a program that goes round in loops, by name."""
+    channels = channels_chart(record, at_last(record, "applied"), "utilisation", ON_CHANNEL)
+    return {"traffic": loop_traffic(record), "channels": channels}
+
+
+def loop_traffic(record: Recorded) -> alt.LayerChart:
+    """Return actual by applied traffic of the average and the worst node, and their limits."""
     import altair as alt
     import polars as pl
 
-    curve = _actual(result.table().drop_nulls("average_node"), max(result.asked))
+    most, limit = max(record.figures["asked"]), record.figures["saturation"]
+    curve = _actual(record.tables["table"].drop_nulls("average_node"), most)
     title = "Actual traffic by applied"
-    if result.limit is not None:
-        values = [result.limit.average_node, result.limit.worst_node]
+    if limit is not None:
+        values = [limit["average_node"], limit["worst_node"]]
         known = pl.DataFrame({"node": [AVERAGE, WORST], "actual": values})
-        most = max(result.asked)
         limits = (
             alt.Chart(known.filter(pl.col("actual") < most))
             .mark_rule(strokeDash=[6, 3], strokeWidth=1.2)
@@ -43,28 +66,34 @@ def loop_chart(result: LoopSimulation) -> alt.HConcatChart:
         )
         curve = alt.LayerChart(layer=[curve, limits])
         title += "; dashed: saturation by static analysis"
-    last = result.points[-1]
+    drawn: alt.LayerChart = curve.properties(width=430, height=320, title=title)
+    return drawn
+
+
+def pattern_chart(record: Recorded) -> alt.HConcatChart:
+    """Return actual by applied traffic, and what contention adds to a message."""
+    found = record.figures
     return framed(
-        [
-            curve.properties(width=430, height=320, title=title),
-            network_chart(result.network.topology, last.channel_flits, ON_CHANNEL),
-        ],
-        f"{result.program} on {result.network.topology.name}, mapping {result.mapping}",
-        [
-            f"messages of {result.message_flits} flits, each waited for; "
-            f"{result.network.routing_name}, {result.network.router_name}",
-            f"channels: at applied traffic {last.applied:.3g}",
-        ],
+        list(pattern_parts(record).values()),
+        f"{found['pattern']} on {found['topology']}",
+        [f"{found['active_nodes']} nodes take part; {found['router']['name']}"],
     )
 
 
-def pattern_chart(result: PatternSimulation) -> alt.HConcatChart:
-    """Return actual by applied traffic, and what contention adds to a message."""
+def pattern_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a pattern of messages, by name."""
+    table = record.tables["table"]
+    actual = _actual(table, float(table["applied"].max()))  # type: ignore[arg-type]
+    actual = actual.properties(width=430, height=320, title="Actual traffic by applied")
+    return {"traffic": actual, "slowdown": pattern_slowdown(record)}
+
+
+def pattern_slowdown(record: Recorded) -> alt.Chart:
+    """Return what contention adds to a message of a pattern, by applied traffic."""
     import altair as alt
 
-    table = result.table()
-    slowdown = (
-        alt.Chart(table)
+    slowdown: alt.Chart = (
+        alt.Chart(record.tables["table"])
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
         .encode(
             x=_x("applied", "applied traffic, share of a channel"),
@@ -75,31 +104,45 @@ def pattern_chart(result: PatternSimulation) -> alt.HConcatChart:
             ),
             color=alt.Color("message_bytes:N", title="bytes", scale=alt.Scale(range=COLOURS)),
         )
+        .properties(width=430, height=320, title="What contention adds")
     )
-    actual = _actual(table, float(table["applied"].max()))  # type: ignore[arg-type]
-    return framed(
-        [
-            actual.properties(width=430, height=320, title="Actual traffic by applied"),
-            slowdown.properties(width=430, height=320, title="What contention adds"),
-        ],
-        f"{result.pattern} on {result.network.topology.name}",
-        [f"{len(result.nodes)} nodes take part; {result.network.router_name}"],
-    )
+    return slowdown
 
 
-def transaction_chart(result: TransactionSimulation) -> alt.HConcatChart:
+def transaction_chart(record: Recorded) -> alt.HConcatChart:
     """Return where a context's time goes, beside the channels' use."""
+    found = record.figures
+    return framed(
+        list(transaction_parts(record).values()),
+        f"Transactions of {found['program']} on {found['topology']}",
+        [
+            f"{found['contexts']} contexts a node; a transaction every "
+            f"{found['inter_transaction_cycles']:.4g} cycles a node; messages take "
+            f"{found['message_latency']:.4g} cycles",
+            f"average distance {found['distance']:.3g}; {found['router']['name']}",
+        ],
+    )
+
+
+def transaction_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of transactions, by name."""
+    channels = channels_chart(record, record.tables["channels"], "utilisation", ON_CHANNEL)
+    return {"time": transaction_time(record), "channels": channels}
+
+
+def transaction_time(record: Recorded) -> alt.Chart:
+    """Return where a context's time goes, from transaction to transaction."""
     import altair as alt
     import polars as pl
 
-    found = result.found
+    found = record.figures
     parts = pl.DataFrame(
         {
             "part": ["computation", "waiting for the transaction"],
-            "cycles": [float(result.run_cycles), found.transaction_latency],
+            "cycles": [float(found["run_cycles"]), found["transaction_latency"]],
         }
     )
-    bars = (
+    bars: alt.Chart = (
         alt.Chart(parts)
         .mark_bar()
         .encode(
@@ -109,35 +152,39 @@ def transaction_chart(result: TransactionSimulation) -> alt.HConcatChart:
         )
         .properties(width=380, height=110, title="Where a context's time goes")
     )
+    return bars
+
+
+def replay_chart(record: Recorded) -> alt.HConcatChart:
+    """Return what the critical path is made of, beside the channels' use."""
+    found = record.figures
+    finish, ideal = found["finish_cycles"], found["ideal_finish_cycles"]
+    words = "not finished" if finish is None else f"finished in {finish:,} cycles"
+    words += "" if ideal is None else f"; {ideal:,} if no message met another"
     return framed(
-        [bars, network_chart(result.network.topology, result.channel_flits, ON_CHANNEL)],
-        f"Transactions of {result.program} on {result.network.topology.name}",
-        [
-            f"{result.contexts} contexts a node; a transaction every "
-            f"{found.inter_transaction_cycles:.4g} cycles a node; messages take "
-            f"{found.message_latency:.4g} cycles",
-            f"average distance {result.distance:.3g}; {result.network.router_name}",
-        ],
+        list(replay_parts(record).values()),
+        f"{found['trace']} on {found['topology']}, mapping {found['mapping']}",
+        [words, _switched(record)],
     )
 
 
-def replay_chart(result: TraceReplay) -> alt.HConcatChart:
-    """Return what the critical path is made of, beside the channels' use."""
+def replay_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a trace, by name."""
+    channels = record.tables["channels"].sort("channel")  # the busiest come first there
+    drawn = channels_chart(record, channels, "utilisation", ON_CHANNEL)
+    return {"critical path": critical_path_made_of(record), "channels": drawn}
+
+
+def critical_path_made_of(record: Recorded) -> alt.Chart:
+    """Return what the critical path of a trace waited for."""
     import altair as alt
     import polars as pl
 
-    path = result.to_dict()["critical_path"] or {}
-    names = {
-        "computation": "compute_cycles",
-        "waiting for a processor": "processor_wait_cycles",
-        "messages": "message_cycles",
-        "contention": "contention_cycles",
-        "receiving": "receive_cycles",
-    }
+    path = record.figures["critical_path"] or {}
     parts = pl.DataFrame(
-        {"part": list(names), "cycles": [path.get(name, 0) for name in names.values()]}
+        {"part": list(WAITS), "cycles": [path.get(name, 0) for name in WAITS.values()]}
     )
-    bars = (
+    bars: alt.Chart = (
         alt.Chart(parts)
         .mark_bar()
         .encode(
@@ -150,29 +197,41 @@ def replay_chart(result: TraceReplay) -> alt.HConcatChart:
         )
         .properties(width=380, height=200, title="What the finish time is made of")
     )
-    used = result.channels().sort("channel")["utilisation"].to_numpy()
-    finish, ideal = result.finish_cycles, result.ideal_finish_cycles
-    words = "not finished" if finish is None else f"finished in {finish:,} cycles"
-    words += "" if ideal is None else f"; {ideal:,} if no message met another"
+    return bars
+
+
+def broadcast_chart(record: Recorded) -> alt.HConcatChart:
+    """Return latencies of unicasts and broadcasts by rate, beside the channels' use."""
+    found = record.figures
     return framed(
-        [bars, network_chart(result.network.topology, used, ON_CHANNEL)],
-        f"{result.trace.name} on {result.network.topology.name}, mapping {result.mapping}",
-        [words, f"{result.network.routing_name}, {result.network.router_name}"],
+        list(broadcast_parts(record).values()),
+        f"{found['traffic']} with {found['broadcast']:.3g} broadcasts on {found['topology']}",
+        [
+            f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
+            f"{_switched(record)}",
+            f"channels: at {_highest(record, 'rate'):.3g} messages/node/cycle",
+        ],
     )
 
 
-def broadcast_chart(result: BroadcastSimulation) -> alt.HConcatChart:
-    """Return latencies of unicasts and broadcasts by rate, beside the channels' use."""
+def broadcast_parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of broadcasts, by name."""
+    channels = channels_chart(record, at_last(record, "rate"), "utilisation", ON_CHANNEL)
+    return {"latency": broadcast_latency(record), "channels": channels}
+
+
+def broadcast_latency(record: Recorded) -> alt.Chart:
+    """Return mean latencies of unicasts, and of broadcasts to their last target, by rate."""
     import altair as alt
 
     columns = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": "to the last target"}
     tidy = (
-        result.table()
+        record.tables["table"]
         .rename(columns)
         .unpivot(list(columns.values()), index="rate", variable_name="of", value_name="latency")
         .drop_nulls("latency")
     )
-    lines = (
+    lines: alt.Chart = (
         alt.Chart(tidy)
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
         .encode(
@@ -183,20 +242,17 @@ def broadcast_chart(result: BroadcastSimulation) -> alt.HConcatChart:
         )
         .properties(width=430, height=320, title="Latency of unicasts and of broadcasts")
     )
-    last = result.points[-1]
-    return framed(
-        [
-            lines,
-            network_chart(result.network.topology, last.channel_utilisation, ON_CHANNEL),
-        ],
-        f"{result.traffic.name} with {result.broadcast:.3g} broadcasts on "
-        f"{result.network.topology.name}",
-        [
-            f"{result.tree} trees, messages of {result.lengths.name} flits; "
-            f"{result.network.routing_name}, {result.network.router_name}",
-            f"channels: at {last.rate:.3g} messages/node/cycle",
-        ],
-    )
+    return lines
+
+
+def _switched(record: Recorded) -> str:
+    return f"{record.figures['routing']}, {record.figures['router']['name']}"
+
+
+def _highest(record: Recorded, load: str) -> float:
+    """Return the load at which channels are shown."""
+    highest: float = at_last(record, load)[load][0]
+    return highest
 
 
 def _actual(table: pl.DataFrame, most: float) -> alt.LayerChart:
@@ -221,7 +277,7 @@ def _actual(table: pl.DataFrame, most: float) -> alt.LayerChart:
         )
     )
     if "message_bytes" in table.columns:
-        dash = alt.Legend(symbolType="stroke", symbolStrokeColor="black")
+        dash = alt.Legend(symbolType="stroke", symbolStrokeColor=GREY)
         lines = lines.encode(
             strokeDash=alt.StrokeDash("message_bytes:N", title="bytes, at left", legend=dash)
         )

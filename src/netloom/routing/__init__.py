@@ -5,7 +5,7 @@ deadlock is refused.
 """
 
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
-from netloom.routing.dimension_order import DimensionOrder
+from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.layered import Layered
 from netloom.routing.parse import Routing, all_routes, parse_routing, paths
 from netloom.routing.ports import Ports, ports
@@ -36,6 +36,7 @@ __all__ = [
     "dependency_cycle",
     "draw_aux",
     "find_deadlock",
+    "half_way_round",
     "parse_routing",
     "paths",
     "ports",

@@ -86,3 +86,33 @@ def dimension_order_paths(
     tables = cube_tables(topology, routing)
     offsets = path_offsets(tables, sources, targets)
     return Paths(offsets, fill_paths(tables, sources, targets, offsets))
+
+
+def half_way_round(
+    cube: Cube, source: NDArray[np.int32], target: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Return which pairs of nodes are half-way round a ring from each other in some dimension.
+
+    Both ways are as short there: ``DimensionOrder`` takes the + direction, simulated packets draw
+    one of the two.
+
+    Parameters
+    ----------
+    cube
+        The network.
+    source, target
+        int32[num_pairs], nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import torus
+    >>> half_way_round(torus(4, 4), np.array([0, 0]), np.array([2, 5])).tolist()
+    [True, False]
+    """
+    found = np.zeros(len(source), np.bool_)
+    dimensions = zip(cube.sides, cube.strides, cube.wraps, strict=True)
+    for side, stride, wraps in dimensions:
+        if wraps and side > 2:  # between two nodes there is one channel each way
+            ahead = (target // stride - source // stride) % side
+            found |= 2 * ahead == side
+    return found

@@ -18,8 +18,24 @@ HEARING = 0.1
 """Seconds after which Ctrl-C is heard at the latest."""
 
 
+LIMIT = "NETLOOM_PROCESSORS"
+"""The environment variable that says how many processors a process is to use at most."""
+
+
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return how many processors this process may use; ``NETLOOM_PROCESSORS`` says how many less.
+
+    Examples
+    --------
+    >>> processors() >= 1
+    True
+    """
+    limit = os.environ.get(LIMIT, "")
+    known = _known_processors()
+    return min(int(limit), known) if limit.isdigit() and int(limit) else known
+
+
+def _known_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import isqrt, sqrt
@@ -13,12 +14,13 @@ from netloom.contention import (
     capacity_fraction,
     estimate_mesh,
     measure,
+    measure_paths,
     offered_by_program,
     path_slowdown,
     saturation,
 )
 from netloom.machines import machine
-from netloom.mapping import random_mapping
+from netloom.mapping import find_layout, random_mapping
 from netloom.models.wiring import (
     channel_bandwidth_ratio,
     cut_widths,
@@ -43,7 +45,7 @@ from netloom.topology import (
 from netloom.workload import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,16 +54,38 @@ if TYPE_CHECKING:
 
 ROW_FIRST = DimensionOrder()
 
+ESTIMATES = {
+    "channel_load_mean": "χ_avg = C/6",
+    "channel_load_max": "χ_max = 3C/8",
+    "path_contention_mean": "ν_avg = C/2",
+    "path_contention_max": "ν_max = C",
+}
+"""Table 3.1, by the fields of ``MeshEstimate`` and ``RandomMappings``."""
+
 
 def rows() -> Iterator[Row]:
-    """Yield every number of the thesis that netloom recomputes."""
-    printed = published("chittor")
-    for part in (
-        _table_1_1, _figure_2_1, _theorem_1, _theorem_2, _theorem_3, _table_2_2, _equation_2_20,
-        _path_lengths, _table_3_1, _lemmas_6_and_7, _table_3_2, _equation_3_11, _capacity,
-        _section_3_5_3, _section_3_6, _transpose, _symult,
-    ):  # fmt: skip
-        yield from part(printed)
+    """Yield every number of chapters 2 and 3 that netloom recomputes."""
+    yield from rows_of(*PARTS)
+
+
+def rows_of(*items: str, known: Mapping[str, Any] | None = None) -> Iterator[Row]:
+    """Yield the numbers of some items.
+
+    Parameters
+    ----------
+    items
+        Of ``PARTS``.
+    known
+        The data file's content; another one has other sizes or numbers of mappings.
+
+    Examples
+    --------
+    >>> [row.quantity for row in rows_of("figure 2.1")][:2]
+    ['bisection width of hypercube:3', 'peak width of hypercube:3']
+    """
+    printed = dict(published("chittor") if known is None else known)
+    for item in items:
+        yield from PARTS[item](printed)
 
 
 def _row(
@@ -75,8 +99,12 @@ def _row(
     """Compare one value with its item's tolerance; a reason goes with the rows it is known for."""
     known = printed[item]
     allowed = known["tolerance"] if tolerance is None else tolerance
-    reason = known["reason"] if quantity in known.get("outside", ()) else ""
-    return Row("chittor", item, quantity, float(value), float(computed), allowed, reason)
+    outside = quantity in known.get("outside", ())
+    return Row(
+        "chittor", item, quantity, float(value), float(computed), allowed,
+        reason=known["reason"] if outside else "",
+        misprint=outside and known.get("misprint", False),
+    )  # fmt: skip
 
 
 def _exact(item: str, quantity: str, value: float, computed: float) -> Row:
@@ -183,9 +211,12 @@ def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
     }
 
 
-class _Random(NamedTuple):
-    """Figures of seeded random mappings, one entry each."""
+class RandomMappings(NamedTuple):
+    """Figures of seeded random mappings, float64[mappings] each."""
 
+    path_length_mean: NDArray[np.float64]
+    path_length_max: NDArray[np.float64]
+    logical_path_length_mean: NDArray[np.float64]
     channel_load_mean: NDArray[np.float64]
     channel_load_max: NDArray[np.float64]
     path_contention_mean: NDArray[np.float64]
@@ -195,7 +226,8 @@ class _Random(NamedTuple):
 
 
 @cache
-def _random_mappings(kind: str, nodes: int, mappings: int) -> _Random:
+def random_mappings(kind: str, nodes: int, mappings: int) -> RandomMappings:
+    """Return what random mappings of one of ``process_graphs`` do on a √N × √N mesh."""
     graph, side = process_graphs(nodes)[kind], isqrt(nodes)
     net, weights = mesh(side, side), np.ones(graph.num_edges)
     found = []
@@ -206,11 +238,13 @@ def _random_mappings(kind: str, nodes: int, mappings: int) -> _Random:
         loads, levels = contention.channel_load, contention.path_contention
         found.append(
             (
-                loads.mean(), loads.max(), levels.mean(), levels.max(),
+                contention.path_length.mean(), contention.path_length.max(),
+                contention.logical_path_length.mean(), loads.mean(), loads.max(),
+                levels.mean(), levels.max(),
                 limit.average_node, limit.worst_node,
             )
         )  # fmt: skip
-    return _Random(*np.array(found, np.float64).T)
+    return RandomMappings(*np.array(found, np.float64).T)
 
 
 def _mapped(
@@ -224,17 +258,11 @@ def _mapped(
 def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
     """The estimates against the mean of random mappings."""
     known = printed["table 3.1"]
-    names = {
-        "channel_load_mean": "χ_avg = C/6",
-        "channel_load_max": "χ_max = 3C/8",
-        "path_contention_mean": "ν_avg = C/2",
-        "path_contention_max": "ν_max = C",
-    }
     for nodes in known["nodes"]:
         for kind, graph in process_graphs(nodes).items():
             estimate = estimate_mesh(nodes, graph.num_edges / graph.num_tasks)
-            random = _random_mappings(kind, nodes, known["mappings"])
-            for field, name in names.items():
+            random = random_mappings(kind, nodes, known["mappings"])
+            for field, name in ESTIMATES.items():
                 value, computed = getattr(estimate, field), getattr(random, field).mean()
                 yield _row(printed, "table 3.1", f"{name}, {kind}, N = {nodes}", value, computed)
 
@@ -242,7 +270,7 @@ def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
 def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Row]:
     known = printed["lemma 6"]
     for nodes, kind in product(known["nodes"], process_graphs(16)):
-        random = _random_mappings(kind, nodes, known["mappings"])
+        random = random_mappings(kind, nodes, known["mappings"])
         root = sqrt(nodes)
         name = f"{kind}, N = {nodes}"
         average, worst = random.average_node.mean(), random.worst_node.mean()
@@ -259,7 +287,7 @@ def _table_3_2(printed: dict[str, Any]) -> Iterator[Row]:
     known = printed["table 3.2"]
     for size, kinds in known["percent"].items():
         for kind, values in kinds.items():
-            random = _random_mappings(kind, int(size), known["mappings"][size])
+            random = random_mappings(kind, int(size), known["mappings"][size])
             for who, value in zip(("average_node", "worst_node"), values, strict=True):
                 percent = 100 * getattr(random, who)
                 mean = float(percent.mean())
@@ -290,6 +318,31 @@ def _capacity(printed: dict[str, Any]) -> Iterator[Row]:
     yield _row(printed, "equation 3.34", f"{name} (% of capacity)", capacity["percent"], found)
 
 
+def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Row]:
+    """Trees in tiles on their own routes; the arrangement is netloom's, the thesis's is lost."""
+    for tasks in printed["section 3.5.1"]["tasks"]:
+        graph, side = read(f"binary-tree:{tasks}"), isqrt(tasks + 1)
+        net = mesh(side, side)
+        layout = find_layout("tiles", graph, net)
+        assert layout.routes is not None
+        found = measure_paths(layout.routes, net.num_channels).channel_load.max()
+        name = f"χ_max of {graph.name} in tiles on {net.name}"
+        yield _row(printed, "section 3.5.1", name, printed["section 3.5.1"]["channel_load"], found)
+
+
+def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Row]:
+    """3D meshes by schemes A and B; less will do: 4 planes lie two in a row, and have χ_max 4."""
+    for side in printed["section 3.5.2"]["sides"]:
+        root = isqrt(side)
+        graph, net = read(f"mesh:{side}x{side}x{side}"), mesh(side * root, side * root)
+        for scheme, layout, value in (("A", "planes", side + 1), ("B", "columns", root + 1)):
+            node_of = find_layout(layout, graph, net).node_of
+            found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
+            name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
+            row = _row(printed, "section 3.5.2", name, value, found.channel_load.max())
+            yield replace(row, at_most=True)
+
+
 def _section_3_5_3(printed: dict[str, Any]) -> Iterator[Row]:
     for dimension in printed["section 3.5.3"]["dimensions"]:
         side = 2 ** (dimension // 2)
@@ -303,7 +356,7 @@ def _section_3_6(printed: dict[str, Any]) -> Iterator[Row]:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
     known = printed["section 3.6"]
     for nodes in known["nodes"]:
-        limit = _random_mappings("hypercube", nodes, known["mappings"]).average_node.mean()
+        limit = random_mappings("hypercube", nodes, known["mappings"]).average_node.mean()
         found = limit * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
         yield _row(printed, "section 3.6", f"R_e left, N = {nodes}", known["speedup"], found)
 
@@ -339,3 +392,27 @@ def _symult(printed: dict[str, Any]) -> Iterator[Row]:
     _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
     name = f"worst node, transpose:{side} (%)"
     yield _row(printed, "section 4.3", name, known["worst_node_percent"], 100 * limit.worst_node)
+
+
+PARTS: dict[str, Callable[[dict[str, Any]], Iterator[Row]]] = {
+    "table 1.1": _table_1_1,
+    "figure 2.1": _figure_2_1,
+    "theorem 1": _theorem_1,
+    "theorem 2": _theorem_2,
+    "theorem 3": _theorem_3,
+    "table 2.2": _table_2_2,
+    "equation 2.20": _equation_2_20,
+    "equations 3.17 and 3.18": _path_lengths,
+    "table 3.1": _table_3_1,
+    "lemmas 6 and 7": _lemmas_6_and_7,
+    "table 3.2": _table_3_2,
+    "equation 3.11": _equation_3_11,
+    "corollary 5": _capacity,
+    "section 3.5.1": _section_3_5_1,
+    "section 3.5.2": _section_3_5_2,
+    "section 3.5.3": _section_3_5_3,
+    "section 3.6": _section_3_6,
+    "section 4.2.3": _transpose,
+    "section 4.3": _symult,
+}
+"""What recomputes each item, or those that belong together."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 from netloom.verbs.pattern import PatternSimulation, simulate_pattern
@@ -66,6 +68,11 @@ def table_4_1(message_bytes: Sequence[int] = TABLE_4_1_BYTES, loops: int = LOOPS
     )
 
 
+def figure_4_5(loops: int = LOOPS) -> pl.DataFrame:
+    """Loop times, µs, of the nodes on the diagonal: 4 KB messages, 450 µs of computation."""
+    return _by_node(_pattern("diagonal", 12, [4096], [450], loops))
+
+
 def figure_4_6(message_bytes: Sequence[int], loops: int = LOOPS) -> pl.DataFrame:
     """The mean time of a message, µs, against the length of its path: pairs on the diagonal."""
     import polars as pl
@@ -85,17 +92,34 @@ def figure_4_6(message_bytes: Sequence[int], loops: int = LOOPS) -> pl.DataFrame
     )
 
 
+def figure_4_7(arbitration: str, loops: int = 100) -> pl.DataFrame:
+    """Loop times, µs, of the nodes of the transpose: 4 KB messages, 150 µs of computation."""
+    return _by_node(_pattern("transpose", 12, [4096], [150], loops, arbitration=arbitration))
+
+
 def figure_4_14(
-    message_bytes: Sequence[int], think_us: Sequence[float], arbitration: str, loops: int = 100
+    message_bytes: Sequence[int],
+    think_us: Sequence[float],
+    arbitration: str,
+    loops: int = 100,
+    side: int = 12,
 ) -> pl.DataFrame:
     """The transpose of 144 nodes: applied traffic, and actual of the average and the worst node.
 
     The thesis says of the machine's arbitration that it has no priority queues (section 4.2.3),
-    which first come, first served is the nearest to.
+    which first come, first served is the nearest to. Figures 4.8, 4.12 and 4.13 show the same
+    loops, as times.
     """
     return _pattern(
-        "transpose", 12, message_bytes, think_us, loops, arbitration=arbitration
+        "transpose", side, message_bytes, think_us, loops, arbitration=arbitration
     ).table()
+
+
+def _by_node(found: PatternSimulation) -> pl.DataFrame:
+    import polars as pl
+
+    rows, columns = np.divmod(found.nodes, 12)
+    return pl.DataFrame({"row": rows, "column": columns, "loop_us": found.points[0].loop_us})
 
 
 def _pattern(

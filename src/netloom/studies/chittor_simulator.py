@@ -3,22 +3,29 @@
 Each ``figure_`` function returns a table of one row a run: what was run, and the actual traffic of
 the average and of the worst node, per cent of a channel. ``rows`` compares what the text says of
 the figures. Averages are taken over mappings and seeds, and their intervals count.
+
+Applied traffic is L / (t + L), as in the thesis's section 5.5, which calls that a first
+approximation. By definition 24 it counts the whole loop that a task would make without contention,
+paths and gaps between packets too, as eq. 4.3 does; ``offered``, in the same table, is that.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.mapping import find_layout
 from netloom.progress import counting
 from netloom.studies.chittor import process_graphs
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
+from netloom.topology import topology
 from netloom.verbs.loop import simulate_loop
+from netloom.workload.loops import think_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +44,9 @@ TRANSPOSE = {"on": "mesh:12x12", "app": "transpose:12"}
 POLICIES = ("timestamp", "fifo", "fifo-lru", "biased", "source")
 
 GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
+
+LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
+"""Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
 
 
 def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
@@ -80,13 +90,25 @@ def figure_5_10(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
     return run_loops(cases, "figure 5.10")
 
 
-def figure_5_11(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
-    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles."""
+def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
+    """The effect of packets: 250 flits at once, or 10 of 25 with gaps of 10 cycles.
+
+    Both offer the same traffic by definition 24, ``asked``: since the gaps and the ten paths that
+    packets cross one after the other are part of the loop, tasks that cut their messages compute
+    for less of it. By L / (t + L) they would offer up to 8 % less, and be compared with more.
+    """
     whole, cut = {"packet_flits": 250}, {"packet_flits": 25, "gap_cycles": 10}
+    hops = 2 * (12 + 1) / 3  # of the transpose's paths, on average
+    alone = (250 + hops + 1), 10 * (25 + hops + 1) + 9 * 10
     cases = [
-        {**TRANSPOSE, "message_flits": 250, "applied": traffic, "seed": seed, **packets}
-        for packets, traffic, seed in product((whole, cut), applied, _from_one(seeds))
-    ]
+        {
+            **TRANSPOSE, "message_flits": 250, "seed": seed, **packets,
+            "asked": traffic, "applied": 250 / (250 / traffic - cycles + 250),
+        }
+        for (packets, cycles), traffic, seed in product(
+            zip((whole, cut), alone, strict=True), offered, _from_one(seeds)
+        )
+    ]  # fmt: skip
     return run_loops(cases, "figure 5.11")
 
 
@@ -115,12 +137,10 @@ def figure_5_12(
 def figure_5_13(
     seeds: int, applied: Sequence[float] = APPLIED, sizes: Sequence[int] = (64, 256)
 ) -> pl.DataFrame:
-    """The effect of careful mapping: identity, for the graphs for which it is careful."""
+    """The effect of careful mapping, with dimension-order routing (section 3.5)."""
     cases = [
-        {**_on_mesh(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
-        for nodes, graph, traffic, seed in product(
-            sizes, ("2D mesh", "hypercube"), applied, _from_one(seeds)
-        )
+        {**_carefully(graph, nodes), "applied": traffic, "seed": seed, "loops": 1000}
+        for nodes, graph, traffic, seed in product(sizes, GRAPHS, applied, _from_one(seeds))
     ]
     return run_loops(cases, "figure 5.13")
 
@@ -152,7 +172,7 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
     Parameters
     ----------
     cases
-        Options of ``simulate_loop``; ``graph`` is a label of its own.
+        Options of ``simulate_loop``; ``graph`` and ``asked`` are labels of their own.
     what
         Shown while it lasts.
     """
@@ -164,12 +184,16 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
 
 
 def _run_loop(case: Mapping[str, Any]) -> dict[str, Any]:
-    options = {name: value for name, value in case.items() if name != "graph"}
+    options = {name: value for name, value in case.items() if name not in ("graph", "asked")}
     simulated = simulate_loop(engine="worm", **options)
-    times, limit = simulated.point.times, simulated.limit
-    assert times is not None, simulated.point.note
-    return {name: value for name, value in case.items() if name != "app"} | {
+    point, limit, flits = simulated.point, simulated.limit, simulated.message_flits
+    times = point.times
+    assert times is not None, point.note
+    thinking = think_cycles(point.applied, flits)
+    return {name: value for name, value in case.items() if name not in ("app", "mapping")} | {
         "app": simulated.program,
+        "mapping": simulated.mapping,
+        "offered": 100 * flits / (thinking + point.unhindered),
         "average_node": 100 * times.average_node,
         "worst_node": 100 * times.worst_node,
         "accepted": 100 * times.accepted,
@@ -182,6 +206,20 @@ def _on_mesh(graph: str, nodes: int) -> dict[str, Any]:
     app = "uniform" if graph == "uniform" else process_graphs(nodes)[graph]
     side = isqrt(nodes)
     return {"graph": graph, "app": app, "on": f"mesh:{side}x{side}"}
+
+
+def _carefully(graph: str, nodes: int) -> dict[str, Any]:
+    """Place a graph as section 3.5 does; identity is careful for 2D meshes and hypercubes.
+
+    No mesh of the thesis's sizes takes 6 x 6 x 6 tasks scheme by scheme; 12 x 18 nodes do.
+    """
+    case = _on_mesh(graph, nodes)
+    if graph == "3D mesh" and nodes == 256:
+        case["on"] = "mesh:12x18"
+    if graph in LAYOUTS:
+        layout = find_layout(LAYOUTS[graph], case["app"], topology(case["on"]))
+        case["mapping"] = layout.node_of
+    return case
 
 
 def _from_one(count: int) -> Iterable[int]:
@@ -238,12 +276,12 @@ def _think_times(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _packets(known: Mapping[str, Any]) -> dict[str, Any]:
-    table = figure_5_11(known["seeds"], [0.1, 0.9])
+    table = figure_5_11(known["seeds"], [0.1, 0.5])
     found = {}
     for who in ("average", "worst"):
-        for traffic, where in ((0.1, "at 10 % applied"), (0.9, "saturated")):
-            cut = _column(table, f"{who}_node", packet_flits=25, applied=traffic)
-            whole = _column(table, f"{who}_node", packet_flits=250, applied=traffic)
+        for traffic, where in ((0.1, "at 10 % applied"), (0.5, "saturated")):
+            cut = _column(table, f"{who}_node", packet_flits=25, asked=traffic)
+            whole = _column(table, f"{who}_node", packet_flits=250, asked=traffic)
             found[f"{who} node, packets over whole messages, {where}"] = cut / whole
     return found
 
@@ -269,58 +307,79 @@ def _random_mappings(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _careful_mappings(known: Mapping[str, Any]) -> dict[str, Any]:
     table = figure_5_13(known["seeds"], [0.25])
-    return {
-        f"{graph}, N = {nodes}, {who} node over applied": _column(
-            table, f"{who}_node", graph=graph, on=on
-        )
-        / 25
-        for nodes, on in ((64, "mesh:8x8"), (256, "mesh:16x16"))
-        for graph in ("2D mesh", "hypercube")
-        for who in ("average", "worst")
-    }
+    found = {}
+    for nodes, graph in product((64, 256), GRAPHS):
+        case = _carefully(graph, nodes)
+        tasks = nodes if graph == "binary tree" else case["app"].num_tasks
+        for who in ("average", "worst"):
+            where = {"graph": graph, "on": case["on"]}
+            actual, offered = (_column(table, name, **where) for name in (f"{who}_node", "offered"))
+            found[f"{graph}, N = {tasks}, {who} node over applied"] = actual / offered
+    return found
 
 
-def _policies(known: Mapping[str, Any]) -> dict[str, Any]:
-    import polars as pl
+@cache
+def arbitrated(mappings: int, applied: tuple[float, ...], *policies: str) -> pl.DataFrame:
+    """Return these runs of figures 5.14 to 5.16, once made and kept."""
+    return figures_5_14_to_5_16(mappings, applied, policies)
 
-    mappings = known["mappings"]
-    table = pl.concat(
-        [
-            figures_5_14_to_5_16(mappings, [0.12, 0.18, 0.25, 0.4], ["timestamp", "fifo"]),
-            figures_5_14_to_5_16(mappings, [0.25, 0.4], ["biased", "source"]),
-            figures_5_14_to_5_16(mappings, [0.25], ["fifo-lru"]),
-        ]
-    )
+
+def _first_come(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Figure 5.14: first come, first served declines, however ties are broken; stamps do not."""
+    traffics = (0.12, 0.18, 0.25, 0.4)
+    table = arbitrated(known["mappings"], traffics, "timestamp", "fifo")
+    fair = arbitrated(known["mappings"], (0.25,), "fifo-lru")
     found = {}
     for graph in GRAPHS:
-
-        def actual(
-            policy: str, traffic: float, who: str = "average", graph: str = graph
-        ) -> NDArray[np.float64]:
-            return _column(table, f"{who}_node", graph=graph, arbitration=policy, applied=traffic)
-
+        actual = {
+            (policy, traffic): _column(
+                table, "average_node", graph=graph, arbitration=policy, applied=traffic
+            )
+            for policy, traffic in product(("timestamp", "fifo"), traffics)
+        }
         highest = {
-            policy: np.max([actual(policy, a) for a in (0.12, 0.18, 0.25, 0.4)], axis=0)
+            policy: np.max([actual[policy, traffic] for traffic in traffics], axis=0)
             for policy in ("timestamp", "fifo")
         }
         found[f"{graph}, FIFO below its highest at 40 % (share of mappings)"] = np.mean(
-            actual("fifo", 0.4) < 0.95 * highest["fifo"]
+            actual["fifo", 0.4] < 0.95 * highest["fifo"]
         )
         found[f"{graph}, time stamp at 40 % over its highest"] = (
-            actual("timestamp", 0.4) / highest["timestamp"]
+            actual["timestamp", 0.4] / highest["timestamp"]
         )
         found[f"{graph}, FIFO below time stamp at 25 % (share of mappings)"] = np.mean(
-            actual("fifo", 0.25) < actual("timestamp", 0.25)
+            actual["fifo", 0.25] < actual["timestamp", 0.25]
         )
-        found[f"{graph}, ties by least recent request over FIFO"] = actual(
-            "fifo-lru", 0.25
-        ) / actual("fifo", 0.25)
-        for policy, who, traffic in product(
-            ("biased", "source"), ("average", "worst"), (0.25, 0.4)
-        ):
-            name = f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"
-            found[name] = actual(policy, traffic, who) / actual("timestamp", traffic, who)
+        found[f"{graph}, ties by least recent request over FIFO"] = (
+            _column(fair, "average_node", graph=graph) / actual["fifo", 0.25]
+        )
     return found
+
+
+def _comparable(policy: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures 5.15 and 5.16: a policy is as good as time stamps."""
+    table = arbitrated(known["mappings"], (0.25, 0.4), policy)
+    stamped = arbitrated(known["mappings"], (0.12, 0.18, 0.25, 0.4), "timestamp", "fifo")
+    stamped = stamped.filter(arbitration="timestamp")
+    found = {}
+    for graph, who, traffic in product(GRAPHS, ("average", "worst"), (0.25, 0.4)):
+        here, there = (
+            _column(each, f"{who}_node", graph=graph, applied=traffic) for each in (table, stamped)
+        )
+        found[f"{graph}, {policy} over time stamp, {who} node at {traffic:.0%}"] = here / there
+    return found
+
+
+POLICY_PARTS: dict[str, Part] = {
+    "figure 5.14": _first_come,
+    "figure 5.15": partial(_comparable, "biased"),
+    "figure 5.16": partial(_comparable, "source"),
+}
+"""What recomputes what is said of each figure; together they are one item of the data file."""
+
+
+def _policies(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: each for part in POLICY_PARTS.values() for name, each in part(known).items()}
 
 
 PARTS: dict[str, Part] = {

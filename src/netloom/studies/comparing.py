@@ -30,8 +30,8 @@ def compare(
         Of the data file. ``values``: printed numbers by quantity. ``within``: half of the last
         printed digit, or what a word such as "almost" is taken to mean, in the unit of the value;
         one number, or by quantity. ``at most``: quantities that may be anything below. ``outside``:
-        a list of reasons, each with the quantities that
-        it keeps outside.
+        a list of reasons, each with the quantities that it keeps outside, and ``misprint`` where
+        the paper contradicts itself.
     found
         One or more samples of each quantity. The computed number is their mean; its 95 %
         confidence interval widens the tolerance.
@@ -43,9 +43,7 @@ def compare(
     >>> row.within, row.tolerance
     (True, 0.005)
     """
-    reasons = {
-        quantity: part["reason"] for part in known.get("outside", ()) for quantity in part["rows"]
-    }
+    outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
     assert known["values"].keys() == found.keys(), (
         f"{item}: {known['values'].keys() ^ found.keys()}"
     )
@@ -57,8 +55,9 @@ def compare(
         if len(samples) > 1:
             room += half
         tolerance = room / abs(value)
-        reason, at_most = reasons.get(quantity, ""), quantity in known.get("at most", ())
-        yield Row(paper, item, quantity, value, mean, tolerance, reason, at_most)
+        part, at_most = outside.get(quantity, {}), quantity in known.get("at most", ())
+        reason, misprint = part.get("reason", ""), part.get("misprint", False)
+        yield Row(paper, item, quantity, value, mean, tolerance, reason, at_most, misprint)
 
 
 def compare_all(paper: str, printed: Mapping[str, Any], parts: Mapping[str, Part]) -> Iterator[Row]:

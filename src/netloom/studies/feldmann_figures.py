@@ -52,40 +52,77 @@ def figures(known: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str, 
         points = list(_pattern(printed, f"table {table}", name))
         title = f"Figure {table + 1}: aggregate bandwidth of the {name} pattern"
         yield f"figure-{table + 1}", title, _table(points)
-    yield "figure-5", "Figure 5: words between pairs of processors, our meshes", _pairs()
+    yield (
+        "figure-5",
+        "Figure 5: words between pairs of processors, our meshes",
+        pairs_of_processors(),
+    )
     title = "Figure 6: aggregate bandwidth of finite elements"
-    yield "figure-6", title, _table(list(_finite_elements(printed)))
+    yield "figure-6", title, _table([*finite_element_points(printed), *small_mesh_points()])
 
 
 def _pattern(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
     """Yield the points of a table's figure; words that are not measured there are left out."""
-    predicted, measured = printed[f"{item}, predicted"], printed[f"{item}, measured"]
-    columns = {"predicted": predicted["values"], "measured": dict(measured["values"])}
-    first = printed["section 4.2.1"]
-    if name == "torus":
-        columns["measured"][f"ConSet, {first['words']} words"] = first["clocks"]
-    seeds, replications = measured.get("seeds", (1,)), measured.get("replications", 1)
-    for quantity in columns["measured"]:
-        series, words = quantity.partition(",")[0], words_of(quantity)
+    yield from printed_points(printed, item, name)
+    yield from simulated_points(printed, item, name)
+    if name == "all-to-all":
+        yield from own_plan_points(printed)
+
+
+def printed_points(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the points that are printed of a pattern: clocks as they stand in the item's table."""
+    predicted, measured = printed[f"{item}, predicted"], measured_clocks(printed, item, name)
+    for quantity in measured:
+        words = words_of(quantity)
         data = CELLS * predicted["sends"] * words
-        for what, column in columns.items():
-            yield _point(series, what, {"words": words}, data, column[quantity])
-        if series == "ConSet":
+        for what, clocks in (("predicted", predicted["values"]), ("measured", measured)):
+            yield _point(series_of(quantity), what, {"words": words}, data, clocks[quantity])
+
+
+def simulated_points(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the points of a pattern that netloom simulates, at the words that were measured."""
+    sends, measured = printed[f"{item}, predicted"]["sends"], printed[f"{item}, measured"]
+    seeds, replications = measured.get("seeds", (1,)), measured.get("replications", 1)
+    quantities = measured_clocks(printed, item, name)
+    for quantity in quantities:
+        words = words_of(quantity)
+        data = CELLS * sends * words
+        assert data == pattern(name, words).words.sum()
+        if series_of(quantity) == "ConSet":
             clocks = conset_clocks(name, words, seeds)
         else:
-            clocks = message_clocks(name, words, replications)
-        assert data == pattern(name, words).words.sum()
-        yield _point(series, "simulated", {"words": words}, data, clocks)
-    if name == "all-to-all":
-        for words in sorted({words_of(quantity) for quantity in columns["measured"]}):
-            phases, clocks = own_transfer_clocks("phases", words)
-            data = CELLS * predicted["sends"] * words
-            clocks += phases * overhead_of()
-            yield _point(OWN_PLAN, "simulated", {"words": words}, data, clocks)
+            clocks = float(message_clocks(name, words, replications).mean())
+        yield _point(series_of(quantity), "simulated", {"words": words}, data, clocks)
 
 
-def _finite_elements(printed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield Table 6; bandwidth counts the busiest processor's words for all, as in Table 5."""
+def own_plan_points(printed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what netloom's own plan of all-to-all takes, all connections interleaved."""
+    sends = printed["table 3, predicted"]["sends"]
+    for words in sorted(
+        {words_of(quantity) for quantity in printed["table 3, measured"]["values"]}
+    ):
+        phases, clocks = own_transfer_clocks("phases", words)
+        clocks += phases * overhead_of()
+        yield _point(OWN_PLAN, "simulated", {"words": words}, CELLS * sends * words, clocks)
+
+
+def measured_clocks(printed: Mapping[str, Any], item: str, name: str) -> dict[str, float]:
+    """Return the clocks of a table's measured columns; table 1's first row is kept by itself."""
+    first = printed["section 4.2.1"]
+    kept = {f"ConSet, {first['words']} words": first["clocks"]} if name == "torus" else {}
+    return {**kept, **printed[f"{item}, measured"]["values"]}
+
+
+def series_of(quantity: str) -> str:
+    """Return what a row such as ``ConSet, 256 words`` is of."""
+    return quantity.partition(",")[0]
+
+
+def finite_element_points(printed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield Table 6 as printed.
+
+    Bandwidth counts the busiest processor's words for all, as in Table 5.
+    """
     conset, passing = (
         printed[f"table 6, {series} predicted"] for series in ("ConSet", "message passing")
     )
@@ -100,6 +137,11 @@ def _finite_elements(printed: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         words = CELLS * passing["meshes"][mesh]["most_words"]
         for (series, what), column in columns.items():
             yield _point(series, what, {"mesh": mesh}, words, column[mesh])
+
+
+def small_mesh_points() -> Iterator[dict[str, Any]]:
+    """Yield what the algorithms as published come to for meshes of netloom's, and simulations."""
+    for mesh in MESHES:
         ours, made = CELLS * most_words(mesh), compiled(mesh, as_published=True)
         switches = made.plan.num_phases * SPARSE.switch_clocks
         clocks = switches + SPARSE.clocks_per_word * made.words
@@ -120,7 +162,7 @@ def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(points)
 
 
-def _pairs() -> pl.DataFrame:
+def pairs_of_processors() -> pl.DataFrame:
     """Return the words between two processors that exchange any, each pair once."""
     import polars as pl
 

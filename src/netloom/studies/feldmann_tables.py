@@ -65,13 +65,25 @@ def _predicted(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def inferred_words(phases: int, predicted: float) -> int:
+    """Return W, the whole number of words with which 528 P + 10 W comes nearest to a prediction.
+
+    Table 6 was predicted so: W is what the timetables of all phases come to, and not printed.
+
+    Examples
+    --------
+    >>> inferred_words(2, 4786)
+    373
+    """
+    return round((predicted - phases * SPARSE.switch_clocks) / SPARSE.clocks_per_word)
+
+
 def _finite_elements(known: Mapping[str, Any]) -> dict[str, Any]:
     """528 P + 10 W, for the whole number W that comes nearest."""
     found = {}
     printed = {quantity.partition(",")[0]: value for quantity, value in known["values"].items()}
     for mesh, facts in known["meshes"].items():
-        switches = facts["phases"] * SPARSE.switch_clocks
-        words = round((printed[mesh] - switches) / SPARSE.clocks_per_word)
+        words = inferred_words(facts["phases"], printed[mesh])
         makespan = [SPARSE.clocks_per_word * words] + [0.0] * (facts["phases"] - 1)
         found[f"{mesh}, W = {words}"] = conset_clocks(makespan, SPARSE)
     return found

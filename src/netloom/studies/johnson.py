@@ -7,7 +7,7 @@ caches and its LimitLESS directory are not simulated, nor is the paper's network
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,13 @@ def figures_3_to_5(
     ``inter_message_cycles`` t_m, ``message_latency`` T_m, ``message_rate`` r_m and ``distance`` d,
     by protocol, router, contexts p and seed.
     """
+    return _runs(seeds, tuple(protocols), tuple(routers), tuple(distances))
+
+
+@cache
+def _runs(
+    seeds: int, protocols: Sequence[str], routers: Sequence[str], distances: Sequence[float]
+) -> pl.DataFrame:
     import polars as pl
 
     cases = list(product(protocols, routers, CONTEXTS, range(1, seeds + 1), distances))
@@ -154,9 +161,10 @@ def _distances(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _curves(protocol: str, known: Mapping[str, Any]) -> dict[str, Any]:
-    lines = message_curves(figures_3_to_5(known["seeds"], [protocol]))
+    routers, distances = known.get("routers", tuple(ROUTERS)), known.get("distances", DISTANCES)
+    lines = message_curves(figures_3_to_5(known["seeds"], [protocol], routers, distances))
     found: dict[str, Any] = {}
-    for router in ROUTERS:
+    for router in routers:
 
         def figure(name: str, contexts: int, router: str = router) -> NDArray[np.float64]:
             chosen = lines.filter(router=router, contexts=contexts).sort("seed")
@@ -169,8 +177,8 @@ def _curves(protocol: str, known: Mapping[str, Any]) -> dict[str, Any]:
             found[f"{router}, slope for p = {contexts} over p = 1"] = ratio
         if protocol == "coherence":  # the paper's application
             found[f"{router}, slope for p = 2"] = figure("slope", 2)
-        path = figure("critical_path", 4) / figure("critical_path", 1)
-        found[f"{router}, c for p = 4 over p = 1"] = path
+            path = figure("critical_path", 4) / figure("critical_path", 1)
+            found[f"{router}, c for p = 4 over p = 1"] = path
         found[f"{router}, T_r + T_f from the line, p = 1 (cycles)"] = figure("grain", 1)
     return found
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.studies.rosenblum_mayr_figures import figures
 from netloom.studies.rosenblum_mayr_queues import rows as queue_rows
 from netloom.studies.rosenblum_mayr_tables import all_seeds, placements_alike
 from netloom.studies.validation import published
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from netloom.studies.validation import Row
-
-__all__ = ["figures", "rows"]
 
 
 def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:

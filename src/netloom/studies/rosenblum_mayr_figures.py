@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from netloom.figures import COMPUTED, Plot
 from netloom.studies.comparing import run_side_by_side
 from netloom.studies.rosenblum_mayr_queues import size_of, spacing
 from netloom.studies.rosenblum_mayr_systems import systems
@@ -15,9 +16,7 @@ from netloom.studies.rosenblum_mayr_tables import alike, anchors
 from netloom.studies.validation import published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Mapping, Sequence
 
     from netloom.simulation.combining import CombiningRun
     from netloom.studies.rosenblum_mayr_systems import System
@@ -33,30 +32,81 @@ SIZES: dict[float, tuple[int | None, ...]] = {
 critical size for the others, and unbounded queues to compare with, which it does not plot."""
 
 
-def figures() -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield name, title and table of each figure of the report.
+PARTS = (
+    ("PE-to-MM queue", "queue_mean", True, -1),
+    ("MM-to-PE queue", "queue_mean", False, 0),
+    ("wait pool", "wait_mean", True, 0),
+)
+"""Of each experiment three figures: what, field of a run, whether towards the modules, and the
+first stage: -1 is the processing elements."""
 
-    A table has a row a point: ``series`` (str), ``stage`` (int: -1 the processing elements, 0 to 8
-    the stages, 9 the memory modules) and ``length`` (float, mean packets in a queue or wait pool).
+EXPERIMENTS = {
+    1: "no-wait policy",
+    4: "no-wait policy, rate 0.05, by queue size",
+    7: "no-wait policy, rate 0.10, by queue size",
+    10: "no-wait policy, rate 0.15, by queue size",
+    13: "no-wait policy, by spacing of hot spots",
+}
+"""By the number of their first figure."""
+
+
+def figure(number: int) -> Plot:
+    """Return one of the report's figures 1 to 15, by stage, a line a system.
+
     Each is of one run, with placements like that of the report's first seed as far as its tables
     tell; but spaced hot spots are averaged over seeds, which differ much.
     """
+    first = number - (number - 1) % len(PARTS)
+    return stage_plot(number, EXPERIMENTS[first], _runs(first))
+
+
+def stage_plot(number: int, what: str, runs: Runs) -> Plot:
+    """Return mean lengths by stage, of some runs of each series.
+
+    Parameters
+    ----------
+    number
+        Of the figure: requests, replies and wait pools take turns.
+    what, runs
+        What is simulated, and the runs by series.
+    """
+    import polars as pl
+
+    part, field, towards, start = PARTS[(number - 1) % len(PARTS)]
+    stages = len(next(iter(runs.values()))[0].wait_mean)
+    names = ["PEs", *map(str, range(stages)), "MMs"]
+    points = []
+    for series, some in runs.items():
+        lengths = np.mean([getattr(run, field) for run in some], axis=0)
+        if field == "queue_mean":  # the elements and towards the modules, then these and back
+            half = stages + 1
+            lengths = lengths[:half] if towards else lengths[half:][::-1]
+        points += [
+            {"series": series, "x": x, "y": float(y), "whose": COMPUTED}
+            for x, y in zip(names[start + 1 :], lengths, strict=False)
+        ]
+    title = f"Figure {number}: mean {part} by stage, {what}"
+    return Plot(title, "stage", "mean length, packets", pl.DataFrame(points))
+
+
+@cache
+def _runs(first: int) -> Runs:
+    """Return the runs of an experiment, by series."""
     tables, known = published("rosenblum-mayr-tables"), published("rosenblum-mayr")
+    if first == 13:
+        return {
+            f"{name}, {size_of(queue)}": runs
+            for (name, queue), runs in spacing(known["section 4.4"]).items()
+        }
     by_name = systems(tables, 512)
-    placements = {
-        by_name[name].family: alike(tables, 512, name, (1, 0))[0][0]
-        for name in anchors(tables, 512)
-    }
-    yield from _triple(1, "no-wait policy", _once(by_name, placements))
-    for first, (rate, sizes) in zip((4, 7, 10), SIZES.items(), strict=True):
-        sized = {size_of(size): replace(by_name["Normal"], rate=rate, queue=size) for size in sizes}
-        what = f"no-wait policy, rate {rate:.2f}, by size of queues and wait pools"
-        yield from _triple(first, what, _once(sized, placements))
-    spaced = {
-        f"{name}, {size_of(queue)}": runs
-        for (name, queue), runs in spacing(known["section 4.4"]).items()
-    }
-    yield from _triple(13, "no-wait policy, by spacing of hot spots", spaced)
+    wanted = [name for name in anchors(tables, 512) if first == 1 or name == "Normal"]
+    placements = {by_name[name].family: alike(tables, 512, name, (1, 0))[0][0] for name in wanted}
+    if first > 1:
+        rate, sizes = list(SIZES.items())[(first - 4) // len(PARTS)]
+        by_name = {
+            size_of(size): replace(by_name["Normal"], rate=rate, queue=size) for size in sizes
+        }
+    return _once(by_name, placements)
 
 
 def _once(by_name: Mapping[str, System], placements: Mapping[tuple[Any, ...], int]) -> Runs:
@@ -69,32 +119,3 @@ def _once(by_name: Mapping[str, System], placements: Mapping[tuple[Any, ...], in
         lambda _: None,
     )
     return {name: [run] for name, run in zip(by_name, runs, strict=True)}
-
-
-def _triple(first: int, what: str, runs: Runs) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the three figures of an experiment: requests, replies and wait pools."""
-    stages = len(next(iter(runs.values()))[0].wait_mean)
-    through = range(stages)
-    parts = (
-        ("PE-to-MM queue", "queue_mean", 0, (-1, *through)),
-        ("MM-to-PE queue", "queue_mean", stages + 1, (stages, *reversed(through))),
-        ("wait pool", "wait_mean", 0, through),
-    )
-    for number, (length, field, start, order) in enumerate(parts, first):
-        means = {
-            series: np.mean([getattr(run, field) for run in some], axis=0)[start:][: len(order)]
-            for series, some in runs.items()
-        }
-        table = _table(means, order)
-        yield f"figure-{number:02}", f"Figure {number}: mean {length} by stage, {what}", table
-
-
-def _table(means: Mapping[str, Sequence[float]], stages: Sequence[int]) -> pl.DataFrame:
-    import polars as pl
-
-    points = [
-        {"series": series, "stage": stage, "length": float(length)}
-        for series, lengths in means.items()
-        for stage, length in sorted(zip(stages, lengths, strict=True))
-    ]
-    return pl.DataFrame(points)

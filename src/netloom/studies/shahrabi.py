@@ -63,14 +63,19 @@ def figure_1(
     cases = list(product(configurations, rates))
     with counting(len(cases), "broadcasts on tori") as tell:
         found = run_side_by_side(
-            [partial(_run, *configuration, rate, options) for configuration, rate in cases], tell
+            [
+                partial(simulate_point, *configuration, rate, options)
+                for configuration, rate in cases
+            ],
+            tell,
         )
     return pl.DataFrame(found)
 
 
-def _run(
+def simulate_point(
     radix: int, flits: int, vcs: int, fraction: float, rate: float, options: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Return a row of ``figure_1``; the options are those of ``simulate_broadcast``."""
     simulated = simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
         **ROUTER, **options,
@@ -139,7 +144,7 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(_run, radix, 32, 3, fraction, known["rate"],
+            partial(simulate_point, radix, 32, 3, fraction, known["rate"],
                     {"cycles": known["cycles"], "seed": seed})
             for seed in range(1, known["seeds"] + 1)
         ]  # fmt: skip
@@ -155,7 +160,7 @@ def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
     cases = [case for case in known["cases"] if _name(*case) in known["values"]]
     options = {"cycles": known["cycles"], "seed": 1}
     with counting(len(cases), "against the independent simulation") as tell:
-        runs = [partial(_run, k, m, v, b, rate, options) for k, m, v, b, rate in cases]
+        runs = [partial(simulate_point, k, m, v, b, rate, options) for k, m, v, b, rate in cases]
         seen = run_side_by_side(runs, tell)
     return {_name(*case): row["comparable_latency"] for case, row in zip(cases, seen, strict=True)}
 

@@ -14,6 +14,8 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import polars as pl
+
 PAPERS = {
     "chittor": ("chittor", "chittor_machine", "chittor_simulator"),
     "johnson": ("johnson", "johnson_model"),
@@ -46,6 +48,8 @@ class Row:
         pass, and rows not recorded as outside have none, so that a new deviation is a failure.
     at_most
         Whether anything below the published number will do as well.
+    misprint
+        Whether the paper contradicts itself here: its own formula or text gives another number.
     """
 
     paper: str
@@ -56,6 +60,7 @@ class Row:
     tolerance: float
     reason: str = ""
     at_most: bool = False
+    misprint: bool = False
 
     @property
     def deviation(self) -> float:
@@ -81,6 +86,7 @@ class Row:
             "deviation": None if isnan(self.deviation) else self.deviation,
             "tolerance": self.tolerance,
             "at_most": self.at_most,
+            "misprint": self.misprint,
             "within": self.within,
             "reason": self.reason,
         }
@@ -100,12 +106,23 @@ class Validation:
     @property
     def sentence(self) -> str:
         """The result in one line."""
-        outside = sum(not row.within for row in self.rows)
-        known = outside - len(self.failures)
+        outside = [row for row in self.rows if not row.within]
+        known = sum(bool(row.reason) for row in outside)
+        misprints = sum(row.misprint for row in outside)
+        within = len(self.rows) - len(outside)
+        share = 100 * within / len(self.rows) if self.rows else 100.0
+        of_those = f", {misprints} of them misprints of the paper" if misprints else ""
         return (
-            f"{len(self.rows)} numbers: {len(self.rows) - outside} reproduced, "
-            f"{outside} outside their tolerance ({known} of them known, with the reason)."
+            f"{len(self.rows)} numbers: {within} reproduced ({share:.1f} %), "
+            f"{len(outside)} outside their tolerance ({known} of them known, with the reason"
+            f"{of_those})."
         )
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a published number, as ``Row.to_dict`` has it."""
+        import polars as pl
+
+        return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rows as plain data."""

@@ -11,6 +11,8 @@ import numpy as np
 from netloom.contention import capacity_fraction, slowdown
 from netloom.errors import InputError
 from netloom.models import wormhole
+from netloom.routing import half_way_round
+from netloom.topology import Cube
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +33,9 @@ SPREADS = (
     "path_contention",
 )
 """Figures of ``Contention`` that are reported by mean and maximum."""
+
+UNKNOWN = ("offered", "slowdown_mean", "slowdown_max")
+"""Figures that are known only where offered traffic is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +146,23 @@ class Analysis:
             "random_mapping": self._random_summary(),
             "deadlock_free": None if self.deadlock_cycle is None else not self.deadlock_cycle,
             "deadlock_cycle": [self.topology.channel_name(c) for c in self.deadlock_cycle or ()],
+            "note": self.note,
             "provenance": self.provenance.to_dict(),
         }
+
+    @property
+    def note(self) -> str | None:
+        """What to know before comparing with a simulation."""
+        if not isinstance(self.topology, Cube) or not self.routing.startswith("dimension-order"):
+            return None
+        both = half_way_round(self.topology, self.mapped.source, self.mapped.target)
+        if not both.any():
+            return None
+        share = self.mapped.weights[both].sum() / self.mapped.weights[self.mapped.moving].sum()
+        return (
+            f"{both.sum()} paths with {share:.0%} of the traffic go half-way round a ring, where "
+            "both ways are as short: all take the + direction here, simulated packets take either."
+        )
 
     def bottleneck(self) -> dict[str, Any]:
         """Return the busiest channel beside the busiest node, and how long each must work.
@@ -204,6 +224,24 @@ class Analysis:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
         return slowdown(self.mapped.contention, self.mapped.limit, self.offered)
 
+    def table(self) -> pl.DataFrame:
+        """Return the one row of this mapping's figures: what is compared with other analyses.
+
+        The columns of ``random_table``, and how busy channels and nodes are, offered traffic,
+        slow-down and verdict.
+        """
+        import polars as pl
+
+        slow = self._slowdown_summary() or {}
+        row = self.own | {
+            "bottleneck_ratio": self.bottleneck()["ratio"],
+            "offered": self.offered,
+            "slowdown_mean": slow.get("mean"),
+            "slowdown_max": slow.get("max"),
+            "verdict": self.verdict.level,
+        }
+        return pl.DataFrame([row], schema_overrides=dict.fromkeys(UNKNOWN, pl.Float64))
+
     def paths(self) -> pl.DataFrame:
         """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
@@ -262,7 +300,22 @@ class Analysis:
         """Return one row a random mapping, with the same figures as the mapping's own."""
         import polars as pl
 
-        return pl.DataFrame(self.random)
+        return pl.DataFrame(self.random, schema=pl.DataFrame([self.own]).schema)
+
+    def path_contention(self) -> pl.DataFrame:
+        """Return how many paths meet how many others: of this mapping, and of all random ones.
+
+        One row a mapping (``own`` or ``random``) and path contention level that occurs.
+        """
+        import polars as pl
+
+        own = np.bincount(self.mapped.contention.path_contention[self.mapped.moving])
+        tables = []
+        for whose, counts in (("own", own), ("random", self.random_path_contention)):
+            levels = np.flatnonzero(counts)
+            columns = {"path_contention": levels, "paths": counts[levels].astype(np.int64)}
+            tables.append(pl.DataFrame({"mapping": [whose] * len(levels)} | columns))
+        return pl.concat(tables, how="vertical_relaxed")
 
     def standing(self, figure: str) -> int:
         """Return how many of the random mappings this one beats in ``figure``.

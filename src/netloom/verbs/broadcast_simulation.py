@@ -16,6 +16,7 @@ from netloom.verbs.broadcast_load import (
     direction_means,
     unicast_load,
 )
+from netloom.verbs.channel_table import channels_by
 from netloom.verbs.numbers import known
 
 if TYPE_CHECKING:
@@ -119,21 +120,8 @@ class BroadcastSimulation:
 
     def channels(self) -> pl.DataFrame:
         """Return one row a rate and channel: its two nodes, and flits a cycle on it."""
-        import polars as pl
-
-        topology = self.network.topology
-        tables = [
-            pl.DataFrame(
-                {
-                    "rate": np.full(topology.num_channels, run.rate),
-                    "source_node": topology.channel_source,
-                    "target_node": topology.channel_target,
-                    "utilisation": run.channel_utilisation,
-                }
-            )
-            for run in self.points
-        ]
-        return pl.concat(tables) if tables else pl.DataFrame()
+        runs = ((run.rate, run.channel_utilisation) for run in self.points)
+        return channels_by("rate", runs, self.network.topology)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --broadcast``."""
@@ -144,6 +132,7 @@ class BroadcastSimulation:
             "multicast_targets": self.multicast_targets,
             "tree": self.tree,
             "startup_cycles": self.startup_cycles,
+            "asked": list(self.asked),
             "interrupted": self.interrupted,
         }
         if len(self.asked) == 1 and self.points:

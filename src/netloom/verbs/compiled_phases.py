@@ -260,6 +260,33 @@ class CompiledPhases:
             columns["simulated"] = run.phase_cycles * run.cycle_clocks
         return pl.DataFrame(columns)
 
+    def channels(self) -> pl.DataFrame:
+        """Return one row a phase and channel that is used in it: its two nodes, and its words."""
+        import polars as pl
+
+        words, network = channel_words(self.plan), self.plan.topology
+        phase, channel = np.nonzero(words)
+        return pl.DataFrame(
+            {
+                "phase": phase,
+                "channel": channel,
+                "source_node": network.channel_source[channel],
+                "target_node": network.channel_target[channel],
+                "words": words[phase, channel],
+            }
+        )
+
+    def nodes(self) -> pl.DataFrame:
+        """Return one row a node: the words that its processor moves in all phases.
+
+        Where it sends and receives at once, the larger of both counts in each phase.
+        """
+        import polars as pl
+
+        words = self.plan.connections.words.astype(np.float64)
+        moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
+        return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom compile``; times in clocks."""
         plan, asked = self.plan, self.provenance.configuration
@@ -269,6 +296,7 @@ class CompiledPhases:
             "topology": plan.topology.name,
             "tasks": self.graph.num_tasks,
             "nodes": plan.topology.num_nodes,
+            "network_channels": plan.topology.num_channels,
             "connections": len(given),
             "words": int(given.words.sum()),
             "channels": plan.capacity.virtual_channels,

@@ -191,7 +191,45 @@ class ProgramMapping:
         """Return one row a mapping: the objective and the figures of each."""
         import polars as pl
 
-        return pl.DataFrame(self.starts)
+        return pl.DataFrame(self.starts, infer_schema_length=None)
+
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel under identity (``before``) and under the mapping (``after``).
+
+        As ``Analysis.channels`` has them; with loads of 0 where nothing crosses the network.
+        """
+        import polars as pl
+
+        idle = pl.DataFrame(
+            {
+                "source_node": self.topology.channel_source,
+                "target_node": self.topology.channel_target,
+                "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
+                "weighted_channel_load": [0.0] * self.topology.num_channels,
+            }
+        )
+        tables = [
+            (idle if analysis is None else analysis.channels()).select(
+                pl.lit(when).alias("mapping"), pl.all()
+            )
+            for when, analysis in self._both()
+        ]
+        return pl.concat(tables, how="vertical_relaxed")
+
+    def path_contention(self) -> pl.DataFrame:
+        """Return how many paths meet how many others, ``before`` and ``after``."""
+        import polars as pl
+
+        tables = [
+            analysis.path_contention().filter(mapping="own").with_columns(mapping=pl.lit(when))
+            for when, analysis in self._both()
+            if analysis is not None
+        ]
+        schema = {"mapping": pl.String, "path_contention": pl.Int64, "paths": pl.Int64}
+        return pl.concat(tables) if tables else pl.DataFrame(schema=schema)
+
+    def _both(self) -> tuple[tuple[str, Analysis | None], ...]:
+        return ("before", self.before), ("after", self.after)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom map``."""

@@ -283,6 +283,25 @@ class HotSpotSimulation:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    def rates(self) -> pl.DataFrame:
+        """Return one row a rate: means over its runs with their intervals, largest maxima."""
+        import polars as pl
+
+        return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
+
+    def latencies(self) -> pl.DataFrame:
+        """Return one row a rate and number of steps: how many requests of all runs took so many."""
+        import polars as pl
+
+        counted = [(point.rate, point.latency_counts) for point in self.points]
+        rows = [
+            (rate, steps, int(counts[steps]))
+            for rate, counts in counted
+            for steps in np.flatnonzero(counts).tolist()
+        ]
+        schema = {"rate": pl.Float64, "steps": pl.Int64, "requests": pl.Int64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
     def stages(self) -> pl.DataFrame:
         """Return one row a run, stage and kind of queue: requests, replies or waiting.
 
@@ -309,6 +328,8 @@ class HotSpotSimulation:
             "network_stages": network.stages,
             "capacity": {"queue": network.queue, "wait_buffer": network.wait_buffer},
             **{name: asked[name] for name in ("policy", "combining", "operation", "assign")},
+            "asked": list(self.asked),
+            "unhindered_steps": network.unhindered_steps,
             "requested_steps": asked["steps"],
             "asked_replications": asked["replications"],
             "seed": self.provenance.seed,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netloom.errors import InputError
+from netloom.verbs.channel_table import channels_by
 from netloom.verbs.failures import broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS
 from netloom.verbs.numbers import known
@@ -117,20 +116,8 @@ class LatencyPrediction:
 
     def channels(self) -> pl.DataFrame:
         """Return one row a load and channel: its two nodes, and flits a cycle on it."""
-        import polars as pl
-
-        tables = [
-            pl.DataFrame(
-                {
-                    "offered": np.full(self.topology.num_channels, point.load),
-                    "source_node": self.topology.channel_source,
-                    "target_node": self.topology.channel_target,
-                    "utilisation": point.utilisation,
-                }
-            )
-            for point in self.points
-        ]
-        return pl.concat(tables)
+        runs = ((point.load, point.utilisation) for point in self.points)
+        return channels_by("offered", runs, self.topology)
 
     def point(self, place: int) -> dict[str, Any]:
         """Return what is known of one load, as plain data."""

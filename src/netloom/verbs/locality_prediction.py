@@ -123,6 +123,7 @@ class LocalityPrediction:
         """Return all figures as plain data, the JSON of ``netloom predict locality``."""
         asked = self.provenance.configuration
         common = {
+            "name": self.name,
             "dimensions": self.dimensions,
             "topology": self.topology and self.topology.name,
             "app": self.graph and self.graph.name,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.verbs.channel_table import channels_by
 from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ class LoopSimulation:
 
         return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
 
+    def channels(self) -> pl.DataFrame:
+        """Return one row an applied traffic and channel: its two nodes, and flits a cycle on it."""
+        runs = ((point.applied, point.channel_flits) for point in self.points)
+        return channels_by("applied", runs, self.network.topology)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --applied``."""
         limit = self.limit
@@ -230,6 +236,7 @@ class LoopSimulation:
             "program": self.program,
             "mapping": self.mapping,
             "message_flits": self.message_flits,
+            "asked": list(self.asked),
             "saturation": None
             if limit is None
             else {

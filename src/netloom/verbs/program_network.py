@@ -154,7 +154,7 @@ class ProgramNetwork:
             "failures": broken_parts(self.topology),
             "engine": self.engine_name,
             "routing": self.routing_name,
-            "router": {name: router[name] for name in kept},
+            "router": {"name": self.router_name} | {name: router[name] for name in kept},
             "packet_flits": None if worm else self.packet_flits,
             "switch_cycles": self.switch_cycles,
             "cycle_us": self.machine.cycle_us if self.machine else None,

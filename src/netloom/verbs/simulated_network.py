@@ -196,6 +196,13 @@ class SimulatedNetwork:
             "packet_flits": {"law": self.lengths.name, "mean": self.lengths.mean},
             "routing": first.routing.name,
             "router": {"name": self.router_name} | {name: fields[name] for name in ROUTER_FIELDS},
+            "throughput_bounds": {
+                setting.router.switching: {
+                    "load": setting.bound.load,
+                    "limited_by": setting.bound.what,
+                }
+                for setting in self.settings
+            },
             "cycle_us": self.machine.cycle_us if self.machine else None,
             "seed": self.seed,
             "remarks": list(self.remarks),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.network.sweep import SaturationPoint
+    from netloom.topology import Topology
     from netloom.verbs.shared_programs import ProgramLoad
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
 
@@ -221,15 +222,7 @@ class Simulation:
 
     def channels(self) -> pl.DataFrame:
         """Return one row a run and channel: its two nodes, and flits a cycle on it."""
-        topology = self.network.topology
-        return _long(
-            self.points,
-            lambda run: {
-                "source_node": topology.channel_source,
-                "target_node": topology.channel_target,
-                "utilisation": run.channel_utilisation,
-            },
-        )
+        return _channels(self.network.topology, self.points)
 
     def nodes(self) -> pl.DataFrame:
         """Return one row a run and node: the traffic that it offers, and what is accepted of it."""
@@ -247,14 +240,16 @@ class Simulation:
         """Return one row a run that kept up and packet latency: how many packets had it."""
 
         def counted(run: NetworkRun) -> dict[str, NDArray[Any]]:
-            cycles = np.flatnonzero(run.latency_counts)
-            return {"packet_latency": cycles, "packets": run.latency_counts[cycles]}
+            counts = run.latency_counts if run.stable else np.zeros(0, np.int64)
+            cycles = np.flatnonzero(counts)
+            return {"packet_latency": cycles, "packets": counts[cycles]}
 
-        return _long([point for point in self.points if point.run.stable], counted)
+        return _long(self.points, counted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate``."""
         common = self.network.describe(self.provenance) | {
+            "asked": list(self.asked),
             "advice": self.advice,
             "interrupted": self.interrupted,
         }
@@ -351,6 +346,10 @@ class NetworkSaturation:
         """Return one row a run of the search, as ``Simulation.table``."""
         return _table(self.points)
 
+    def channels(self) -> pl.DataFrame:
+        """Return one row a run of the search and channel, as ``Simulation.channels``."""
+        return _channels(self.network.topology, self.points)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate saturation``."""
         common = self.network.describe(self.provenance) | {"advice": self.advice}
@@ -376,6 +375,18 @@ def _table(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
     table = pl.DataFrame([point.row() for point in points], infer_schema_length=None)
     unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
     return table.cast(dict.fromkeys(unknown, pl.Float64))
+
+
+def _channels(topology: Topology, points: Sequence[SimulatedLoad]) -> pl.DataFrame:
+    """Return one row a run and channel."""
+    return _long(
+        points,
+        lambda run: {
+            "source_node": topology.channel_source,
+            "target_node": topology.channel_target,
+            "utilisation": run.channel_utilisation,
+        },
+    )
 
 
 def _long(

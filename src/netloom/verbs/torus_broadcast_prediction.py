@@ -108,11 +108,25 @@ class TorusBroadcastPrediction:
     def table(self) -> pl.DataFrame:
         """Return one row a rate: the model's figures, cycles, null where it is saturated.
 
-        Latencies are those of unicast messages.
-        ``held_vcs`` are the probabilities that 0, 1 … V virtual channels of a channel are held;
-        ``simulated_`` what a simulation says, and ``error`` the model's latency over that, less 1.
+        Latencies are those of unicast messages. ``simulated_`` is what a simulation says, and
+        ``error`` the model's latency over that, less 1.
         """
-        return table_of(self.point(place) for place in range(len(self.rates)))
+        return table_of(self.point(place) for place in range(len(self.rates))).drop("held_vcs")
+
+    def held_vcs(self) -> pl.DataFrame:
+        """Return one row a rate and number of VCs: the probability that a channel has so many held.
+
+        Rates that are saturated have none.
+        """
+        import polars as pl
+
+        rows = [
+            (point["rate"], count, share)
+            for point in map(self.point, range(len(self.rates)))
+            for count, share in enumerate(point["held_vcs"] or ())
+        ]
+        schema = {"rate": pl.Float64, "held": pl.Int64, "probability": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def point(self, place: int) -> dict[str, Any]:
         """Return what is known of one rate, as plain data."""

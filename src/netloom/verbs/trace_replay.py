@@ -135,6 +135,36 @@ class TraceReplay:
             return f"interrupted in cycle {self.ending.cycle}: {of}"
         return f"after {self.ending.cycle} cycles, {of}: it takes longer than most_cycles"
 
+    def table(self) -> pl.DataFrame:
+        """Return the one row of what is compared with other replays; times in cycles."""
+        import polars as pl
+
+        table = self.messages()
+        moved = table.filter(table["hops"] > 0)
+        path = self.critical_path
+        parts = dict.fromkeys(Parts._fields) if path is None else path.parts._asdict()
+        used = self.channel_flits / self._cycles
+        row: dict[str, Any] = {
+            "finish_cycles": self.finish_cycles,
+            "ideal_finish_cycles": self.ideal_finish_cycles,
+            "contention_share": self.contention_share,
+            **{f"{name}_cycles": None if part is None else int(part.sum())
+               for name, part in parts.items()},
+            "messages": len(table),
+            "flits": int(table["flits"].sum()),
+            "flit_hops": int(self.channel_flits.sum()),
+            **{f"message_latency_{part}": value
+               for part, value in _summary(moved["latency"]).items()},
+            **{f"unhindered_latency_{part}": value
+               for part, value in _summary(moved["unhindered"]).items()},
+            "utilisation_mean": float(used.mean()) if len(used) else 0.0,
+            "utilisation_max": float(used.max(initial=0.0)),
+            "cycles": self.ending.cycle,
+            "interrupted": self.interrupted,
+        }  # fmt: skip
+        types = {name: pl.Float64 for name, value in row.items() if value is None}
+        return pl.DataFrame([row], schema_overrides=types)
+
     def messages(self) -> pl.DataFrame:
         """Return one row a message, in the order of the trace; times in cycles.
 

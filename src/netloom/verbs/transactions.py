@@ -18,6 +18,7 @@ from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.intervals import batch_interval
 from netloom.simulation.replay import Ending, run_program
 from netloom.topology import Topology
+from netloom.verbs.channel_table import channels_by
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import ask
@@ -27,6 +28,7 @@ from netloom.workload.protocols import Protocol, coherence, request_reply
 from netloom.workload.transactions import Transactions
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
@@ -133,9 +135,8 @@ class TransactionSimulation:
         """The share of a processor's time that does the program's work: T_r / t_t."""
         return self.run_cycles / self.found.inter_transaction_cycles
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate --transactions``."""
-        found = self.found.to_dict()
+    def row(self) -> dict[str, Any]:
+        """Return the figures as one row of a table: the fields of ``to_dict``, flat."""
         intervals = {
             f"{name}_ci95": self.interval(name)
             for name in (
@@ -144,26 +145,38 @@ class TransactionSimulation:
             )
         }  # fmt: skip
         return (
-            self.network.describe(self.provenance)
-            | found
+            {"contexts": self.contexts, "run_cycles": self.run_cycles, "distance": self.distance}
+            | self.found.to_dict()
             | intervals
             | {
-                "program": self.program,
-                "contexts": self.contexts,
-                "run_cycles": self.run_cycles,
-                "distance": self.distance,
                 "inter_message_cycles": 1 / self.found.message_rate,
                 "messages_per_transaction": self.found.messages / self.found.transactions,
                 "message_flits": self.mean_flits,
                 "processor_use": self.processor_use,
-                "utilisation": {
-                    "mean": float(self.channel_flits.mean()),
-                    "max": float(self.channel_flits.max(initial=0.0)),
-                },
+                "utilisation_mean": float(self.channel_flits.mean()),
+                "utilisation_max": float(self.channel_flits.max(initial=0.0)),
                 "cycles": self.ending.cycle,
                 "interrupted": self.interrupted,
             }
         )
+
+    def table(self) -> pl.DataFrame:
+        """Return the one row of all figures; times in cycles."""
+        import polars as pl
+
+        return pl.DataFrame([self.row()])
+
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel: the contexts, its two nodes, and flits a cycle on it."""
+        run = (self.contexts, self.channel_flits)
+        return channels_by("contexts", [run], self.network.topology)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom simulate --transactions``."""
+        row = self.row()
+        used = {part: row.pop(f"utilisation_{part}") for part in ("mean", "max")}
+        common = self.network.describe(self.provenance) | {"program": self.program}
+        return common | row | {"utilisation": used}
 
     def __repr__(self) -> str:
         found, seed = self.found, self.provenance.seed

@@ -1,0 +1,161 @@
+"""``netloom run``, ``netloom results`` and ``netloom schema``: many questions in one file."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from netloom.cli import options
+from netloom.cli.output import compilation_announced, print_json
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from netloom.experiments.results import Results
+
+RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
+RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+MOST_REASONS = 5
+"""Most reasons that are told why points cannot be asked."""
+
+STANDARD_OUTPUT = Path("-")
+
+Experiment = Annotated[Path, typer.Argument(help="Experiment file, .toml.")]
+Store = Annotated[
+    Path | None,
+    typer.Option(help="Where answers are kept; by default beside the file, .sqlite."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Processes here (by default one a processor); with slurm, jobs."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(help="A Dask scheduler instead, tcp://HOST:PORT; or slurm."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Count the points and estimate the time; run none.")
+]
+Source = Annotated[
+    Path, typer.Argument(help="A store, .sqlite; or an experiment file with its store beside it.")
+]
+Name = Annotated[
+    str, typer.Option("--experiment", help="Of a store with several: the file's name.")
+]
+Provenance = Annotated[
+    bool,
+    typer.Option("--provenance", help="Also what each point took, when, and by which version."),
+]
+Csv = Annotated[
+    Path | None,
+    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=options.FILES),
+]
+Parquet = Annotated[
+    Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=options.FILES)
+]
+
+
+def run(
+    file: Experiment,
+    store: Store = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    dry_run: DryRun = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Answer all questions of an experiment file that are not answered yet, on all cores.
+
+    Every answer is kept as soon as there is one: stop it in whatever way you like, the same command
+    goes on. Exits with 2 if there are points that cannot be asked.
+    """
+    if dry_run:
+        if cluster is not None:
+            raise InputError("cluster", "a dry run", "none: what points take is tried here")
+        from netloom.experiments.estimate import estimate
+
+        guess = estimate(file, store=store, workers=workers)
+        if as_json:
+            print_json(guess.to_dict())
+        else:
+            from netloom.cli.show_experiment import show_estimate
+
+            show_estimate(guess)
+        return
+    from netloom.experiments.run import run as run_experiment
+    from netloom.experiments.run import store_of
+
+    kept = store_of(file, store)
+    try:
+        with compilation_announced():
+            found = run_experiment(file, store=store, workers=workers, cluster=cluster)
+    except KeyboardInterrupt:
+        again = "finished points are kept, and the same command goes on"
+        sys.stderr.write(f"netloom: stopped; {again} ({kept})\n")
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        from netloom.cli.show_experiment import show_results
+
+        show_results(found)
+        typer.echo(f"Store: {kept}; a page of it: netloom report {kept} -o report.html")
+    _say_refused(found)
+
+
+def results(
+    file: Source,
+    experiment: Name = "",
+    csv: Csv = None,
+    parquet: Parquet = None,
+    provenance: Provenance = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what an experiment has found, or write it as a table: one row an observation."""
+    from netloom.experiments.results import load_results
+    from netloom.report.save import check_table, save_table
+
+    for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
+        if path is not None and path != STANDARD_OUTPUT:
+            check_table(path)
+            if path.suffix != suffix:
+                raise InputError(str(path), f"suffix '{path.suffix}'", suffix)
+    found = load_results(file, experiment)
+    if as_json:
+        print_json(found.to_dict(provenance=provenance))
+        return
+    table = found.table(provenance=provenance)
+    if csv == STANDARD_OUTPUT:
+        typer.echo(table.write_csv(), nl=False)
+        return
+    if csv is None and parquet is None:
+        from netloom.cli.show_experiment import show_results
+
+        show_results(found)
+    for path in (csv, parquet):
+        if path is not None:
+            typer.echo(f"Table: {save_table(table, path)} ({len(table)} rows)")
+
+
+def schema() -> None:
+    """Print the JSON Schema of experiment files, for editors that complete and check them."""
+    from netloom.experiments.schema import schema as schema_of
+
+    print_json(schema_of())
+
+
+def _say_refused(found: "Results") -> None:
+    """Say which points cannot be asked, reason by reason, and exit with 2 if there are any."""
+    reasons: dict[str, int] = {}
+    for each in found.refused:
+        reasons[each.reason] = reasons.get(each.reason, 0) + 1
+    for reason, count in list(reasons.items())[:MOST_REASONS]:
+        points = f"{count} points" if count > 1 else "a point"
+        sys.stderr.write(f"netloom: {points} cannot be asked: {reason}\n")
+    if len(reasons) > MOST_REASONS:
+        sys.stderr.write(f"netloom: and for {len(reasons) - MOST_REASONS} other reasons\n")
+    if reasons:
+        raise typer.Exit(2)

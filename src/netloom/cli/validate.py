@@ -1,0 +1,104 @@
+"""``netloom validate``: every published number, beside netloom's own."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from netloom.cli import options
+from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.study import exhibit_picture
+from netloom.errors import InputError
+
+Csv = Annotated[
+    Path | None,
+    typer.Option(help="All numbers as a table, .csv or .parquet.", rich_help_panel=options.FILES),
+]
+Markdown = Annotated[
+    Path | None,
+    typer.Option(
+        help="A page about them, .md: counts by table and figure, and all that do not agree.",
+        rich_help_panel=options.FILES,
+    ),
+]
+
+
+def validate(
+    paper: options.Paper = "",
+    reference: options.Reference = None,
+    figures: options.Figures = None,
+    csv: Csv = None,
+    markdown: Markdown = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Recompute every published number that netloom can, and show the two side by side.
+
+    Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
+    and says why.
+    """
+    _check_files(paper, figures, csv, markdown)
+    with compilation_announced():
+        from netloom.studies import validate as recompute
+
+        result = recompute(paper, reference=None if reference is None else str(reference))
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        from netloom.cli.show import show_validation
+
+        show_validation(result)
+    written = _written(result, csv, markdown)
+    if figures is not None:
+        with compilation_announced():
+            written.append(f"Figures: {_write_figures(paper, figures)} in {figures}")
+    if not as_json:
+        for line in written:
+            typer.echo(line)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _check_files(paper: str, figures: Path | None, csv: Path | None, markdown: Path | None) -> None:
+    """Refuse what cannot be written, and figures of what is no paper, before any work."""
+    from netloom.report.save import check_picture, check_table, check_writable
+
+    if csv is not None:
+        check_table(csv)
+    if markdown is not None:
+        if markdown.suffix != ".md":
+            raise InputError(str(markdown), f"suffix '{markdown.suffix}'", ".md")
+        check_writable(markdown)
+    if figures is not None:
+        from netloom.studies.exhibits import PAPERS
+
+        if paper not in PAPERS:
+            found = f"figures of '{paper}'" if paper else "figures of all papers"
+            raise InputError("figures", found, f"those of {', '.join(PAPERS)}")
+        check_picture(figures / "figure.svg")
+
+
+def _written(result: Any, csv: Path | None, markdown: Path | None) -> list[str]:
+    lines = []
+    if csv is not None:
+        from netloom.report import save_table
+
+        lines.append(f"Table: {save_table(result.table(), csv)}")
+    if markdown is not None:
+        from netloom.studies.validation_page import page
+
+        markdown.parent.mkdir(parents=True, exist_ok=True)
+        markdown.write_text(page(result), encoding="utf-8")
+        lines.append(f"Page: {markdown}")
+    return lines
+
+
+def _write_figures(paper: str, folder: Path) -> int:
+    """Draw the figures of a paper, and return how many there are."""
+    from netloom.report import save_chart
+    from netloom.studies.exhibits import exhibits, recompute
+
+    names = [name for name in exhibits() if name.startswith(f"{paper}/fig-")]
+    for name in names:
+        picture = exhibit_picture(recompute(name))
+        save_chart(picture, folder / f"{name.partition('/')[2]}.svg")
+    return len(names)

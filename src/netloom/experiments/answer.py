@@ -1,0 +1,165 @@
+"""Answer one point, on any machine: plain data in, plain data out."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom._version import __version__
+from netloom.errors import InputError
+from netloom.experiments.inputs import renamed, unpack
+from netloom.verbs.kinds import by_verb
+from netloom.verbs.recorded import Recorded, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+SATURATED = "stable"
+"""The column of a table that says whether the network kept up."""
+
+
+class Asked(NamedTuple):
+    """What a worker is told of a point: its question, and the files that this names.
+
+    Attributes
+    ----------
+    verb, fields
+        As ``Point`` has them.
+    paths
+        Where files are, by the names that ``fields`` has for them, on this machine.
+    contents
+        Their digests and contents by the same names, for other machines; else empty.
+    """
+
+    verb: str
+    fields: Mapping[str, Any]
+    paths: Mapping[str, str]
+    contents: Mapping[str, tuple[str, Mapping[str, bytes]]]
+
+
+class Answer(NamedTuple):
+    """What a worker has found out, as a store keeps it.
+
+    Attributes
+    ----------
+    figures
+        The JSON of the verb's answer; "" where the question was refused.
+    tables
+        Its tables as Parquet, by name.
+    refusal
+        Why the question has no answer; "" where it has.
+    saturated
+        Whether the network fell behind; None where that was no matter.
+    version, finished, wall_seconds, cpu_seconds
+        The netloom that answered, when (UTC), and what it took.
+    """
+
+    figures: str
+    tables: Mapping[str, bytes]
+    refusal: str
+    saturated: bool | None
+    version: str
+    finished: str
+    wall_seconds: float
+    cpu_seconds: float
+
+    def record(self, verb: str) -> Recorded:
+        """Return the answer as reports take it."""
+        return Recorded(verb, json.loads(self.figures), _Tables(self.tables))
+
+
+class _Tables(Mapping[str, "pl.DataFrame"]):
+    """Tables that are read when they are asked for."""
+
+    def __init__(self, data: Mapping[str, bytes]) -> None:
+        self.data = data
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_parquet(self.data[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
+    """The point was stopped from outside: what it has found is not what was asked."""
+
+
+def answer(asked: Asked) -> Answer:
+    """Answer a point. What it finds does not depend on where it runs, or on what else does.
+
+    Raises
+    ------
+    Interrupted
+        If it was stopped by Ctrl-C.
+    """
+    paths = dict(asked.paths)
+    for name, (digest, contents) in asked.contents.items():
+        paths[name] = unpack(name, digest, contents)
+    wall, cpu = time.perf_counter(), time.process_time()
+    figures, tables, refusal, saturated = "", {}, "", None
+    try:
+        with warnings.catch_warnings():  # advice to a person at one command; figures say it too
+            warnings.simplefilter("ignore", UserWarning)
+            found = by_verb(asked.verb).ask(**renamed(dict(asked.fields), paths))
+        if getattr(found, "interrupted", False):
+            raise Interrupted
+        kept = record(found)
+    except InputError as error:
+        refusal = _as_written(str(error), paths)
+    else:
+        text = json.dumps(kept.figures, ensure_ascii=False, allow_nan=False)
+        figures = _as_written(text, paths)
+        tables = {name: _parquet(table, paths) for name, table in kept.tables.items()}
+        saturated = _saturated(kept.tables["table"])
+    return Answer(
+        figures=figures,
+        tables=tables,
+        refusal=refusal,
+        saturated=saturated,
+        version=__version__,
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        wall_seconds=time.perf_counter() - wall,
+        cpu_seconds=time.process_time() - cpu,
+    )
+
+
+def _saturated(table: pl.DataFrame) -> bool | None:
+    """Whether the network fell behind in all that was run; None where nothing says so."""
+    if SATURATED not in table.columns:
+        return None
+    known = table[SATURATED].drop_nulls()
+    return not known.any() if len(known) else None
+
+
+def _as_written(text: str, paths: Mapping[str, str]) -> str:
+    """Return text in which files have the names that the experiment has for them."""
+    for name, path in sorted(paths.items(), key=lambda each: -len(each[1])):
+        text = text.replace(json.dumps(path)[1:-1], json.dumps(name)[1:-1])
+    return text
+
+
+def _parquet(table: pl.DataFrame, paths: Mapping[str, str]) -> bytes:
+    import polars as pl
+
+    words = [name for name, dtype in table.schema.items() if dtype == pl.String]
+    plain = (
+        table.with_columns(pl.col(words).replace({path: name for name, path in paths.items()}))
+        if words and paths
+        else table
+    )
+    data = BytesIO()
+    plain.write_parquet(data)
+    return data.getvalue()

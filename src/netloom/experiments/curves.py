@@ -1,0 +1,131 @@
+"""Which points of an experiment are to be answered next: as far as a curve has a meaning.
+
+A curve is walked from little load to much. At the first level at which the network falls behind it
+ends; between that and the level before, points are added, each in the middle of what is left. What
+is asked so depends on answers alone, and not on the order in which they come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from netloom.experiments.points import Point
+    from netloom.experiments.store import Outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points that differ in their level (and seed) only.
+
+    Attributes
+    ----------
+    levels
+        The points of each level of the experiment file, in rising order.
+    """
+
+    levels: Mapping[float, tuple[Point, ...]]
+
+    @property
+    def points(self) -> list[Point]:
+        """The points of the experiment file, level by level."""
+        return [point for points in self.levels.values() for point in points]
+
+
+class Step(NamedTuple):
+    """What a curve needs next.
+
+    Attributes
+    ----------
+    wanted
+        Points that must be answered before it is known how to go on.
+    perhaps
+        Points that will be wanted unless the curve ends before them.
+    added
+        Whether those wanted are not in the experiment file: they are near the knee.
+    """
+
+    wanted: list[Point]
+    perhaps: list[Point]
+    added: bool = False
+
+
+def curves_of(points: Iterable[Point]) -> list[Curve]:
+    """Return the curves that points form, in the order of their first points."""
+    found: dict[str, dict[float, list[Point]]] = {}
+    for point in points:
+        found.setdefault(point.curve, {}).setdefault(point.level, []).append(point)
+    return [
+        Curve({level: tuple(levels[level]) for level in sorted(levels)})
+        for levels in found.values()
+    ]
+
+
+def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
+    """Return what a curve needs next; nothing once it is complete.
+
+    Parameters
+    ----------
+    curve
+        The curve.
+    known
+        What is known of the points that are answered, by key.
+    """
+    low, high = 0.0, None
+    rest = list(curve.levels.items())
+    while rest and high is None:
+        level, points = rest.pop(0)
+        wanted = _missing(points, known)
+        if wanted:
+            later = [point for _, points in rest for point in points]
+            return Step(wanted, _missing(later, known))
+        if is_past(points, known):
+            high = level
+        else:
+            low = level
+    if high is None:
+        return Step([], [])
+    first = next(iter(curve.levels.values()))
+    for _ in range(first[0].knee):
+        middle = round((low + high) / 2, 12)
+        points = tuple(point.at(middle) for point in first)
+        wanted = _missing(points, known)
+        if wanted:
+            return Step(wanted, [], added=True)
+        if is_past(points, known):
+            high = middle
+        else:
+            low = middle
+    return Step([], [])
+
+
+def is_past(points: Iterable[Point], known: Mapping[str, Outcome]) -> bool:
+    """Whether the network falls behind at a level: in half of what was run there, or more."""
+    told = [known[point.key].saturated for point in points if point.key in known]
+    return 0 < len(told) <= 2 * sum(each is True for each in told)
+
+
+def up_to_saturation(
+    points: Iterable[Point], known: Mapping[str, Outcome]
+) -> tuple[list[Point], int]:
+    """Return the answered points that count, and how many have no answer yet.
+
+    Of every curve, those up to its lowest level past saturation, in rising order: what happened to
+    be answered beyond is left out.
+    """
+    counting: list[Point] = []
+    missing = 0
+    for curve in curves_of(points):
+        for level in curve.levels.values():
+            counting += [point for point in level if point.key in known]
+            missing += len(_missing(level, known))
+            if is_past(level, known):
+                break
+    return counting, missing
+
+
+def _missing(points: Iterable[Point], known: Mapping[str, Outcome]) -> list[Point]:
+    return [point for point in points if point.key not in known]

@@ -1,0 +1,200 @@
+"""What an experiment will cost, from a few of its points that are answered and thrown away."""
+
+from __future__ import annotations
+
+from concurrent.futures import TimeoutError as TooLong
+from functools import partial
+from statistics import fmean
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom.experiments.curves import curves_of, next_step
+from netloom.experiments.file import Experiment, read_experiment
+from netloom.experiments.run import asked_of, store_of
+from netloom.experiments.store import Store
+from netloom.experiments.workers import local_workers, work
+from netloom.progress import track
+from netloom.simulation.side_by_side import processors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from netloom.experiments.points import Point
+    from netloom.experiments.store import Outcome
+    from netloom.experiments.workers import Workers
+
+MOST_SECONDS = 20.0
+"""How long a calibration takes at most."""
+
+
+class SectionCost(NamedTuple):
+    """What a table of an experiment asks, and what it costs.
+
+    Attributes
+    ----------
+    section
+        The table.
+    points, answered
+        How many points it has, and how many of them need not be asked: they are answered, or past
+        saturation.
+    point_seconds
+        What a point takes, the mean of those that were tried; None where none was needed.
+    tried
+        How many were.
+    at_least
+        Whether one of them was not finished in time.
+    """
+
+    section: str
+    points: int
+    answered: int
+    point_seconds: float | None
+    tried: int
+    at_least: bool
+
+    @property
+    def seconds(self) -> float:
+        """What the rest of the table takes on one processor."""
+        return (self.points - self.answered) * (self.point_seconds or 0.0)
+
+
+class Estimate(NamedTuple):
+    """What an experiment will cost.
+
+    Attributes
+    ----------
+    sections
+        Of each of its tables.
+    workers
+        How many processes share the work.
+    """
+
+    sections: tuple[SectionCost, ...]
+    workers: int
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes: more where points are added at knees, less where curves end."""
+        return sum(each.seconds for each in self.sections) / self.workers
+
+    @property
+    def sentence(self) -> str:
+        """What there is to do, and how long that takes, in one line."""
+        points = sum(each.points for each in self.sections)
+        left = points - sum(each.answered for each in self.sections)
+        words = f"{points} points, {left} of them to be answered"
+        if not left:
+            return f"{words}."
+        about = "at least" if any(each.at_least for each in self.sections) else "about"
+        plural = "es" if self.workers > 1 else ""
+        return f"{words}: {about} {_time(self.seconds)} on {self.workers} process{plural} here."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as plain data, the JSON of ``netloom run --dry-run``."""
+        return {
+            "points": sum(each.points for each in self.sections),
+            "answered": sum(each.answered for each in self.sections),
+            "workers": self.workers,
+            "seconds": self.seconds,
+            "sections": [each._asdict() for each in self.sections],
+            "verdict": self.sentence,
+        }
+
+
+def estimate(
+    file: str | Path | Experiment,
+    *,
+    store: str | Path | None = None,
+    workers: int | None = None,
+) -> Estimate:
+    """Count the points of an experiment, and estimate what they cost here.
+
+    Of every table that has points without an answer the first, a middle and the last are tried, one
+    after the other and for 20 s at most. Nothing is kept of that, and no file is written.
+
+    Parameters
+    ----------
+    file, store, workers
+        As for ``run``.
+
+    Raises
+    ------
+    InputError
+        If the file or the store cannot be used.
+    """
+    experiment = file if isinstance(file, Experiment) else read_experiment(file)
+    left = _left(experiment, store_of(experiment.path, store))
+    sections: dict[str, list[Point]] = {}
+    for point in experiment.points:
+        sections.setdefault(point.section, []).append(point)
+    number = processors() if workers is None else workers
+    until = monotonic() + MOST_SECONDS
+    with local_workers(1) as hired:  # no process is started before it has a point
+        costs = [
+            _cost(section, points, left, partial(_try, experiment, hired, until))
+            for section, points in track(list(sections.items()), "trying points")
+        ]
+    return Estimate(tuple(costs), number)
+
+
+def _left(experiment: Experiment, store: Path) -> set[str]:
+    """Return the keys of the points that may still have to be answered."""
+    known: dict[str, Outcome] = {}
+    if store.exists():
+        with Store(store) as opened:
+            answered = ((point.key, opened.outcome(point.key)) for point in experiment.points)
+            known = {key: found for key, found in answered if found}
+    steps = (next_step(curve, known) for curve in curves_of(experiment.points))
+    return {
+        point.key for step in steps if not step.added for point in (*step.wanted, *step.perhaps)
+    }
+
+
+def _cost(
+    section: str,
+    points: Sequence[Point],
+    left: set[str],
+    try_point: Callable[[Point], tuple[float, bool]],
+) -> SectionCost:
+    """Try some points of a table: the first one twice, since at first kernels are loaded."""
+    rest = [point for point in points if point.key in left]
+    answered = len(points) - len(rest)
+    if not rest:
+        return SectionCost(section, len(points), answered, None, 0, at_least=False)
+    _, in_time = try_point(rest[0])
+    seconds: list[float] = []
+    for place in sorted({0, len(rest) // 2, len(rest) - 1}):
+        took, in_time = try_point(rest[place])
+        seconds.append(took)
+        if not in_time:
+            break
+    mean = fmean(seconds)
+    return SectionCost(section, len(points), answered, mean, len(seconds), at_least=not in_time)
+
+
+def _try(
+    experiment: Experiment, workers: Workers, until: float, point: Point
+) -> tuple[float, bool]:
+    """Return what a point takes, and whether it was finished in time."""
+    began = monotonic()
+    future = workers.executor.submit(work, asked_of(point, experiment, elsewhere=False))
+    try:
+        return future.result(timeout=max(0.1, until - began)).wall_seconds, True
+    except TooLong:
+        return monotonic() - began, False
+
+
+def _time(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> _time(0.4), _time(75), _time(7300)
+    ('1 s', '1.2 min', '2 h')
+    """
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.2g} min" if seconds < 600 else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.2g} h"

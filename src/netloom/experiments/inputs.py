@@ -1,0 +1,138 @@
+"""The files that an experiment names: found, told apart by their content, taken elsewhere."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+NAMES_FILES = ("app", "on", "messages", "mapping", "routing", "trace", "hosts", "nodes", "order")
+"""The fields of questions that may name files."""
+
+PREFIXES = ("graph", "routes", "fem")
+"""What may stand before a file, with a colon."""
+
+
+GLOB = "*?["
+"""What makes a name one of many."""
+
+_UNPACKED: dict[str, TemporaryDirectory[str]] = {}
+"""Folders of this process, by the digest of what is in them."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file, or a folder or glob of files, that an experiment names.
+
+    Attributes
+    ----------
+    name, path
+        As it is written in the experiment, and where it is.
+    files
+        Its files, by their names in its folder.
+    """
+
+    name: str
+    path: Path
+    files: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def contents(self) -> dict[str, bytes]:
+        """Return what is in its files."""
+        return {name: (self.folder / name).read_bytes() for name in self.files}
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of its content, whatever it is called."""
+        found = sha256()
+        for data in self.contents().values():
+            found.update(sha256(data).digest())
+        return found.hexdigest()
+
+
+def find_inputs(fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
+    """Yield the files that the fields of a question name, relative to the experiment's folder."""
+    for field in NAMES_FILES:
+        for text in _strings(fields.get(field)):
+            for name in _candidates(text):
+                path = Path(os.path.abspath(folder / name))  # noqa: PTH100 (keeps links)
+                if path.is_file():
+                    yield Input(name, path, (path.name,))
+                elif path.is_dir():
+                    yield Input(name, path, _in_folder(path, "*"))
+                elif any(sign in name for sign in GLOB) and path.parent.is_dir():
+                    files = _in_folder(path.parent, path.name)
+                    if files:
+                        yield Input(name, path, files)
+
+
+def renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return plain data in which every file has another name.
+
+    Examples
+    --------
+    >>> renamed({"app": ["a.mtx@0-3", "ring:4"]}, {"a.mtx": "/data/a.mtx"})
+    {'app': ['/data/a.mtx@0-3', 'ring:4']}
+    """
+    if isinstance(value, str):
+        for name in _candidates(value):
+            if name in names:
+                return value.replace(name, names[name], 1)
+        return value
+    if isinstance(value, dict):
+        return {key: renamed(each, names) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [renamed(each, names) for each in value]
+    return value
+
+
+def unpack(name: str, digest: str, contents: Mapping[str, bytes]) -> str:
+    """Write the files of an input, once in a process, and return its path there.
+
+    The folder is this process's own and goes when it ends.
+    """
+    if digest not in _UNPACKED:
+        made = TemporaryDirectory(prefix="netloom-", ignore_cleanup_errors=True)
+        for file, data in contents.items():
+            (Path(made.name) / file).write_bytes(data)
+        _UNPACKED[digest] = made
+    folder, last = Path(_UNPACKED[digest].name), Path(name).name
+    whole = list(contents) != [last] and not any(sign in last for sign in GLOB)
+    return str(folder if whole else folder / last)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _strings(each)
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yield what may be the name of a file in a value, the longest first."""
+    prefix, _, rest = text.partition(":")
+    if prefix in PREFIXES and rest:
+        text = rest
+    yield text
+    if prefix == "fem":
+        text = text.rpartition("/")[0]
+        yield text
+    before, sign, _ = text.rpartition("@")
+    if sign and before:
+        yield before
+
+
+def _in_folder(folder: Path, pattern: str) -> tuple[str, ...]:
+    return tuple(sorted(each.name for each in folder.glob(pattern) if each.is_file()))

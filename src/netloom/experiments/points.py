@@ -1,0 +1,101 @@
+"""One question of an experiment: what it asks, and how it differs from the others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from netloom._version import __version__
+from netloom.verbs.kinds import by_verb
+from netloom.verbs.question import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Point:
+    """One question of an experiment, not yet answered.
+
+    Attributes
+    ----------
+    section
+        The table of the experiment file that asks, such as ``simulate`` or ``predict.latency``;
+        ``simulate#2`` for the second of several.
+    verb
+        The function of ``netloom.verbs`` that answers.
+    fields
+        Its arguments; files are named relative to the experiment's folder.
+    varied
+        Those of the fields in which the points of the section differ, in the file's order, then the
+        load, even if there is only one; with repetitions also ``seed``.
+    files
+        Hashes of the content of the files that it names, by their names in ``fields``.
+    sweep
+        The field in which points form a curve up to saturation (``load``), or "".
+    knee
+        How many loads are added on the curve where it saturates.
+    key
+        Hash of everything that the answer depends on: verb, full configuration, the content of
+        files, and netloom's version. Worked out where it is not given.
+
+    Raises
+    ------
+    InputError
+        If a field of the question is wrong.
+    """
+
+    section: str
+    verb: str
+    fields: Mapping[str, Any]
+    varied: Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    sweep: str = ""
+    knee: int = 0
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        """Work out the key; a field of the question that is wrong is found here."""
+        if self.key:
+            return
+        question = ask(by_verb(self.verb).fields, self.fields)
+        whole = {
+            "verb": self.verb,
+            "configuration": question.configuration(),
+            "files": dict(self.files),
+            "netloom": __version__,
+        }
+        object.__setattr__(self, "key", hashed(whole))
+
+    @property
+    def curve(self) -> str:
+        """What points of the same curve have in common: all but the load, and the seed."""
+        where = {self.sweep, "seed"} if self.sweep else set()
+        others = {name: value for name, value in self.fields.items() if name not in where}
+        return hashed([self.section, others, self.key if not self.sweep else ""])
+
+    @property
+    def level(self) -> float:
+        """Where on its curve it is; 0 for a point that is on none."""
+        return float(self.fields[self.sweep]) if self.sweep else 0.0
+
+    def at(self, level: float) -> Point:
+        """Return the same question at another place of its curve."""
+        there = {self.sweep: level}
+        return replace(
+            self, fields={**self.fields, **there}, varied={**self.varied, **there}, key=""
+        )
+
+
+def hashed(data: Any) -> str:
+    """Return a hash of plain data, which does not depend on the order of what has names.
+
+    Examples
+    --------
+    >>> hashed({"a": 1, "b": 2}) == hashed({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,227 @@
+"""What an experiment has found: its points with their answers, and all of them as one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.experiments.curves import up_to_saturation
+from netloom.experiments.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netloom.experiments.points import Point
+    from netloom.verbs.recorded import Recorded
+
+COSTS = ("cpu_seconds", "seconds")
+"""Columns of tables that are never twice the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """A point with its answer.
+
+    Attributes
+    ----------
+    point, record
+        The question and the answer.
+    version, finished
+        The netloom that answered, and when: an ISO date and time, UTC.
+    wall_seconds, cpu_seconds
+        What it took.
+    """
+
+    point: Point
+    record: Recorded
+    version: str
+    finished: str
+    wall_seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Refused:
+    """A point whose question has no answer, and why."""
+
+    point: Point
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What an experiment has found so far.
+
+    Attributes
+    ----------
+    name, title, question
+        The name of the experiment file, and what it says of itself; perhaps "".
+    text
+        The experiment file itself.
+    answered
+        The points with answers, in the order of the file, those of a curve in rising order. Of a
+        curve there is nothing past the first load that is past saturation.
+    refused
+        Points whose questions have no answer.
+    missing
+        How many points have not been answered yet.
+    """
+
+    name: str
+    title: str
+    question: str
+    text: str
+    answered: tuple[Answered, ...]
+    refused: tuple[Refused, ...]
+    missing: int
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What all answers together took."""
+        return sum(each.cpu_seconds for each in self.answered)
+
+    @property
+    def sentence(self) -> str:
+        """How far it has come, in one line."""
+        words = f"{len(self.answered)} points answered"
+        if self.missing:
+            words += f", {self.missing} still to be answered"
+        if self.refused:
+            words += f", {len(self.refused)} that cannot be asked ({self.refused[0].reason})"
+        return f"{words}."
+
+    def table(self, *, provenance: bool = False) -> pl.DataFrame:
+        """Return the rows of all answers: where they come from, what varies, what was found.
+
+        Parameters
+        ----------
+        provenance
+            Whether to say of each row the key of its point, the version that answered, when, and
+            what it took, in ``point_`` columns. Without them the table is the same however often
+            the experiment is run.
+        """
+        import polars as pl
+
+        parts = [_rows(each, provenance=provenance) for each in self.answered]
+        return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+
+    def to_dict(self, *, provenance: bool = False) -> dict[str, Any]:
+        """Return all of it as plain data, the JSON of ``netloom results``."""
+        return {
+            "experiment": self.name,
+            "title": self.title,
+            "question": self.question,
+            "answered": len(self.answered),
+            "missing": self.missing,
+            "refused": [
+                {"section": each.point.section, "varied": dict(each.point.varied),
+                 "reason": each.reason}
+                for each in self.refused
+            ],
+            "rows": self.table(provenance=provenance).to_dicts(),
+            "verdict": self.sentence,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        name = self.title or self.name
+        return f"<Results of {name}>\n{self.sentence}"
+
+
+def load_results(store: str | Path | Store, experiment: str = "") -> Results:
+    """Return what a store has of an experiment.
+
+    Parameters
+    ----------
+    store
+        The store, or its file; or an experiment file, whose store is beside it.
+    experiment
+        Its key, or the name of its file; may be left out where there is only one.
+
+    Raises
+    ------
+    InputError
+        If there is no such store or experiment.
+    """
+    if not isinstance(store, Store):
+        path = Path(store)
+        if path.suffix == ".toml":
+            path, experiment = path.with_suffix(".sqlite"), experiment or path.name
+        with Store(path) as opened:
+            return load_results(opened, experiment)
+    known = store.experiments()
+    chosen = [each for each in known if experiment in ("", each.key, each.name)]
+    if len(chosen) != 1:
+        names = ", ".join(each.name for each in known) or "a store that something was run with"
+        found = f"'{experiment}'" if experiment else f"{len(known)} experiments"
+        raise InputError(str(store.path), found, names)
+    return _load(store, chosen[0])
+
+
+def all_results(store: str | Path) -> list[Results]:
+    """Return what a store has of each of its experiments; see ``load_results``."""
+    path = Path(store)
+    if path.suffix == ".toml":
+        return [load_results(path)]
+    with Store(path) as opened:
+        return [_load(opened, each) for each in opened.experiments()]
+
+
+def results(store: str | Path, *, experiment: str = "", provenance: bool = False) -> pl.DataFrame:
+    """Return what an experiment has found as one table, one row an observation.
+
+    Parameters
+    ----------
+    store, experiment
+        See ``load_results``.
+    provenance
+        See ``Results.table``.
+
+    Raises
+    ------
+    InputError
+        If there is no such store or experiment.
+    """
+    return load_results(store, experiment).table(provenance=provenance)
+
+
+def _load(store: Store, kept: Any) -> Results:
+    counting, missing = up_to_saturation(store.points(kept.key), store.outcomes(kept.key))
+    answered: list[Answered] = []
+    refused: list[Refused] = []
+    for point in counting:
+        answer = store.answer(point.key)
+        assert answer is not None
+        if answer.refusal:
+            refused.append(Refused(point, answer.refusal))
+            continue
+        cost = answer.wall_seconds, answer.cpu_seconds
+        record = answer.record(point.verb)
+        answered.append(Answered(point, record, answer.version, answer.finished, *cost))
+    return Results(
+        kept.name, kept.title, kept.question, kept.text, tuple(answered), tuple(refused), missing
+    )
+
+
+def _rows(answered: Answered, *, provenance: bool) -> pl.DataFrame:
+    import polars as pl
+
+    point, table = answered.point, answered.record.tables["table"]
+    shown = {name: _plain(value) for name, value in point.varied.items()}
+    first = {"section": point.section, **shown}
+    own = table.drop(*first, *COSTS, strict=False)
+    if provenance:
+        first |= {
+            "point_key": point.key,
+            "point_version": answered.version,
+            "point_finished": answered.finished,
+            "point_wall_seconds": answered.wall_seconds,
+            "point_cpu_seconds": answered.cpu_seconds,
+        }
+    return own.select(*(pl.lit(value).alias(name) for name, value in first.items()), pl.all())
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of a field as a table has it: a word or a number."""
+    return value if isinstance(value, str | int | float | bool) else str(value)

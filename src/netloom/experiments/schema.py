@@ -1,0 +1,131 @@
+"""The JSON Schema of experiment files, for editors that complete and check as one types."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
+from pydantic_core import PydanticOmit
+
+from netloom.experiments.file import HEADINGS, SETTINGS, SHARED
+from netloom.verbs.kinds import KINDS, PROGRAMS
+
+if TYPE_CHECKING:
+    from netloom.verbs.kinds import Kind
+    from netloom.verbs.question import Question
+
+SAID = {
+    "title": "What the experiment is called.",
+    "question": "What it is to find out, in words.",
+    "repeat": "How often each point is asked, each time with the next seed.",
+    "knee": "How many loads are added on a curve between the last at which the network keeps up "
+    "and the first at which it falls behind.",
+    "transactions": "Simulate transactions.",
+    "all": "Fields that every table has that knows them.",
+}
+
+RANGE = {
+    "type": "object",
+    "description": "A range with both ends.",
+    "properties": {each: {"type": "number"} for each in ("from", "to", "step", "factor")},
+    "required": ["from", "to"],
+    "additionalProperties": False,
+}
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of experiment files.
+
+    Examples
+    --------
+    >>> found = schema()
+    >>> found["$defs"]["analyze"]["properties"]["tasks_per_node"]["anyOf"][0]
+    {'minimum': 1, 'type': 'integer'}
+    """
+    forms: dict[str, Any] = {"range": RANGE}
+    shared: dict[str, Any] = {}
+    for words, kind in KINDS.items():
+        kinds = [*PROGRAMS.values(), kind] if words == "simulate" else [kind]
+        fields = {name: each for one in kinds for name, each in _fields(one).items()}
+        if words == "simulate":
+            fields["transactions"] = {"const": True, "description": SAID["transactions"]}
+        shared |= fields
+        forms[words] = _table(fields | _settings())
+    heads = dict.fromkeys(words.partition(".")[0] for words in KINDS)
+    for head in heads:  # tables of subcommands are in those of commands
+        form = forms.setdefault(head, _table({}))
+        for words in KINDS:
+            if words.startswith(f"{head}."):
+                form["properties"][words.partition(".")[2]] = _one_or_several(words)
+    said = {name: {"type": "string", "description": SAID[name]} for name in HEADINGS}
+    everywhere = _table(shared) | {"description": SAID[SHARED]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "netloom experiment",
+        "type": "object",
+        "properties": said | {SHARED: everywhere} | {head: _one_or_several(head) for head in heads},
+        "additionalProperties": False,
+        "$defs": forms,
+    }
+
+
+def _table(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _one_or_several(words: str) -> dict[str, Any]:
+    """Return what a table is, or several of one name are."""
+    form = {"$ref": f"#/$defs/{words}"}
+    return {"anyOf": [form, {"type": "array", "items": form}]}
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        name: {
+            "type": "integer", "default": default, "minimum": least, "maximum": most,
+            "description": SAID[name],
+        }
+        for name, (default, least, most) in SETTINGS.items()
+    }  # fmt: skip
+
+
+def _fields(kind: Kind) -> dict[str, Any]:
+    """Return the fields of a question: each one value, several, or a range of numbers."""
+    with warnings.catch_warnings():  # what only Python can give, a file cannot
+        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
+        whole = kind.fields.model_json_schema(schema_generator=_OfPlainData)
+    said = _descriptions(kind.fields)
+    found = {}
+    for name, form in whole["properties"].items():
+        form.pop("title", None)
+        default = {"default": form.pop("default")} if form.get("default") is not None else {}
+        form.pop("default", None)
+        several = {"type": "array", "items": form, "minItems": 1}
+        about = {"description": said[name]} if name in said else {}
+        found[name] = {"anyOf": [form, several, {"$ref": "#/$defs/range"}]} | default | about
+    return found
+
+
+class _OfPlainData(GenerateJsonSchema):
+    """Leaves out what is no plain data: topologies, process graphs and other objects."""
+
+    def json_or_python_schema(self, schema: Any) -> Any:
+        """Leave out what must be an object of a class."""
+        if schema["python_schema"]["type"] == "is-instance":
+            raise PydanticOmit
+        return super().json_or_python_schema(schema)
+
+
+def _descriptions(question: type[Question]) -> dict[str, str]:
+    """Return what the docstrings of a question and of those it builds on say of each field."""
+    found: dict[str, str] = {}
+    for each in reversed(question.__mro__):
+        text = inspect.getdoc(each) or ""
+        _, _, fields = text.partition("Attributes\n----------\n")
+        for names, said in re.findall(r"^(\S.*)\n((?:    .*\n?|\n)+)", fields, re.MULTILINE):
+            words = " ".join(said.split())
+            found |= dict.fromkeys((name.strip() for name in names.split(",")), words)
+    return found

@@ -1,0 +1,158 @@
+"""Who answers points: the processors of this machine, or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.experiments.answer import answer
+from netloom.progress import hush
+from netloom.simulation.side_by_side import LIMIT, processors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
+
+    from netloom.experiments.answer import Answer, Asked
+
+AHEAD = 2
+"""Points that are handed out for each worker: one that it answers, one to go on with."""
+
+SLURM = "slurm"
+EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
+MOST_WORKERS = 10_000
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Somebody who answers points.
+
+    Attributes
+    ----------
+    executor
+        Takes calls, and gives futures.
+    count
+        Returns how many points are answered at a time.
+    elsewhere
+        Whether they may be on other machines, which do not have the experiment's files.
+    """
+
+    executor: Executor
+    count: Callable[[], int]
+    elsewhere: bool
+
+
+@contextmanager
+def local_workers(count: int | None = None) -> Iterator[Workers]:
+    """Start processes on this machine, one a processor by default; stop them in the end.
+
+    Whatever they are at is given up then. They stop by themselves if this process dies.
+
+    Raises
+    ------
+    InputError
+        If there would be none, or too many.
+    """
+    from loky import ProcessPoolExecutor
+
+    number = processors() if count is None else count
+    if not 1 <= number <= MOST_WORKERS:
+        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
+    each = str(max(1, processors() // number))
+    names = (LIMIT, "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS")
+    executor = ProcessPoolExecutor(
+        number, timeout=None, initializer=_begin, initargs=(os.getpid(),),
+        env=dict.fromkeys(names, each),
+    )  # fmt: skip
+    try:
+        yield Workers(executor, lambda: number, elsewhere=False)
+    finally:
+        executor.shutdown(kill_workers=True)  # what is still at work is for nothing
+
+
+@contextmanager
+def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]:
+    """Connect to a Dask cluster, or start one by Slurm; leave it in the end.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, such as ``tcp://node0:8786``; or ``slurm``, for jobs as dask-jobqueue is
+        configured to submit them.
+    count
+        Jobs to submit, with ``slurm``; 1 by default.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, nobody answers there, or jobs are not configured.
+    """
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise InputError("cluster", "no Dask", EXTRA) from None
+    if address != SLURM and count is not None:
+        raise InputError("workers", f"{count} with a cluster that runs", "none: it has its own")
+    target: Any = address
+    if address == SLURM:
+        target = _slurm_jobs(1 if count is None else count)
+    try:
+        client = distributed.Client(target, timeout="10s")
+    except (OSError, ValueError, TimeoutError) as error:
+        wanted = "the address of a Dask scheduler, such as tcp://HOST:8786, or slurm"
+        raise InputError("cluster", f"'{address}' ({error})", wanted) from None
+    try:
+        yield Workers(
+            client.get_executor(pure=False),
+            lambda: sum(client.nthreads().values()) or 1,
+            elsewhere=True,
+        )
+    finally:
+        client.close()
+        if address == SLURM:
+            target.close()
+
+
+def work(asked: Asked) -> Answer:
+    """Answer a point in a process that works for another."""
+    hush()
+    return answer(asked)
+
+
+def _slurm_jobs(count: int) -> Any:
+    """Submit jobs, each of which becomes a worker."""
+    try:
+        jobqueue: Any = import_module("dask_jobqueue")
+    except ImportError:
+        raise InputError("cluster", "no dask-jobqueue", EXTRA) from None
+    config: Any = import_module("dask.config")
+    wanted = "cores, memory and queue under jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
+    for name in ("cores", "memory"):
+        if config.get(f"jobqueue.slurm.{name}", None) is None:
+            raise InputError("cluster", f"slurm without jobqueue.slurm.{name}", wanted)
+    try:
+        cluster = jobqueue.SLURMCluster()
+        cluster.scale(jobs=count)
+    except (OSError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())
+        raise InputError("cluster", f"jobs that cannot be submitted ({said})", wanted) from None
+    return cluster
+
+
+def _begin(parent: int) -> None:
+    """Prepare a process: Ctrl-C is its parent's business, and it does not outlive that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

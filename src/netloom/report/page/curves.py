@@ -1,0 +1,465 @@
+"""Latency by load, gathered from many answers: what belongs to one curve, and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.report.page.curve_kinds import (
+    AXES,
+    IN_OTHER_WORDS,
+    KINDS,
+    OF_THE_MODEL,
+    OF_THE_RUN,
+    Axes,
+)
+from netloom.report.page.words import number
+from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from netloom.verbs.recorded import Recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Latency and throughput by load, of one configuration.
+
+    Attributes
+    ----------
+    model
+        Whether a model says so, or a simulator.
+    about
+        What it is of: fields of the question and figures of the network, with their values.
+    label
+        What tells it from the other curves of its group.
+    table
+        One row a load that the network kept up with, rising: ``load``, ``latency``, ``low`` and
+        ``high`` (95 %; null where unknown), ``accepted``, ``accepted_low``, ``accepted_high``, and
+        ``runs``, how many these are the means of.
+    accepted
+        The same columns for all loads that have a throughput, past saturation too.
+    kept_up, fell_behind
+        The highest load that it kept up with, and the least that it did not; or None.
+    found
+        Where a search has found it to saturate, or a model says so, and half the width of that.
+    idle
+        Latency of the idle network.
+    answers
+        Load, technique and record of every point.
+    """
+
+    model: bool
+    about: Mapping[str, Any]
+    label: str
+    table: pl.DataFrame
+    accepted: pl.DataFrame
+    kept_up: float | None
+    fell_behind: float | None
+    found: tuple[float, float] | None
+    idle: float | None
+    answers: tuple[tuple[float, str, Recorded], ...]
+
+    @property
+    def saturation(self) -> tuple[float, float] | None:
+        """The interval of loads in which it saturates; None if it did not."""
+        if self.found is not None:
+            return self.found[0] - self.found[1], self.found[0] + self.found[1]
+        if self.kept_up is None or self.fell_behind is None:
+            return None
+        return self.kept_up, self.fell_behind
+
+    @property
+    def carried(self) -> float | None:
+        """The load to compare by: where it saturates if that was looked for, else ``kept_up``."""
+        return self.kept_up if self.found is None else self.found[0]
+
+    def at(self, load: float) -> tuple[float, float | None] | None:
+        """Return latency at a load that it has a point at, and half of its interval; or None."""
+        row = self.table.filter((self.table["load"] - load).abs() <= 1e-9 * max(1.0, abs(load)))
+        if row.is_empty():
+            return None
+        latency, high = row["latency"][0], row["high"][0]
+        return latency, None if high is None else high - latency
+
+
+@dataclass(frozen=True, eq=False)
+class CurveGroup:
+    """Curves that are drawn together.
+
+    Attributes
+    ----------
+    name
+        The traffic, or what else they have in common.
+    axes
+        The words of the axes.
+    differ
+        The fields in which they differ.
+    simulated, models
+        The curves. Those of models are in the order of ``simulated``, each beside the one that it
+        predicts; ``of`` gives for each the place of that, or None.
+    """
+
+    name: str
+    axes: Axes
+    differ: tuple[str, ...]
+    simulated: tuple[Curve, ...]
+    models: tuple[Curve, ...]
+    of: tuple[int | None, ...]
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """All of them."""
+        return (*self.simulated, *self.models)
+
+    def model_of(self, place: int) -> Curve | None:
+        """Return the model's curve beside a simulated one; None if there is none."""
+        return next((self.models[at] for at, of in enumerate(self.of) if of == place), None)
+
+
+def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
+    """Return the curves that answers are points of, those to be compared together.
+
+    Answers belong to a curve if their questions and networks differ in nothing but load, seed and
+    how long was measured. Curves are drawn together if they are of the same traffic; where each
+    traffic has but one, all are. A curve of a single load is none, and left out.
+
+    Parameters
+    ----------
+    records
+        Answers of any verb; those that have no latency by load are passed over.
+
+    Examples
+    --------
+    >>> from netloom.verbs import simulate
+    >>> from netloom.verbs.recorded import record
+    >>> group, = find_curves([record(simulate("ring:8", load=[0.1, 0.2, 0.3], cycles=500))])
+    >>> group.name, group.simulated[0].table["load"].to_list()
+    ('uniform traffic', [0.1, 0.2, 0.3])
+    """
+    gathered: dict[tuple[str, bool, str], list[tuple[dict[str, Any], str, Recorded]]] = {}
+    for record in records:
+        kind = KINDS.get(record.verb)
+        for technique in _techniques(record) if kind else ():
+            assert kind is not None
+            about = _about(record, technique)
+            key = kind.family, kind.model, repr(sorted(about.items()))
+            gathered.setdefault(key, []).append((about, technique, record))
+    curves: dict[str, list[Curve]] = {}
+    for (family, _, _), parts in gathered.items():
+        curve = _curve(parts)
+        if len(curve.table) + (curve.fell_behind is not None) > 1:
+            curves.setdefault(family, []).append(curve)
+    return [group for family, found in curves.items() for group in _groups(AXES[family], found)]
+
+
+def point_at(record: Recorded, load: float, technique: str) -> Recorded:
+    """Return what an answer of ``simulate`` or ``find_saturation`` says of one load, as an answer.
+
+    Parameters
+    ----------
+    record
+        The answer.
+    load, technique
+        Offered traffic, and the switching technique.
+    """
+    import polars as pl
+
+    from netloom.verbs.recorded import Recorded
+
+    if not record.several and record.verb == "simulate":
+        return record
+    runs = [run for each in record.points for run in each.get("runs", [each])]
+    figures = {name: value for name, value in record.figures.items() if name != "points"}
+    here = next(
+        run for run in runs if run["offered"] == load and run["switching"] in (technique, None)
+    )
+    only = pl.col("offered") == load
+    tables = {
+        name: table.filter(only & (pl.col("switching") == technique))
+        for name, table in record.tables.items()
+    }
+    return Recorded("simulate", figures | here, tables)
+
+
+def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
+    """Return by how much a model is off the simulator, at each load that both have a latency of.
+
+    The model's latency over the simulator's, less 1. Between the model's points 1 / latency is
+    taken to be straight: waiting times grow like 1 / (1 - load), which makes it nearly so.
+
+    Returns
+    -------
+    deviations
+        Load and deviation.
+    """
+    loads, latencies = (model.table[name].to_numpy() for name in ("load", "latency"))
+    if not len(loads):
+        return []
+    pairs = simulated.table.select("load", "latency").rows()
+    return [
+        (load, 1 / float(np.interp(load, loads, 1 / latencies)) / latency - 1)
+        for load, latency in pairs
+        if loads[0] - 1e-12 <= load <= loads[-1] + 1e-12 and latency
+    ]
+
+
+def _techniques(record: Recorded) -> list[str]:
+    """Return the switching techniques that an answer compares; "" where it knows of none."""
+    table = record.tables["table"]
+    if "switching" in table.columns:
+        found: list[str] = table["switching"].unique(maintain_order=True).to_list()
+        return found
+    return [(record.figures.get("router") or {}).get("switching") or ""]
+
+
+def _about(record: Recorded, technique: str) -> dict[str, Any]:
+    """Return what a curve is of: the network and the traffic as found, and what was asked else."""
+    found, asked = record.figures, record.configuration
+    router = found.get("router") or {}
+    size = found.get("packet_flits") or found.get("message_flits")
+    network = {
+        "topology": found.get("topology") or f"omega:{found.get('pes')}",
+        "traffic": found.get("traffic")
+        or found.get("program")
+        or OF_THE_MODEL.get(record.verb, {}).get("traffic"),
+        "routing": found.get("routing") or OF_THE_MODEL.get(record.verb, {}).get("routing"),
+        "router": router.get("name"),
+        "switching": technique or None,
+        "packet_flits": str(size["law"] if isinstance(size, dict) else size),
+    }
+    own = {name: value for name, value in router.items() if name not in network and name != "name"}
+    rest = {
+        name: value
+        for name, value in asked.items()
+        if name not in OF_THE_RUN and name not in network and name not in own
+        and name not in IN_OTHER_WORDS
+    }  # fmt: skip
+    whole = network | own | rest
+    return {name: _plain(value) for name, value in whole.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that can be told from others by its text: a number that is whole is an int."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
+    """Put the points of one curve together: means over seeds, with their spread."""
+    import polars as pl
+
+    rows, answers = [], []
+    for _, technique, record in parts:
+        for row in _rows(record, technique):
+            rows.append(row)
+            answers.append((row["load"], technique, record))
+    table = pl.DataFrame(rows, schema=_SCHEMA)  # of one seed only the longest run: the same chance
+    table = table.sort(
+        "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
+    )
+    table = table.unique(["load", "seed"], keep="first", maintain_order=True)
+    behind = table.filter(~pl.col("stable"))["load"].min()
+    by_load = [
+        _mean(group) for _, group in table.sort("load").group_by("load", maintain_order=True)
+    ]
+    whole = pl.DataFrame(by_load, schema=_MEANS)
+    kept = whole.filter(pl.col("latency").is_not_null())
+    if behind is not None:
+        kept = kept.filter(pl.col("load") < behind)
+    idle = table["idle"].drop_nulls()
+    last: Any = kept["load"].max()
+    return Curve(
+        model=KINDS[parts[0][2].verb].model,
+        about=parts[0][0],
+        label="",
+        table=kept,
+        accepted=whole.filter(pl.col("accepted").is_not_null()),
+        kept_up=last,
+        fell_behind=behind,  # type: ignore[arg-type]
+        found=_found(parts),
+        idle=float(idle.mean()) if len(idle) else None,  # type: ignore[arg-type]
+        answers=tuple(answers),
+    )
+
+
+_SCHEMA = {"load": float, "latency": float, "half": float, "accepted": float, "stable": bool,
+           "seed": int, "cycles": int, "idle": float}  # fmt: skip
+_MEANS = {"load": float, "latency": float, "low": float, "high": float, "accepted": float,
+          "accepted_low": float, "accepted_high": float, "runs": int}  # fmt: skip
+
+
+def _rows(record: Recorded, technique: str) -> Iterator[dict[str, Any]]:
+    """Yield the points of one technique of an answer, whatever its verb calls them."""
+    kind, table = KINDS[record.verb], record.tables["table"]
+    least = None
+    if "switching" in table.columns:
+        table = table.filter(table["switching"] == technique)
+    for row in table.iter_rows(named=True):
+        least = row[kind.load] if least is None else min(least, row[kind.load])
+        says = kind.stable.lstrip("-")
+        stable = True if not says else bool(row[says]) != kind.stable.startswith("-")
+        yield {
+            "load": row[kind.load],
+            "latency": row[kind.latency] if stable else None,
+            "half": row.get(kind.half_width),
+            "accepted": row.get(kind.accepted),
+            "stable": stable,
+            "seed": row.get("seed", record.figures["provenance"]["seed"]),
+            "cycles": row.get("cycles"),
+            "idle": row.get(kind.idle) if kind.idle in row else record.figures.get(kind.idle),
+        }
+
+
+def _mean(group: pl.DataFrame) -> dict[str, Any]:
+    """Return the mean of the runs at one load, and its 95 % interval.
+
+    Several runs: Student's t over their means. A single one: its own interval, of batch means.
+    """
+    from scipy.special import stdtrit
+
+    load, runs = group["load"][0], len(group)
+    latency, low, high = None, None, None
+    known = group["latency"].drop_nulls().to_numpy()
+    if len(known) == runs:
+        latency = float(known.mean())
+        half = group["half"][0] if runs == 1 else _spread(known, stdtrit)
+        if half is not None:
+            low, high = latency - half, latency + half
+    accepted = group["accepted"].drop_nulls().to_numpy()
+    mean = float(accepted.mean()) if len(accepted) else None
+    around = _spread(accepted, stdtrit) if mean is not None and len(accepted) > 1 else None
+    return {
+        "load": load, "latency": latency, "low": low, "high": high, "accepted": mean,
+        "accepted_low": mean - around if mean is not None and around is not None else None,
+        "accepted_high": mean + around if mean is not None and around is not None else None,
+        "runs": runs,
+    }  # fmt: skip
+
+
+def _spread(values: Any, quantile: Any) -> float:
+    """Return half of the 95 % interval of the mean of independent values."""
+    many = len(values)
+    return float(quantile(many - 1, 0.975) * values.std(ddof=1) / np.sqrt(many))
+
+
+def _found(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> tuple[float, float] | None:
+    """Return where a search found a network to saturate, or a model says it does."""
+    found = []
+    for _, technique, record in parts:
+        figures = record.figures
+        if KINDS[record.verb].model:
+            place = figures.get("saturation_offered", figures.get("saturation_rate"))
+            if place is not None:
+                found.append((float(place), 0.0))
+        elif record.verb == "find_saturation":
+            mine = [each for each in record.points if each["switching"] == technique]
+            found += [
+                (each["saturation_offered"], each["saturation_offered_width"] / 2)
+                for each in mine
+                if each["saturates"] and each["saturation_offered"] is not None
+            ]
+    if not found:
+        return None
+    places = [place for place, _ in found]
+    low = min(place - half for place, half in found)
+    high = max(place + half for place, half in found)
+    return float(np.mean(places)), (high - low) / 2
+
+
+def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
+    """Yield curves by what they are to be compared with, labelled by their differences."""
+    by_traffic: dict[str, list[Curve]] = {}
+    for curve in curves:
+        by_traffic.setdefault(_traffic(curve), []).append(curve)
+    one_each = (
+        all(sum(not curve.model for curve in group) <= 1 for group in by_traffic.values())
+        and len({str(curve.about.get("topology")) for curve in curves}) == 1
+    )
+    if one_each and len(by_traffic) > 1:
+        by_traffic = {", ".join(by_traffic): list(curves)}
+    for name, group in by_traffic.items():
+        yield _group(name, axes, group)
+
+
+def _traffic(curve: Curve) -> str:
+    """Return what a curve's traffic is called: of a file its name without its folder."""
+    name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
+    return f"{name} traffic" if name.replace("-", "").isalpha() else name.rpartition("/")[2]
+
+
+def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
+    simulated = [curve for curve in curves if not curve.model]
+    models = [curve for curve in curves if curve.model]
+    told = simulated or models
+    fields = list(dict.fromkeys(field for curve in told for field in curve.about))
+    differ = tuple(
+        field for field in fields if len({repr(curve.about.get(field)) for curve in told}) > 1
+    )
+    places = [
+        next((at for at, each in enumerate(simulated) if _predicts(model, each)), None)
+        for model in models
+    ]
+    order = sorted(range(len(models)), key=lambda at: (places[at] is None, places[at] or 0))
+
+    def labelled(curve: Curve) -> Curve:
+        return replace(curve, label=_label(curve, differ))
+
+    return CurveGroup(
+        name=name,
+        axes=axes,
+        differ=differ,
+        simulated=tuple(map(labelled, simulated)),
+        models=tuple(_beside(labelled(models[at]), axes, places[at]) for at in order),
+        of=tuple(places[at] for at in order),
+    )
+
+
+def _beside(model: Curve, axes: Axes, place: int | None) -> Curve:
+    """Return a model as it is to be compared with a simulated curve, if it stands beside one.
+
+    The model of broadcasts has not the cycles on the channels between nodes and routers.
+    """
+    if place is None or axes != AXES["rate"]:
+        return model
+    return replace(model, table=model.table.with_columns(model.table["latency"] + ENDS_CYCLES))
+
+
+def _predicts(model: Curve, simulated: Curve) -> bool:
+    """Whether a model is of what was simulated: they agree in all that both know."""
+    both = model.about.keys() & simulated.about.keys()
+    return all(repr(model.about[name]) == repr(simulated.about[name]) for name in both)
+
+
+def _label(curve: Curve, differ: Sequence[str]) -> str:
+    """Return what tells a curve from the others; with none to tell it from, the network."""
+    parts = [said_field(name, curve.about.get(name)) for name in differ]
+    return ", ".join(parts) or str(curve.about.get("topology", "the network"))
+
+
+def said_field(name: str, value: Any) -> str:
+    """Return a field and its value in as few words as tell it.
+
+    Examples
+    --------
+    >>> said_field("topology", "torus:8x8"), said_field("vcs", 4), said_field("speculative", True)
+    ('torus:8x8', '4 VCs', 'speculative')
+    """
+    words = name.replace("_", " ")
+    if value is None:
+        return f"no {words}"
+    if isinstance(value, bool):
+        return words if value else f"not {words}"
+    if name == "vcs":
+        return f"{value} VCs"
+    if isinstance(value, (list, dict)):
+        return f"own {words}"
+    if name in ("topology", "traffic", "routing", "switching", "on", "app"):
+        return str(value)
+    return f"{words} {number(value)}"

@@ -1,0 +1,290 @@
+"""One figure of a page: a chart with its words, its data as a table, and what it says in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom.report.page.words import counted, listed, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import altair as alt
+
+MOST_ROWS = 200
+"""Rows of a figure's data that a page shows as a table."""
+
+DIGITS = 6
+"""Digits of the numbers that a chart is drawn from."""
+
+INSIDE = ("layer", "hconcat", "vconcat", "concat", "spec")
+"""Where the specification of a chart has others in it."""
+
+
+class DataTable(NamedTuple):
+    """A table as a page shows it.
+
+    Attributes
+    ----------
+    columns
+        The heads.
+    rows
+        The cells, in words; of long tables the first.
+    total
+        How many rows there are in all.
+    caption
+        What it is of; perhaps "".
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    total: int
+    caption: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart and all that belongs to it.
+
+    Attributes
+    ----------
+    title, caption
+        What it shows; and how to read it, perhaps "".
+    alternative
+        What it says, in words and numbers, for those who do not see it.
+    data
+        What it is drawn from.
+    spec
+        The chart, as Vega-Lite, without title and colours of its own.
+    """
+
+    title: str
+    caption: str
+    alternative: str
+    data: DataTable
+    spec: Mapping[str, Any]
+
+
+def make_figure(
+    chart: alt.TopLevelMixin,
+    *,
+    title: str = "",
+    caption: str = "",
+    alternative: str = "",
+    data: DataTable | None = None,
+) -> Figure:
+    """Return a figure of a chart.
+
+    Parameters
+    ----------
+    chart
+        Any chart of Altair, without configuration.
+    title
+        By default the chart's own, which it loses: the page says it.
+    caption, alternative, data
+        See ``Figure``; by default the alternative and the data are those of ``describe`` and
+        ``data_of``.
+
+    Examples
+    --------
+    >>> import altair as alt, polars as pl
+    >>> table = pl.DataFrame({"load": [0.1, 0.2], "latency": [20.0, 23.00000004]})
+    >>> chart = alt.Chart(table, title="Latency").mark_line().encode(x="load:Q", y="latency:Q")
+    >>> figure = make_figure(chart)
+    >>> figure.alternative
+    'Latency. load from 0.1 to 0.2; latency from 20 to 23, most at load 0.2. 2 rows of data.'
+    >>> figure.data.rows
+    (('0.1', '20'), ('0.2', '23'))
+    """
+    import altair as alt
+
+    with alt.data_transformers.enable("default", max_rows=None):
+        spec = chart.to_dict()
+    spec = _rounded(spec)
+    for gone in ("$schema", "config"):
+        spec.pop(gone, None)
+    own = spec.pop("title", "")
+    own = own.get("text", "") if isinstance(own, dict) else own
+    title = title or (own if isinstance(own, str) else " ".join(own))
+    return Figure(
+        title=title,
+        caption=caption,
+        alternative=alternative or describe(spec, title),
+        data=data_of(spec) if data is None else data,
+        spec=spec,
+    )
+
+
+def describe(spec: Mapping[str, Any], title: str) -> str:
+    """Return what a chart shows, in words and numbers: the range of each axis, and the most.
+
+    Parameters
+    ----------
+    spec
+        Vega-Lite, its data inside.
+    title
+        What the chart is called.
+    """
+    columns, rows = _columns(spec)
+    parts = []
+    numeric = [
+        field
+        for field, (_, kind) in columns.items()
+        if kind == "quantitative" and any(_is_number(row.get(field)) for row in rows)
+    ]
+    for field in numeric:
+        head = columns[field][0]
+        values = [row for row in rows if _is_number(row.get(field))]
+        low, high = (pick(row[field] for row in values) for pick in (min, max))
+        said = f"{head} from {number(low)} to {number(high)}"
+        if low != high and (field != numeric[0] or len(numeric) == 1):
+            most = next(row for row in values if row[field] == high)
+            said += _where(most, columns, field, numeric[0])
+        parts.append(said)
+    for field, (head, kind) in columns.items():
+        if kind in ("nominal", "ordinal") and field not in numeric:
+            names = list(dict.fromkeys(number(row[field]) for row in rows if row.get(field)))
+            if 1 < len(names) <= 12:
+                parts.append(f"{head}: {listed(names)}")
+    words = [title] if title else []
+    words += ["; ".join(parts)] if parts else []
+    return ". ".join([*words, f"{counted(len(rows), 'row')} of data."])
+
+
+def data_of(spec: Mapping[str, Any]) -> DataTable:
+    """Return what a chart is drawn from: of its largest data set the columns that it shows.
+
+    Names come first. Where there is but one number a row, the largest come first.
+    """
+    columns, rows = _columns(spec)
+    order = sorted(columns, key=lambda field: columns[field][1] == "quantitative")
+    numeric = [field for field in order if columns[field][1] == "quantitative"]
+    if len(numeric) == 1 and all(_is_number(row.get(numeric[0])) for row in rows):
+        rows = sorted(rows, key=lambda row: -row[numeric[0]])
+    cells = ([row.get(field) for field in order] for row in rows)
+    return table_of([columns[field][0] for field in order], cells)
+
+
+def table_of(columns: Sequence[str], rows: Any, caption: str = "") -> DataTable:
+    """Return a table of a page: its cells in words, and not too many rows.
+
+    Examples
+    --------
+    >>> table_of(["load", "stable"], [(0.1, True)] * 300).rows[-1]
+    ('0.1', 'yes')
+    """
+    said = [tuple(map(number, row)) for row in rows]
+    return DataTable(tuple(columns), tuple(said[:MOST_ROWS]), len(said), caption)
+
+
+def as_json(data: Any) -> str:
+    r"""Return plain data as JSON that can stand in a page: nothing in it ends a script.
+
+    Examples
+    --------
+    >>> as_json({"name": "</script>"})
+    '{"name":"\\u003c/script>"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _where(row: Mapping[str, Any], columns: Mapping[str, Any], field: str, first: str) -> str:
+    """Return where the largest value is: at which name, or else at which place of the axis."""
+    names = [
+        number(row[other])
+        for other, (_, kind) in columns.items()
+        if kind in ("nominal", "ordinal") and isinstance(row.get(other), str)
+    ]
+    if first != field and _is_number(row.get(first)):
+        names.append(f"{columns[first][0]} {number(row[first])}")
+    return f", most at {', '.join(names)}" if names else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _columns(
+    spec: Mapping[str, Any],
+) -> tuple[dict[str, tuple[str, str]], list[dict[str, Any]]]:
+    """Return the fields that a chart shows of its largest data set, and the rows of that."""
+    sets: Mapping[str, list[dict[str, Any]]] = spec.get("datasets", {})
+    units = list(_units(spec, {}, None))
+    named = [name for _, name in units if name is not None and name in sets]
+    if not named:
+        return {}, []
+    main = max(named, key=lambda name: len(sets[name]))
+    columns: dict[str, tuple[str, str]] = {}
+    for encoding, name in units:
+        if name != main:
+            continue
+        for channel in encoding.values():
+            for each in channel if isinstance(channel, list) else [channel]:
+                field = each.get("field") if isinstance(each, dict) else None
+                if field is None or ("axis" in each and each["axis"] is None):
+                    continue
+                field = field.replace("\\", "")
+                title = each.get("title") or columns.get(field, ("", ""))[0]
+                columns[field] = (
+                    " ".join(title)
+                    if isinstance(title, list)
+                    else title or field.replace("_", " "),
+                    each.get("type") or columns.get(field, ("", "nominal"))[1],
+                )
+    hidden = {
+        each["field"]
+        for encoding, _ in units
+        for each in encoding.values()
+        if isinstance(each, dict) and "axis" in each and each["axis"] is None and "field" in each
+    }
+    if hidden:  # a drawing: places mean nothing
+        hidden |= {
+            each["field"]
+            for encoding, _ in units
+            for place, each in encoding.items()
+            if place in ("x2", "y2") and "field" in each
+        }
+    heads: set[str] = set()
+    shown: dict[str, tuple[str, str]] = {}
+    for field, (head, kind) in columns.items():
+        values = {str(row.get(field)) for row in sets[main]}
+        if field in hidden or head in heads or _is_drawing(field, head, values):
+            continue
+        heads.add(head)
+        shown[field] = head, kind
+    return shown, sets[main]
+
+
+def _is_drawing(field: str, head: str, values: set[str]) -> bool:
+    """Whether a column only says how to draw: a colour, or a base line that nothing names."""
+    return all(value.startswith("#") for value in values) or (
+        len(values) == 1 and head == field.replace("_", " ")
+    )
+
+
+def _units(
+    spec: Mapping[str, Any], encoding: Mapping[str, Any], data: str | None
+) -> Iterator[tuple[dict[str, Any], str | None]]:
+    """Yield the encodings of every mark of a chart with the name of its data."""
+    data = (spec.get("data") or {}).get("name", data)
+    encoding = {**encoding, **spec.get("encoding", {})}
+    if "mark" in spec:
+        yield dict(encoding), data
+    for name in INSIDE:
+        below = spec.get(name, [])
+        for each in [below] if isinstance(below, dict) else below:
+            yield from _units(each, encoding, data)
+
+
+def _rounded(data: Any) -> Any:
+    """Return plain data with as many digits as a chart can show."""
+    if isinstance(data, dict):
+        return {name: _rounded(value) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_rounded(value) for value in data]
+    return float(f"{data:.{DIGITS}g}") if isinstance(data, float) else data

@@ -1,0 +1,71 @@
+"""A page as HTML: a template, its style, its script and everything that they draw, in one file."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from netloom._version import __version__
+from netloom.report.page.figure import as_json
+from netloom.report.page.pages import figures_on
+from netloom.report.page.themes import THEMES
+
+if TYPE_CHECKING:
+    from netloom.report.page.pages import Page
+
+
+def render(page: Page) -> str:
+    """Return a page as the text of one HTML file.
+
+    Whatever comes from data or users is escaped; the specifications of charts stand in it as JSON,
+    with Vega, Vega-Lite and Vega-Embed beside them once.
+
+    Parameters
+    ----------
+    page
+        What it says.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    figures = list(figures_on(page.sections))
+    number = {id(figure): place for place, figure in enumerate(figures, 1)}
+    anchor = {id(section): f"part-{place}" for place, section in enumerate(page.sections, 1)}
+    specs = {f"figure-{number[id(figure)]}": figure.spec for figure in figures}
+
+    def inlined(name: str) -> Any:
+        return Markup(_file(name))  # noqa: S704 (netloom's own file)
+
+    found: str = environment.from_string(_file("page.html")).render(
+        page=page,
+        said=[section for section in page.sections if section.sentences],
+        version=__version__,
+        number=lambda figure: number[id(figure)],
+        anchor=lambda section: anchor[id(section)],
+        style=inlined("page.css"),
+        script=inlined("page.js"),
+        vega=Markup(_vega()),  # noqa: S704 (the libraries, which contain no end of a script)
+        themes=Markup(as_json(THEMES)),  # noqa: S704 (escaped by as_json)
+        specs=Markup(as_json(specs)),  # noqa: S704 (escaped by as_json)
+    )
+    return found
+
+
+def _file(name: str) -> str:
+    return files("netloom.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    import vl_convert
+    from altair.utils._importers import vl_version_for_vl_convert
+
+    version = vl_version_for_vl_convert()
+    bundle: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]
+    assert "</script" not in bundle.lower()
+    return bundle

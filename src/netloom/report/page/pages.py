@@ -1,0 +1,176 @@
+"""What a page has: its words, its sections, and where its numbers come from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.report.page.answers import VERBS, name_of
+from netloom.report.page.sections import Asked, sections_of, varied_in
+from netloom.report.page.words import counted, listed, number
+from netloom.verbs.recorded import Recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from netloom.experiments.results import Results
+    from netloom.report.page.figure import Figure
+    from netloom.report.page.sections import Section
+
+MOST_QUESTIONS = 50
+"""Questions that a page shows word by word."""
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """All that a page says.
+
+    Attributes
+    ----------
+    title, question
+        Its heading, and what was asked, in words; perhaps "".
+    sections
+        What was found.
+    facts
+        Where the numbers come from: what, and how much or which.
+    texts
+        Files and questions in full: their names and what they say.
+    """
+
+    title: str
+    question: str
+    sections: tuple[Section, ...]
+    facts: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
+    """Return the page of records and results of experiments.
+
+    Parameters
+    ----------
+    sources
+        Records of answers, and results of experiments.
+    title
+        Its title; by default that of the experiment, or what the answers are of.
+
+    Raises
+    ------
+    InputError
+        If there is no answer in them.
+    """
+    live = [each for each in sources if isinstance(each, Recorded)]
+    found = _different([each for each in sources if not isinstance(each, Recorded)])
+    asked = [each for results in found for each in _asked(results, several=len(found) > 1)]
+    asked += [
+        Asked(each, varied, each.verb) for each, varied in zip(live, varied_in(live), strict=True)
+    ]
+    if not asked:
+        raise InputError("report", "no answers", "an experiment that has some: see netloom run")
+    facts = [fact for results in found for fact in _facts(results, several=len(found) > 1)]
+    return Page(
+        title=title or _title(live, found),
+        question=" ".join(results.question for results in found if results.question),
+        sections=tuple(sections_of(asked)),
+        facts=(*facts, *_facts_of_live(live)),
+        texts=(*((each.name, each.text) for each in found), *_questions(live)),
+    )
+
+
+def figures_on(sections: Sequence[Section]) -> Iterator[Figure]:
+    """Yield the figures of sections and of those below them, from top to bottom."""
+    for section in sections:
+        yield from section.figures
+        yield from figures_on(section.below)
+
+
+def _different(found: Sequence[Results]) -> list[Results]:
+    """Return results of experiments, each once: a file and its store name the same."""
+    keys = {tuple(each.point.key for each in results.answered): results for results in found}
+    return list(keys.values())
+
+
+def _asked(results: Results, *, several: bool) -> Iterator[Asked]:
+    for each in results.answered:
+        section = f"{results.name} {each.point.section}" if several else each.point.section
+        yield Asked(each.record, each.point.varied, section)
+
+
+def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:
+    titles = [results.title or results.name for results in found]
+    if titles:
+        return listed(titles)
+    names = list(dict.fromkeys(name_of(each) or VERBS[each.verb] for each in live))
+    return listed(names, 3)
+
+
+def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
+    """Return where the numbers of an experiment come from."""
+    answered = results.answered
+    points = counted(len(answered), "point") + " answered"
+    if results.missing:
+        points += f", {number(results.missing)} not yet"
+    if results.refused:
+        reasons = list(dict.fromkeys(each.reason for each in results.refused))
+        points += f", {number(len(results.refused))} that cannot be asked: {listed(reasons, 3)}"
+    facts = [("Experiment", results.name), ("Points", points)]
+    if answered:
+        seeds = sorted({each.record.figures["provenance"]["seed"] for each in answered})
+        facts += [
+            ("netloom", listed(sorted({each.version for each in answered}))),
+            ("Seeds", listed([str(seed) for seed in seeds], 12)),
+            ("CPU time", _duration(sum(each.cpu_seconds for each in answered))),
+            ("Finished", _time(max(each.finished for each in answered))),
+        ]
+    head = f"{results.name}: " if several else ""
+    return [(f"{head}{name}" if name != "Experiment" else name, said) for name, said in facts]
+
+
+def _facts_of_live(live: Sequence[Recorded]) -> list[tuple[str, str]]:
+    if not live:
+        return []
+    origins = [each.figures["provenance"] for each in live]
+    return [
+        ("Answers", counted(len(live), "answer")),
+        ("netloom", listed(sorted({each["netloom"] for each in origins}))),
+        ("Seeds", listed([str(seed) for seed in sorted({each["seed"] for each in origins})], 12)),
+    ]
+
+
+def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
+    """Return the questions of answers in full, but what was left open."""
+    said = []
+    for each in live[:MOST_QUESTIONS]:
+        asked: dict[str, Any] = {
+            name: value for name, value in each.configuration.items() if value is not None
+        }
+        text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
+        said.append((f"{VERBS[each.verb]}: {name_of(each)}".rstrip(": "), text))
+    return said
+
+
+def _time(iso: str) -> str:
+    """Return an ISO date and time, UTC, as people write it.
+
+    Examples
+    --------
+    >>> _time("2026-11-22T04:19:39+00:00")
+    '2026-11-22, 04:19 UTC'
+    """
+    date, _, clock = iso.partition("T")
+    return f"{date}, {clock[:5]} UTC"
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> _duration(3.21), _duration(600), _duration(10_000)
+    ('3.21 s', '10 min', '2.8 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.2g} min" if seconds < 7200 else f"{seconds / 3600:.2g} h"

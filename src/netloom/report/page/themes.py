@@ -1,0 +1,47 @@
+"""The colours of charts on white and on near-black: Vega's configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netloom.report.colours import DARK_LOAD_COLOURS, LOAD_COLOURS
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+
+def _theme(ink: str, quiet: str, grid: str, ramp: list[str]) -> dict[str, Any]:
+    """Return the configuration of charts for one background.
+
+    Parameters
+    ----------
+    ink, quiet, grid
+        Colours of titles, of labels, and of lines behind.
+    ramp
+        From channels that carry nothing to the busiest.
+    """
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": quiet, "titleColor": ink, "gridColor": grid, "domainColor": quiet,
+            "tickColor": quiet, "labelFontSize": 11.5, "titleFontSize": 12.5,
+            "titleFontWeight": 500, "titlePadding": 9, "labelPadding": 5, "tickSize": 4,
+        },
+        "legend": {
+            "labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12.5,
+            "titleFontWeight": 500,
+        },
+        "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 12},
+        "title": {"color": ink, "subtitleColor": quiet, "fontSize": 13.5, "fontWeight": 600},
+        "text": {"color": quiet},
+        "range": {"ramp": ramp},
+    }  # fmt: skip
+
+
+THEMES = {
+    "light": _theme("#1c232b", "#4f5a66", "#e4e8ec", LOAD_COLOURS),
+    "dark": _theme("#e8ebef", "#a9b3be", "#2b323b", DARK_LOAD_COLOURS),
+}
+"""Vega's configuration on white and on near-black."""

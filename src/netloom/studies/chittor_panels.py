@@ -1,0 +1,111 @@
+"""What the exhibits of Chittor 1991 share: curves, tables in the thesis's form, quicker runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.figures import COMPUTED, Cell, Grid, Plot
+from netloom.simulation.intervals import batch_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import ArrayLike
+
+    from netloom.studies.validation import Row
+
+APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
+
+
+def curve(
+    series: str,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    whose: str = COMPUTED,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+) -> pl.DataFrame:
+    """Return the points of one curve, as ``figures.Plot`` has them; y is one number, or one each.
+
+    Examples
+    --------
+    >>> curve("ν = 2", [0, 1], 3.0)["y"].to_list()
+    [3.0, 3.0]
+    """
+    import polars as pl
+
+    at = np.asarray(x)
+    columns: dict[str, Any] = {
+        "series": [series] * len(at),
+        "x": at if at.dtype.kind == "U" else at.astype(np.float64),
+        "y": np.broadcast_to(np.asarray(y, np.float64), at.shape),
+        "whose": [whose] * len(at),
+    }
+    if low is not None and high is not None:
+        columns["low"], columns["high"] = np.asarray(low), np.asarray(high)
+    return pl.DataFrame(columns)
+
+
+def plot(
+    title: str,
+    axes: tuple[str, str],
+    curves: Iterable[pl.DataFrame],
+    *,
+    form: Literal["lines", "points", "steps", "bars"] = "lines",
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Plot:
+    """Return one pair of axes with these curves."""
+    import polars as pl
+
+    table = pl.concat(list(curves), how="diagonal_relaxed")
+    return Plot(title, *axes, table, form, log_x, log_y)
+
+
+def averaged(
+    series: str, table: pl.DataFrame, y: str, *, x: str = "applied", percent: bool = True
+) -> pl.DataFrame:
+    """Return the curve of the means of a table's runs, with their 95 % confidence intervals.
+
+    ``percent`` is whether ``x`` is a share, to be shown in per cent.
+    """
+    xs = np.unique(table[x].to_numpy())
+    found = []
+    for value in xs:
+        samples = table.filter(table[x] == value)[y].to_numpy()
+        mean, half = batch_interval(samples, np.ones(len(samples)))
+        found.append((mean, 0.0 if len(samples) < 2 else half))
+    means, halves = np.array(found).T
+    at = 100 * xs if percent else xs
+    if (table.group_by(x).len()["len"] < 2).any():
+        return curve(series, at, means)
+    return curve(series, at, means, low=means - halves, high=means + halves)
+
+
+def cell(row: Row) -> Cell:
+    """Return a row of ``netloom validate`` as a cell of a table."""
+    return Cell(row.printed, row.computed, row.within)
+
+
+def grid(title: str, columns: Sequence[str], cells: Mapping[tuple[str, str], Cell]) -> Grid:
+    """Return a table of cells by label and column; what is missing stays empty.
+
+    Examples
+    --------
+    >>> grid("t", ("N", "a", "b"), {("64", "a"): Cell(1, 1), ("64", "b"): Cell(2, 2)}).rows[0][0]
+    '64'
+    """
+    labels = dict.fromkeys(label for label, _ in cells)
+    rows = tuple(
+        (label, tuple(cells.get((label, column)) for column in columns[1:])) for label in labels
+    )
+    return Grid(title, tuple(columns), rows)
+
+
+def changed(known: Mapping[str, Any], item: str, **changes: Any) -> dict[str, Any]:
+    """Return a data file's content with other sizes, seeds or mappings of one item."""
+    return {**known, item: {**known[item], **changes}}

@@ -1,0 +1,190 @@
+"""Every table and figure of the papers, recomputed by name: ``chittor/fig-5.12``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom._version import __version__
+from netloom.errors import InputError
+from netloom.figures import Grid, Plot
+from netloom.studies.running import STUDIES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from netloom.studies.validation import Row
+
+
+class Shown(NamedTuple):
+    """What a table or figure shows, recomputed.
+
+    Attributes
+    ----------
+    panels
+        In the paper's order: pairs of axes, or tables.
+    rows
+        Its printed numbers beside the computed ones, as ``netloom validate`` has them.
+    remarks
+        What to know before comparing: errata, what the paper leaves open, what a quick run leaves
+        out.
+    """
+
+    panels: tuple[Plot | Grid, ...]
+    rows: tuple[Row, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Exhibit(NamedTuple):
+    """A table or figure: what it shows, in one line, and what recomputes it.
+
+    ``recompute`` takes whether to be quick (less than half a minute, with the machine cold).
+    """
+
+    line: str
+    recompute: Callable[[bool], Shown]
+
+
+PAPERS = {
+    "chittor": (
+        "chittor_exhibits",
+        "chittor_contention_exhibits",
+        "chittor_machine_exhibits",
+        "chittor_program_exhibits",
+    ),
+    "shahrabi": ("shahrabi_exhibits",),
+    "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
+    "feldmann": ("feldmann_exhibits",),
+    "johnson": ("johnson_exhibits",),
+}
+"""The modules of this package with the ``EXHIBITS`` of each paper, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibited:
+    """A table or figure that was recomputed.
+
+    Attributes
+    ----------
+    name, line, quick
+        Which, what it shows, and whether it was the quick variant.
+    shown
+        Panels, rows and remarks.
+    """
+
+    name: str
+    line: str
+    quick: bool
+    shown: Shown
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped before its end: never, since what is half done is not shown."""
+        return False
+
+    @property
+    def sentence(self) -> str:
+        """How the printed and the computed numbers compare, in one line."""
+        rows = self.shown.rows
+        if not rows and any(isinstance(panel, Grid) for panel in self.shown.panels):
+            return "No number here is held to a tolerance."
+        if not rows:
+            return "The paper prints no numbers here to compare with; the shape is what it shows."
+        outside = [row for row in rows if not row.within]
+        known = sum(bool(row.reason) for row in outside)
+        words = f"{len(rows) - len(outside)} of {len(rows)} printed numbers reproduced"
+        if outside:
+            words += f"; {len(outside)} outside their tolerance ({known} with a known reason)"
+        return f"{words}."
+
+    def table(self) -> pl.DataFrame:
+        """Return everything shown, one row a point or cell, with the panel it belongs to."""
+        import polars as pl
+
+        parts = [_tidy(panel) for panel in self.shown.panels]
+        return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame({"panel": []})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data, the JSON of ``netloom study run``."""
+        return {
+            "study": self.name,
+            "shows": self.line,
+            "quick": self.quick,
+            "panels": [
+                {"title": panel.title, "table": _tidy(panel).drop("panel").to_dicts()}
+                for panel in self.shown.panels
+            ],
+            "rows": [row.to_dict() for row in self.shown.rows],
+            "remarks": list(self.shown.remarks),
+            "verdict": self.sentence,
+            "netloom": __version__,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.line}{', quick' * self.quick}>\n{self.sentence}"
+
+
+def exhibits() -> dict[str, Exhibit]:
+    """Return all tables and figures, by names such as ``chittor/fig-5.12``, in their order."""
+    return {f"{paper}/{item}": each for paper in PAPERS for item, each in _of(paper).items()}
+
+
+def recompute(name: str, *, quick: bool = False) -> Exhibited:
+    """Recompute a table or figure of a paper.
+
+    Parameters
+    ----------
+    name
+        Such as ``chittor/fig-5.12``; see ``exhibits``.
+    quick
+        Only as much as takes less than half a minute: fewer mappings, seeds or points.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or figure.
+
+    Examples
+    --------
+    >>> recompute("johnson/table-1").shown.panels[0].columns
+    ('network speed', '10³ processors', '10⁶ processors')
+    """
+    paper, _, item = name.partition("/")
+    if paper not in PAPERS or item not in (known := _of(paper)):
+        raise unknown(name)
+    return Exhibited(name, known[item].line, quick, known[item].recompute(quick))
+
+
+def unknown(name: str) -> InputError:
+    """Return what is wrong with a name that no study has: the nearest one that there is."""
+    near = get_close_matches(name, [*exhibits(), *STUDIES], n=1, cutoff=0.5)
+    wanted = (
+        f"'{near[0]}' perhaps; all: netloom study list" if near else "one of netloom study list"
+    )
+    return InputError("study", f"'{name}'", wanted)
+
+
+def _of(paper: str) -> dict[str, Exhibit]:
+    found: dict[str, Exhibit] = {}
+    for module in PAPERS[paper]:
+        found |= import_module(f"netloom.studies.{module}").EXHIBITS
+    return found
+
+
+def _tidy(panel: Plot | Grid) -> pl.DataFrame:
+    import polars as pl
+
+    if isinstance(panel, Plot):
+        return panel.table.select(pl.lit(panel.title).alias("panel"), pl.all())
+    cells = [
+        {"panel": panel.title, "row": label, "column": column, **cell._asdict()}
+        for label, row in panel.rows
+        for column, cell in zip(panel.columns[1:], row, strict=True)
+        if cell is not None
+    ]
+    schema = {"printed": pl.Float64, "computed": pl.Float64, "within": pl.Boolean}
+    return pl.DataFrame(cells, schema_overrides=schema, infer_schema_length=None)

@@ -1,0 +1,120 @@
+"""The commands ``netloom run``, ``results`` and ``schema``."""
+
+import json
+import sys
+
+import polars as pl
+import pytest
+
+from netloom.cli import main
+from netloom.experiments import load_results
+from netloom.experiments import run as run_experiment
+from tests.experiments.small import write
+
+TWO = "title = 'two'\n[analyze]\non = ['mesh:2x2', 'ring:4']\napp = 'ring.mtx'\n"
+
+
+@pytest.fixture
+def netloom(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["netloom", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """An experiment that has been run."""
+    file = write(tmp_path_factory.mktemp("done"), TWO)
+    run_experiment(file, workers=1)
+    return file
+
+
+def test_a_run_shows_what_it_found_and_how_to_go_on(netloom, done):
+    code, out, err = netloom("run", done)
+    assert (code, err) == (0, "")
+    assert "2 points answered." in out
+    assert f"netloom report {done.with_suffix('.sqlite')}" in out
+
+
+def test_results_are_shown_and_written(netloom, done, tmp_path):
+    _, shown, _ = netloom("results", done)
+    assert "mesh:2x2" in shown
+    assert "ring:4" in shown
+    code, csv, _ = netloom("results", done, "--csv", "-")
+    assert code == 0
+    table = load_results(done).table()
+    assert pl.read_csv(csv.encode())["on"].to_list() == table["on"].to_list()
+    netloom("results", done, "--csv", "a.csv", "--parquet", "a.parquet")
+    assert pl.read_parquet("a.parquet").equals(table)
+    assert len(pl.read_csv("a.csv")) == 2
+    _, text, _ = netloom("results", done.with_suffix(".sqlite"), "--json", "--provenance")
+    found = json.loads(text)
+    assert (found["answered"], found["missing"], found["refused"]) == (2, 0, [])
+    assert found["rows"][0]["point_cpu_seconds"] > 0
+
+
+def test_the_json_of_a_run_is_that_of_its_results(netloom, done):
+    _, of_run, _ = netloom("run", done, "--json")
+    _, of_results, _ = netloom("results", done, "--json")
+    assert json.loads(of_run) == json.loads(of_results)
+
+
+def test_a_dry_run_counts_and_leaves_nothing(netloom, tmp_path):
+    file = write(tmp_path, TWO)
+    code, out, err = netloom("run", file, "--dry-run", "--workers", 2)
+    assert (code, err) == (0, "")
+    assert "2 points, 2 of them to be answered: about" in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ring.mtx", "small.toml"]
+    _, text, _ = netloom("run", file, "--dry-run", "--json")
+    (section,) = json.loads(text)["sections"]
+    assert section["points"] == 2
+    assert 0 < section["point_seconds"] < 60
+
+
+def test_a_dry_run_after_a_run_has_nothing_to_do(netloom, done):
+    _, out, _ = netloom("run", done, "--dry-run")
+    assert "2 points, 0 of them to be answered." in out
+
+
+def test_points_that_cannot_be_asked_end_with_2(netloom, tmp_path):
+    file = write(tmp_path, TWO.replace("'ring.mtx'", "['ring.mtx', 'ring:9']"))
+    code, out, err = netloom("run", file, "--workers", 1)
+    assert code == 2
+    assert "2 points answered, 2 that cannot be asked" in out
+    lines = err.splitlines()
+    assert len(lines) == 2  # one a reason
+    assert all(line.startswith("netloom: a point cannot be asked: ") for line in lines)
+
+
+def test_the_schema_is_json(netloom):
+    code, out, _ = netloom("schema")
+    assert code == 0
+    assert json.loads(out)["properties"]["map"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "none.toml"], "none.toml: found no such file"),
+        (["run", "small.toml", "--workers", "0"], "workers: found 0"),
+        (["run", "small.toml", "--cluster", "tcp://127.0.0.1:9", "--dry-run"], "a dry run"),
+        (["run", "small.toml", "--store", "small.toml"], "small.toml: found no store"),
+        (["results", "none.sqlite"], "none.sqlite: found no such file"),
+        (["results", "small.toml"], "small.sqlite: found no such file"),
+        (["results", "small.toml", "--csv", "a.txt"], "a.txt: found suffix '.txt'"),
+        (["results", "small.toml", "--csv", "a.parquet"], "a.parquet: found suffix '.parquet'"),
+    ],
+)
+def test_mistakes_are_one_line(netloom, tmp_path, words, said):
+    write(tmp_path, TWO)
+    code, out, err = netloom(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1

@@ -1,0 +1,64 @@
+"""Every ``console`` block of the pages runs, and prints what the page shows.
+
+A line that begins with ``$`` is a command (``\\`` at its end continues it); what follows is what it
+prints, ``...`` or ``…`` standing for anything. A page's commands run one after the other in one
+folder, which has ``examples/`` in it, so that a later one can read what an earlier one wrote.
+"""
+
+import doctest
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from netloom.cli import main
+
+DOCS = Path("docs").resolve()
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text())
+
+
+def commands(page):
+    """What a page's console blocks ask and show: ``(line, command, output)``."""
+    inside, found = False, []
+    for number, line in enumerate(page.splitlines(), start=1):
+        if line.startswith("```"):
+            inside = line.strip() == "```console"
+        elif inside and line.startswith("$ "):
+            found.append([number, line[2:], ""])
+        elif inside and not found[-1][2] and found[-1][1].endswith("\\"):
+            found[-1][1] = found[-1][1][:-1] + line.strip()
+        elif inside:
+            found[-1][2] += line + "\n"
+    return found
+
+
+def run(command, capsys, monkeypatch):
+    """Run a command as a shell would: its exit code, and all that it printed."""
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    with pytest.raises(SystemExit) as end:
+        main()
+    said = capsys.readouterr()
+    return end.value.code or 0, said.out + said.err
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_pages_commands_print_what_it_shows(page, tmp_path, capsys, monkeypatch):
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    monkeypatch.chdir(tmp_path)
+    same = doctest.OutputChecker().check_output
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    asked = commands(page.read_text())
+    assert asked
+    for line, command, shown in asked:
+        assert command.startswith("netloom "), f"{page.name}:{line}: only netloom's commands run"
+        code, said = run(command, capsys, monkeypatch)
+        refused = shown.startswith("netloom: ")
+        assert code == (2 if refused else 0), f"{page.name}:{line}: exit code {code}: {said}"
+        wanted = shown.replace("…", "...")
+        assert not shown or same(wanted, said, flags), f"{page.name}:{line}: {command}\n{said}"
+
+
+def test_what_a_page_shows_is_compared():
+    page = "```console\n$ netloom a \\\n    b\n1 ... 3\n$ netloom c\n```\n```\n$ not run\n```\n"
+    assert commands(page) == [[2, "netloom a b", "1 ... 3\n"], [5, "netloom c", ""]]

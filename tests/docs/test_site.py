@@ -1,0 +1,106 @@
+"""The site builds without a warning, holds every page, and loads nothing from elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import yaml
+
+DOCS = Path("docs")
+REFERENCE = sorted(page for page in (DOCS / "reference").glob("*.md") if page.stem != "index")
+LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src"}
+"""The tags that make a browser load something, and where they say what."""
+
+
+def test_every_page_is_in_the_navigation_once():
+    settings = yaml.safe_load(Path("mkdocs.yml").read_text())
+
+    def pages(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [page for part in (entry if isinstance(entry, list) else entry.values())
+                for page in pages(part)]  # fmt: skip
+
+    written = sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    assert sorted(pages(settings["nav"])) == written
+
+
+def test_every_picture_is_shown():
+    shown = "".join(page.read_text() for page in [*DOCS.rglob("*.md"), Path("README.md")])
+    assert [file.name for file in (DOCS / "pictures").iterdir() if file.name not in shown] == []
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Build the site as ``make docs`` does: links that lead nowhere are errors."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=quiet)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class _Loads(HTMLParser):
+    """What a page makes a browser load."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "link" and attributes.get("rel") in ("canonical", "prev", "next"):
+            return
+        if (address := attributes.get(LOADED.get(tag, ""))) is not None:
+            self.found.append(address)
+
+
+def loads(text):
+    """Return the addresses that a page's tags name."""
+    parser = _Loads()
+    parser.feed(text)
+    return parser.found
+
+
+def test_nothing_is_loaded_from_the_network(site):
+    elsewhere = re.compile(r"^(\w+:)?//")
+    pages = list(site.rglob("*.html"))
+    addresses = {address for page in pages for address in loads(page.read_text())}
+    assert any(address.endswith(".css") for address in addresses)
+    assert any(address.endswith(".js") for address in addresses)
+    assert [address for address in addresses if elsewhere.match(address)] == []
+    for style in [*pages, *site.rglob("*.css"), *site.rglob("*.svg")]:
+        named = re.findall(
+            r"(?:@import\s+|url\()\s*[\"']?((?:\w+:)?//[^\"')\s]+)", style.read_text()
+        )
+        assert named == [], style.name
+    for picture in site.rglob("*.svg"):
+        assert re.findall(r"href=[\"'](?:\w+:)?//", picture.read_text()) == [], picture.name
+
+
+def test_a_load_from_elsewhere_would_be_seen():
+    page = '<script src="https://cdn.example/a.js"></script><link rel="stylesheet" href="//b.css">'
+    assert loads(page + '<a href="https://example.org">') == ["https://cdn.example/a.js", "//b.css"]
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
+def test_the_reference_has_every_public_name(site, page):
+    text = (site / "reference" / f"{page.stem}.html").read_text()
+    packages = [f"netloom.{page.stem}"]
+    if page.stem == "simulation":
+        packages = [f"netloom.simulation.{engine}" for engine in ("network", "worm", "combining")]
+    for package in packages:
+        names = import_module(package).__all__
+        described = set(re.findall(rf'id="{package}\.(?:\w+\.)?(\w+)"', text))
+        assert sorted(set(names) - described) == []
+
+
+def test_every_package_of_the_house_has_its_page():
+    packages = {file.parent.name for file in Path("src/netloom").glob("*/__init__.py")}
+    assert packages - {"cli", "studies"} == {page.stem for page in REFERENCE}

@@ -1,0 +1,63 @@
+from pathlib import Path
+
+from netloom.experiments.inputs import find_inputs, renamed, unpack
+
+
+def test_files_folders_and_globs_are_found(tmp_path):
+    for name in ("a.mtx", "b.mtx", "net.graphml"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "prof").mkdir()
+    (tmp_path / "prof" / "x.0.prof").write_text("0")
+    (tmp_path / "prof" / "x.1.prof").write_text("1")
+    fields = {
+        "app": ["a.mtx@0-3", "b.mtx@4-7"],
+        "on": "graph:net.graphml",
+        "mapping": "identity",
+        "messages": "prof",
+        "order": "prof/x.*.prof",
+        "router": "a.mtx",  # not a field that names files
+    }
+    found = {each.name: each.files for each in find_inputs(fields, tmp_path)}
+    assert found == {
+        "a.mtx": ("a.mtx",),
+        "b.mtx": ("b.mtx",),
+        "net.graphml": ("net.graphml",),
+        "prof": ("x.0.prof", "x.1.prof"),
+        "prof/x.*.prof": ("x.0.prof", "x.1.prof"),
+    }
+
+
+def test_only_the_content_makes_the_digest(tmp_path):
+    for name, text in (("a", "1"), ("b", "1"), ("c", "2")):
+        (tmp_path / name).write_text(text)
+    one, same, other = (next(find_inputs({"app": each}, tmp_path)).digest for each in "abc")
+    assert one == same != other
+
+
+def test_contents_unpacked_are_found_by_the_same_names(tmp_path):
+    (tmp_path / "prof").mkdir()
+    (tmp_path / "prof" / "x.0.prof").write_text("zero")
+    (tmp_path / "a.mtx").write_text("a")
+    for written in ("prof", "prof/*.prof", "a.mtx"):
+        (each,) = find_inputs({"app": written}, tmp_path)
+        path = Path(unpack(written, each.digest, each.contents()))
+        assert tmp_path not in path.parents
+        (again,) = find_inputs({"app": str(path)}, Path("/"))
+        assert again.contents() == each.contents()
+        assert unpack(written, each.digest, each.contents()) == str(path)
+
+
+def test_names_are_replaced_where_they_are_files_only():
+    names = {"a.mtx": "/data/a.mtx", "plate.msh": "/data/plate.msh"}
+    asked = {
+        "app": "a.mtx@0-3",
+        "on": "torus:4x4",
+        "trace": "xa.mtx",
+        "order": ["fem:plate.msh/4"],
+    }
+    assert renamed(asked, names) == {
+        "app": "/data/a.mtx@0-3",
+        "on": "torus:4x4",
+        "trace": "xa.mtx",
+        "order": ["fem:/data/plate.msh/4"],
+    }

@@ -1,0 +1,37 @@
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from netloom.experiments.schema import schema
+from tests.experiments.small import SWEEP
+from tests.experiments.test_file import WRONG
+
+
+@pytest.fixture(scope="module")
+def validator():
+    found = schema()
+    jsonschema.Draft202012Validator.check_schema(found)
+    return jsonschema.Draft202012Validator(found)
+
+
+@pytest.mark.parametrize("text", [SWEEP, *(p.read_text() for p in Path("examples").glob("*.toml"))])
+def test_what_runs_fits_the_schema(validator, text):
+    validator.validate(tomllib.loads(text))
+
+
+@pytest.mark.parametrize("text", [text for text, *_ in WRONG if "lod" in text or "titel" in text])
+def test_names_that_are_not_there_do_not(validator, text):
+    assert not validator.is_valid(tomllib.loads(text))
+
+
+def test_every_field_says_what_it_is():
+    silent = [
+        (words, name)
+        for words, form in schema()["$defs"].items()
+        if words not in ("range", "predict")
+        for name, field in form["properties"].items()
+        if "description" not in field and "anyOf" in field and "$ref" not in field["anyOf"][0]
+    ]
+    assert silent == []

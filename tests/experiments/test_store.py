@@ -1,0 +1,125 @@
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from netloom.errors import InputError
+from netloom.experiments import store as stores
+from netloom.experiments.answer import Answer
+from netloom.experiments.store import Store
+from tests.experiments.small import experiment
+
+ANSWER = Answer('{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0)
+
+
+@pytest.fixture
+def asked(tmp_path):
+    return experiment(tmp_path)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "deep" / "store.sqlite"
+
+
+def test_an_answer_comes_back_as_it_was_kept(asked, path):
+    point = asked.points[0]
+    with Store(path, create=True) as store:
+        assert store.answer(point.key) is None
+        store.keep(point, ANSWER)
+    with Store(path) as store:
+        assert store.answer(point.key) == ANSWER
+        store.keep(point, ANSWER._replace(figures="{}", tables={}))
+        assert store.answer(point.key) == ANSWER  # the first stays
+        assert store.outcome(point.key) == (False, True)
+
+
+def test_an_experiment_comes_back_without_its_file(asked, path):
+    with Store(path, create=True) as store:
+        store.register(asked)
+        store.register(asked)
+    with Store(path) as store:
+        (kept,) = store.experiments()
+        assert (kept.name, kept.title, kept.text) == ("small.toml", asked.title, asked.text)
+        assert store.points(kept.key) == list(asked.points)
+        assert store.outcomes(kept.key) == {}
+        store.keep(asked.points[3], ANSWER._replace(refusal="no", saturated=None))
+        assert store.outcomes(kept.key) == {asked.points[3].key: (True, None)}
+        more = asked.points[0].at(0.45)
+        store.ask(kept.key, [asked.points[0], more])
+        assert store.points(kept.key) == [*asked.points, more]
+
+
+def test_half_an_answer_is_none(asked, path, monkeypatch):
+    bad = ANSWER._replace(tables={"table": b"", "nodes": object()})
+    with Store(path, create=True) as store:
+        with pytest.raises(sqlite3.Error):
+            store.keep(asked.points[0], bad)
+        assert store.answer(asked.points[0].key) is None
+        store.keep(asked.points[0], ANSWER)  # and the store is as good as before
+
+
+def test_two_processes_do_not_claim_the_same_point(asked, path):
+    key = asked.points[0].key
+    with Store(path, create=True) as one, Store(path) as other:
+        assert one.claim(key)
+        assert one.claim(key)
+        assert not other.claim(key)
+        one.release(key)
+        assert other.claim(key)
+        other.keep(asked.points[0], ANSWER)
+        assert not one.claim(key)
+        assert one.claim("another")
+        one.close()
+        one._db = sqlite3.connect(path)  # to be closed again
+        assert other.claim("another")
+
+
+def test_what_a_dead_process_has_claimed_is_free(path, tmp_path):
+    with Store(path, create=True) as store:
+        claim = f"from netloom.experiments.store import Store\nStore({str(path)!r}).claim('a')"
+        subprocess.run([sys.executable, "-c", claim], check=True)
+        assert store._db.execute("SELECT count(*) FROM claims").fetchone() == (1,)
+        assert store.claim("a")
+
+
+def test_what_another_machine_has_claimed_is_free_once_it_is_silent(path, monkeypatch):
+    with Store(path, create=True) as store, Store(path) as other:
+        monkeypatch.setattr(stores, "gethostname", lambda: "elsewhere")
+        assert other.claim("a")
+        monkeypatch.setattr(stores, "gethostname", lambda: "here")
+        now = stores.time.time()
+        monkeypatch.setattr(stores.time, "time", lambda: now + stores.STALE_SECONDS - 1)
+        assert not store.claim("a")
+        other.show_life()
+        monkeypatch.setattr(stores.time, "time", lambda: now + stores.STALE_SECONDS + 1)
+        assert not store.claim("a")
+        monkeypatch.setattr(stores.time, "time", lambda: now + 2 * stores.STALE_SECONDS)
+        assert store.claim("a")
+
+
+def test_what_is_no_store(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        Store(tmp_path / "none.sqlite")
+    text = tmp_path / "text.sqlite"
+    text.write_text("this is no database, however long it may be" * 50)
+    with pytest.raises(InputError, match="no store"):
+        Store(text)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as db:
+        db.execute("CREATE TABLE mine (x)")
+    db.close()
+    for create in (False, True):
+        with pytest.raises(InputError, match="another program's"):
+            Store(foreign, create=create)
+    with pytest.raises(InputError, match="no store"):
+        Store(text / "below.sqlite", create=True)
+
+
+def test_this_process_lives_and_another_does_not():
+    assert stores._is_process(os.getpid())
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    assert not stores._is_process(dead.pid)

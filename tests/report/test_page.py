@@ -1,0 +1,411 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+from scipy.stats import t as student
+from typer.testing import CliRunner
+
+from netloom.cli.report import report as report_command
+from netloom.errors import InputError
+from netloom.report.colours import DARK_LOAD_COLOURS
+from netloom.report.page import page_of, report, write_report
+from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
+from netloom.report.page.curve_verdicts import curve_sentences
+from netloom.report.page.curves import deviations, find_curves, point_at
+from netloom.report.page.figure import as_json
+from netloom.report.page.html import render
+from netloom.report.page.pages import figures_on
+from netloom.report.page.themes import THEMES
+from netloom.report.page.words import number
+from netloom.verbs import predict_torus_broadcast, simulate, simulate_broadcast
+from netloom.verbs.predict_torus_broadcast import SIMULATED
+from netloom.verbs.recorded import Recorded, record
+from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
+from tests.report.page_samples import small_results, store
+from tests.verbs.small_answers import ANSWERS, there_and_back
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Tree(HTMLParser):
+    """The elements of a page in order, and whether their tags match."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.text = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        parents = [each["tag"] for each in self.open]
+        element = {"tag": tag, "in": parents, "text": "", **dict(attributes)}
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()["tag"] == tag, f"</{tag}>"
+
+    def handle_data(self, data):
+        for each in self.open:
+            each["text"] += data
+
+    def all(self, tag, **attributes):
+        return [
+            each
+            for each in self.elements
+            if each["tag"] == tag and all(each.get(name) == of for name, of in attributes.items())
+        ]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return page_of([small_results()])
+
+
+@pytest.fixture(scope="module")
+def text(page):
+    return render(page)
+
+
+@pytest.fixture(scope="module")
+def tree(text):
+    return Tree(text)
+
+
+def simulated(on, load):
+    """The runs of one network and load, straight from the answers."""
+    return [
+        each.record.tables["table"].row(0, named=True)
+        for each in small_results().answered
+        if each.point.verb == "simulate"
+        and (each.point.fields["on"], each.point.fields["load"]) == (on, load)
+    ]
+
+
+def test_the_page_says_title_question_verdict_and_where_numbers_come_from(tree, page):
+    (title,) = tree.all("h1")
+    assert title["text"] == "Torus or mesh?"
+    assert tree.all("p", **{"class": "question"})[0]["text"] == "What do the wraps buy at 16 nodes?"
+    verdict = next(each for each in tree.all("section") if each.get("class") == "verdict")
+    assert "torus:4x4 carries most: up to 0.7, 1.4 times as much as mesh:4x4" in verdict["text"]
+    for section in page.sections:
+        assert all(sentence in verdict["text"] for sentence in section.sentences)
+    facts = dict(page.facts)
+    assert facts["Points"] == f"{len(small_results().answered)} points answered"
+    assert facts["Seeds"] == "1, 2 and 3"
+    assert [each["text"] for each in tree.all("pre")] == [small_results().text]
+
+
+def test_headings_go_down_one_level_at_a_time_and_links_lead_somewhere(tree):
+    levels = [int(each["tag"][1]) for each in tree.elements if re.fullmatch(r"h\d", each["tag"])]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    names = [each["id"] for each in tree.elements if "id" in each]
+    assert len(names) == len(set(names))
+    for each in tree.all("a"):
+        assert each["href"].removeprefix("#") in names
+    for each in tree.elements:
+        assert each.get("aria-labelledby", names[0]) in names
+
+
+def test_every_chart_has_a_name_a_caption_words_and_a_table(tree, page):
+    figures = list(figures_on(page.sections))
+    assert len(figures) > 8
+    assert len(tree.all("figure")) == len(figures)
+    drawn = tree.all("div", role="img")
+    for figure, chart, whole in zip(figures, drawn, tree.all("figure"), strict=True):
+        assert chart["aria-label"] == f"{figure.title}. {figure.alternative}"
+        assert re.search(r"\d", figure.alternative)
+        assert figure.title in whole["text"]
+        assert "noscript" in [each["tag"] for each in tree.elements if "figure" in each["in"]]
+        assert len(figure.data.rows) >= 1
+        assert len({len(row) for row in figure.data.rows} | {len(figure.data.columns)}) == 1
+    tables = [each for each in tree.all("table") if "figure" in each["in"]]
+    assert len(tables) == len(figures)
+
+
+def test_words_and_tables_of_curves_are_the_answers_numbers(page):
+    latency = page.sections[0].figures[0]
+    for on, last in (("torus:4x4", 0.7), ("mesh:4x4", 0.5)):
+        means = [row["packet_latency_mean"] for row in simulated(on, last)]
+        assert len(means) == 3
+        half = student.ppf(0.975, 2) * np.std(means, ddof=1) / np.sqrt(3)
+        rows = [row for row in latency.data.rows if row[:3] == (on, "simulated", number(last))]
+        low, high = np.mean(means) - half, np.mean(means) + half
+        assert rows == [
+            (on, "simulated", number(last), number(float(np.mean(means))), number(low),
+             number(high), "3")
+        ]  # fmt: skip
+        assert f"to {number(float(np.mean(means)))} at {number(last)}" in latency.alternative
+    assert "saturates from 0.7 to 0.9" in latency.alternative
+    assert not any(row["stable"] for row in simulated("torus:4x4", 0.9))
+
+
+def test_the_words_of_a_drawn_network_name_its_busiest_channel(page):
+    detail = page.sections[0].below[0]
+    assert (
+        detail.title == "torus:4x4 at 0.7, the highest load it keeps up with (the first of 3 runs)"
+    )
+    drawn, spread = detail.figures
+    used = max(row["utilisation_max"] for row in simulated("torus:4x4", 0.7)[:1])
+    busiest = drawn.data.rows[0]
+    assert busiest[1] == number(float(f"{used:.6g}"))
+    assert f"to {busiest[1]}, most at {busiest[0]}." in drawn.alternative
+    assert drawn.data.total == 64
+    assert "packet latency" in spread.alternative
+
+
+def test_models_stand_beside_what_they_predict_and_say_how_far_off_they_are():
+    group = find_curves([each.record for each in small_results().answered])[0]
+    assert group.of == (0, 1)
+    for place, curve in enumerate(group.simulated):
+        model = group.model_of(place)
+        assert model.about["topology"] == curve.about["topology"] == curve.label
+        for load, off in deviations(curve, model):
+            below = model.table.filter(model.table["load"] <= load)["latency"].max()
+            above = model.table.filter(model.table["load"] >= load)["latency"].min()
+            latency, _ = curve.at(load)
+            assert below / latency - 1 - 1e-9 <= off <= above / latency - 1 + 1e-9
+    others = [each.record for each in small_results().answered if each.point.verb == "simulate"]
+    other = record(simulate("torus:4x4", load=[0.1, 0.2], cycles=300, vcs=2))
+    model = next(
+        each.record for each in small_results().answered if each.point.verb == "predict_latency"
+    )
+    (lone,) = find_curves([other, model])
+    assert lone.of == (None,)
+    assert find_curves(others)[0].models == ()
+
+
+def test_the_model_of_broadcasts_is_compared_with_the_cycles_at_the_ends():
+    load = {"rate": [0.002, 0.004, 0.006], "broadcast": 0.0}
+    model = predict_torus_broadcast(4, message_flits=16, vcs=3, injection_channels=1, **load)
+    run = simulate_broadcast("torus:4x4", packet_flits=16, cycles=4000, vcs=3, **SIMULATED, **load)
+    (group,) = find_curves([record(run), record(model)])
+    assert group.of == (0,)
+    added = group.models[0].table["latency"] - model.table()["latency"]
+    assert added.to_list() == pytest.approx([ENDS_CYCLES] * 3)
+    assert max(abs(off) for _, off in deviations(group.simulated[0], group.models[0])) < 0.1
+
+
+def test_one_point_of_many_is_the_same_as_one_asked_alone():
+    several = record(simulate("mesh:4x4", load=[0.2, 0.4], cycles=600))
+    alone = record(simulate("mesh:4x4", load=0.4, cycles=600))
+    found = point_at(several, 0.4, "wormhole")
+    assert found.figures["histogram"] == alone.figures["histogram"]
+    assert found.tables["channels"].equals(alone.tables["channels"])
+
+
+def test_curves_that_fall_together_are_not_told_apart():
+    found = record(simulate("mesh:4x4", load="0.1,0.2", cycles=800))
+    twin = replace(found, figures=found.figures | {"topology": "twin:4x4"})
+    (group,) = find_curves([found, twin])
+    said = " ".join(curve_sentences(group))
+    assert "All keep up with the same load, 0.2." in said
+    assert "no difference in latency is sure" in said
+
+
+def test_many_curves_are_drawn_in_panels_and_the_table_has_all():
+    found = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    many = []
+    for network in ("a", "b", "c"):
+        for vcs in range(1, MOST_PANELS + 3):
+            router = found.figures["router"] | {"vcs": vcs}
+            many.append(
+                replace(found, figures=found.figures | {"topology": network, "router": router})
+            )
+    (group,) = find_curves(many)
+    assert group.differ == ("topology", "vcs")
+    drawn = panels(group)
+    assert list(drawn)[:2] == ["1 VCs", "2 VCs"]
+    assert len(drawn) == MOST_PANELS
+    assert all([name for _, name in curves] == ["a", "b", "c"] for curves in drawn.values())
+    page = page_of(many)
+    assert "36 of 42 curves are drawn" in page.sections[0].figures[0].caption
+    assert page.sections[0].figures[0].data.total == 2 * 42
+
+
+def test_a_page_needs_nothing_from_anywhere(text, tree):
+    for each in tree.elements:
+        assert "src" not in each
+        assert each["tag"] not in ("link", "iframe", "object", "img", "base")
+    assert all(each["href"].startswith("#") for each in tree.all("a"))
+    style = tree.all("style")[0]["text"]
+    assert "url(" not in style
+    assert "@import" not in style
+    (policy,) = tree.all("meta", **{"http-equiv": "Content-Security-Policy"})
+    assert policy["content"].startswith("default-src 'none';")
+    assert text.count("window.vegaEmbed=") == 1
+
+
+def test_the_same_sources_give_the_same_bytes(tmp_path):
+    for name in ("a.html", "b.html"):
+        write_report([small_results()], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_hostile_words_stay_words(tmp_path):
+    bad = "</script><script>alert(1)</script>"
+    found = record(simulate("mesh:4x4", load=0.1, cycles=300))
+    nodes = found.tables["table"].with_columns(switching=pl.lit(bad))
+    hostile = Recorded(
+        "simulate", found.figures | {"traffic": bad}, dict(found.tables) | {"table": nodes}
+    )
+    several = record(simulate("mesh:4x4", load=[0.1, 0.2], cycles=300))
+    curve = replace(several, figures=several.figures | {"traffic": bad, "topology": bad})
+    path = write_report([hostile, curve], tmp_path / "bad.html", title=f"<b>{bad}")
+    tree = Tree(path.read_text())
+    assert [each.get("type", "") for each in tree.all("script")] == ["application/json"] * 2 + [
+        ""
+    ] * 2
+    assert tree.all("h1")[0]["text"] == f"<b>{bad}"
+    assert not tree.all("b")
+    assert "<script>alert" not in path.read_text()
+    assert as_json("</script>\u2028") == '"\\u003c/script>\\u2028"'
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_makes_a_page(name):
+    kept = there_and_back(record(ANSWERS[name]()))
+    page = page_of([kept])
+    figures = list(figures_on(page.sections))
+    assert page.title
+    assert figures
+    for figure in figures:
+        assert figure.title
+        assert re.search(r"\d", figure.alternative)
+    tree = Tree(render(page))
+    assert len(tree.all("figure")) == len(figures)
+
+
+def test_a_large_sweep_stays_small(tmp_path):
+    found = record(simulate("torus:8x8", load=0.3, cycles=300))
+    points = []
+    for place in range(200):
+        load, seed = (1 + place // 4) / 100, place % 4
+        row = {"offered": pl.lit(load), "seed": pl.lit(seed)}
+        tables = {
+            key: table.with_columns(**{n: v for n, v in row.items() if n in table.columns})
+            for key, table in found.tables.items()
+        }
+        points.append(replace(found, figures=found.figures | {"offered": load}, tables=tables))
+    path = write_report(points, tmp_path / "sweep.html")
+    assert path.stat().st_size < 2_500_000
+    assert "of 4 runs with different seeds" in path.read_text()
+
+
+def test_pictures_are_of_every_chart_on_white(tmp_path):
+    answer = simulate("mesh:4x4", load=[0.1, 0.3], cycles=300)
+    report(answer, tmp_path / "r.html", pictures=tmp_path / "pictures")
+    count = len(list(figures_on(page_of([record(answer)]).sections)))
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    assert [each.suffix for each in pictures] == [".png", ".svg"] * count
+    first, second = pictures[:2]
+    assert first.name == "01-packet-latency-by-load-uniform-traffic.png"
+    assert first.read_bytes().startswith(b"\x89PNG")
+    drawn = second.read_text()
+    assert "Packet latency by load: uniform traffic" in drawn
+    assert 'fill="white"' in drawn
+    assert THEMES["light"]["axis"]["titleColor"] in drawn
+
+
+def test_one_report_of_answers_and_stores(tmp_path):
+    answer = simulate("mesh:4x4", load=0.2, cycles=300, vcs=2)
+    path = report([answer, store(), str(store().with_suffix(".sqlite"))], tmp_path / "deep/r.html")
+    tree = Tree(path.read_text())
+    assert tree.all("h1")[0]["text"] == "Torus or mesh?"
+    assert "Simulation: uniform on mesh:4x4" in [each["text"] for each in tree.all("h2")]
+    records = [each.record for each in small_results().answered]
+    once, twice = find_curves(records), find_curves([*records, *records])
+    for curve, same in zip(once[0].simulated, twice[0].simulated, strict=True):
+        assert same.table.equals(curve.table)  # the same run again says nothing new
+
+
+@pytest.mark.parametrize(
+    ("results", "path", "said"),
+    [
+        ("answer.json", "r.html", "answer.json: found suffix '.json'; expected a store, .sqlite"),
+        ("none.sqlite", "r.html", "none.sqlite: found no such file"),
+        (3, "r.html", "report: found a int"),
+        ([], "r.html", "report: found no answers"),
+        ([], "r.pdf", "r.pdf: found suffix '.pdf'; expected a page, .html"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, monkeypatch, results, path, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=re.escape(said)):
+        report(results, path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_into_a_file_are_refused_before_any_work(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="found a file; expected a folder"):
+        report([], tmp_path / "r.html", pictures=tmp_path / "taken")
+
+
+def command(*words):
+    app = typer.Typer()
+    app.command()(report_command)
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_command_prints_the_verdict_and_the_path(tmp_path):
+    page = tmp_path / "out.html"
+    found = command(store(), "-o", page, "--title", "Wraps")
+    assert found.exit_code == 0, found.output
+    lines = found.output.splitlines()
+    assert lines[:2] == ["Wraps", "What do the wraps buy at 16 nodes?"]
+    assert any(line.startswith("• torus:4x4 carries most: up to 0.7") for line in lines)
+    assert lines[-1] == f"Report: {page}"
+    assert page.stat().st_size > 500_000
+
+
+def test_the_command_refuses_a_page_that_cannot_be_written_first(tmp_path):
+    found = command("nowhere.sqlite", "-o", tmp_path / "out.txt")
+    assert isinstance(found.exception, InputError)
+    assert "out.txt: found suffix '.txt'" in str(found.exception)
+
+
+def contrast(one, other):
+    """Contrast of two colours after WCAG 2, section 1.4.3."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        parts = [
+            each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+        ]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("theme", "card"), [("light", "#ffffff"), ("dark", "#181c22")])
+def test_colours_of_charts_can_be_read_on_their_background(theme, card):
+    colours = THEMES[theme]
+    for part in ("axis", "legend", "header"):
+        assert contrast(colours[part]["titleColor"], card) >= 4.5
+        assert contrast(colours[part]["labelColor"], card) >= 4.5
+    assert all(contrast(colour, card) >= 3 for colour in PALETTE)
+    assert contrast(DARK_LOAD_COLOURS[-1], "#181c22") > contrast(DARK_LOAD_COLOURS[0], "#181c22")
+
+
+def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
+    section = next(each for each in page.sections if each.title == "Contention analysis")
+    bounds = {
+        each.point.fields["on"]: each.record.tables["table"]["saturation_upper_bound"][0]
+        for each in small_results().answered
+        if each.point.verb == "analyze"
+    }
+    best = max(bounds, key=bounds.get)
+    assert section.sentences[0].startswith(f"The upper bound is highest with {best}: ")
+    assert f"{max(bounds.values()) / min(bounds.values()):.3g} times" in section.sentences[0]
+    assert [each.title for each in section.below] == list(bounds)

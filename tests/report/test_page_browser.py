@@ -1,0 +1,311 @@
+"""The page as a person meets it: in a browser without network."""
+
+import os
+import re
+import shutil
+import struct
+import zlib
+from itertools import pairwise
+
+import pytest
+
+from netloom.report.page import page_of
+from netloom.report.page.html import render
+from netloom.report.page.pages import figures_on
+from netloom.report.page.themes import THEMES
+from tests.report.page_samples import small_results
+from tests.report.test_page import contrast
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 90_000
+"""Milliseconds: a machine may be busy."""
+
+
+def unavailable(why):
+    if os.environ.get("NETLOOM_BROWSER") == "required":
+        pytest.fail(f"NETLOOM_BROWSER=required, but {why}")
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        unavailable("playwright is not installed")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        unavailable(f"there is none of {', '.join(NAMES)}")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=PATIENCE
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return page_of([small_results()])
+
+
+@pytest.fixture(scope="module")
+def file(page, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(page), encoding="utf-8")
+    return path
+
+
+class Visit:
+    """The page in a browser of its own: what it complained of, and what it asked the network."""
+
+    def __init__(self, browser, file, **settings):
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 900}} | settings
+        )
+        self.context.set_default_timeout(PATIENCE)
+        self.tab = self.context.new_page()
+        self.errors, self.requests = [], []
+        self.tab.on(
+            "console", lambda said: self.errors.append(said.text) if said.type == "error" else 0
+        )
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.context.route("**/*", self.answer)
+        self.file = file
+        self.tab.goto(file.as_uri())
+
+    def answer(self, route):
+        if route.request.url == self.file.as_uri():
+            route.continue_()
+        else:
+            self.requests.append(route.request.url)
+            route.abort()
+
+    def drawn(self, theme="light"):
+        self.tab.wait_for_selector(f"html[data-drawn={theme}]", state="attached")
+        return self.tab
+
+
+@pytest.fixture(scope="module")
+def visit(browser, file):
+    found = Visit(browser, file, color_scheme="light")
+    found.drawn()
+    yield found
+    found.context.close()
+
+
+def background(tab, of="body"):
+    return hexed(tab.evaluate(f"getComputedStyle(document.querySelector('{of}')).backgroundColor"))
+
+
+def hexed(colour):
+    parts = re.findall(r"[\d.]+", colour)
+    return "#" + "".join(f"{round(float(part)):02x}" for part in parts[:3])
+
+
+def pixels(png):
+    """Return the rows of a screenshot, each pixel as three bytes."""
+    assert png.startswith(b"\x89PNG")
+    at, data = 8, b""
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at : at + 8])
+        body = png[at + 8 : at + 8 + size]
+        if kind == b"IHDR":
+            width, height, depth, colours = struct.unpack(">IIBB", body[:10])
+            assert (depth, colours) in ((8, 2), (8, 6))
+            channels = 3 if colours == 2 else 4
+        if kind == b"IDAT":
+            data += body
+        at += size + 12
+    return width, height, unfiltered(zlib.decompress(data), width * channels, channels)
+
+
+def unfiltered(raw, stride, step):
+    """Undo the filters of PNG (section 9 of its specification), and return all pixels."""
+    above, found = bytes(stride), set()
+    for start in range(0, len(raw), stride + 1):
+        kind, line = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
+        if kind:
+            for place in range(stride):
+                left = line[place - step] if place >= step else 0
+                up, corner = above[place], above[place - step] if place >= step else 0
+                if kind == 4:
+                    guess = left + up - corner
+                    nearest = min((left, up, corner), key=lambda each: abs(guess - each))
+                    line[place] = (line[place] + nearest) & 255
+                else:
+                    add = {1: left, 2: up, 3: (left + up) // 2}[kind]
+                    line[place] = (line[place] + add) & 255
+        above = bytes(line)
+        found.add(above)
+    colours = {}
+    for line in found:
+        for place in range(0, stride, step):
+            colour = line[place : place + 3]
+            colours[colour] = colours.get(colour, 0) + 1
+    return colours
+
+
+def test_nothing_is_wrong_and_nothing_is_asked_of_the_network(visit):
+    assert visit.errors == []
+    assert visit.requests == []
+
+
+def test_every_chart_is_drawn_and_has_a_size(visit, page):
+    boxes = visit.tab.evaluate(
+        "[...document.querySelectorAll('figure.chart')].map(each => {"
+        " const svg = each.querySelector('svg'), box = svg.getBoundingClientRect();"
+        " return [box.width, box.height, svg.querySelectorAll('path, text').length,"
+        " each.querySelector('[role=img]').ariaLabel] })"
+    )
+    assert len(boxes) == len(list(figures_on(page.sections)))
+    for (width, height, marks, name), figure in zip(boxes, figures_on(page.sections), strict=True):
+        assert width > 100, name
+        assert height > 80, name
+        assert marks > 10, name
+        assert name == f"{figure.title}. {figure.alternative}"
+
+
+def test_the_network_tells_a_channels_load_under_the_pointer(visit, page):
+    place, figure = next(
+        (place, figure)
+        for place, figure in enumerate(figures_on(page.sections), 1)
+        if "every channel by its load" in figure.title
+    )
+    lines = visit.tab.locator(f"#figure-{place} .mark-rule line")
+    assert lines.count() == figure.data.total == 64
+    lines.last.scroll_into_view_if_needed()
+    box = lines.last.bounding_box()
+    visit.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    tip = visit.tab.wait_for_selector("#vg-tooltip-element.visible")
+    said = tip.inner_text().replace("\n", " ")
+    channel, load = figure.data.rows[0]  # the last that is drawn is the busiest
+    assert channel in said
+    shown = float(re.search(r"load[:\s]+([\d.]+)(m?)", said).group(1))
+    assert shown in (
+        pytest.approx(float(load), rel=1e-3),
+        pytest.approx(1e3 * float(load), rel=1e-3),
+    )
+    visit.tab.mouse.move(0, 0)
+
+
+def test_a_curve_tells_its_points_under_the_pointer(visit):
+    point = visit.tab.locator("#figure-1 .mark-symbol.role-mark path").last
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    visit.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    said = visit.tab.wait_for_selector("#vg-tooltip-element.visible").inner_text()
+    assert "4x4" in said
+    assert "±" in said
+    visit.tab.mouse.move(0, 0)
+
+
+def test_dark_and_light_follow_the_system_and_the_button(browser, file):
+    visit = Visit(browser, file, color_scheme="dark")
+    tab = visit.drawn("dark")
+    label = "document.querySelector('#figure-1 .role-axis-label text').getAttribute('fill')"
+    dark, dark_label = background(tab), tab.evaluate(label)
+    tab.emulate_media(color_scheme="light")
+    visit.drawn("light")
+    light, light_label = background(tab), tab.evaluate(label)
+    assert contrast(dark, "#000000") < 1.3 < contrast(dark, "#ffffff")
+    assert contrast(light, "#ffffff") < 1.3
+    assert dark_label != light_label
+    assert contrast(dark_label, background(tab, "figure.chart")) < 3 < contrast(dark_label, dark)
+    assert tab.inner_text("#theme") == "Dark"
+    tab.click("#theme")
+    visit.drawn("dark")
+    assert background(tab) == dark
+    assert tab.evaluate(label) == dark_label
+    assert tab.inner_text("#theme") == "Light"
+    assert visit.errors == []
+    visit.context.close()
+
+
+def test_a_narrow_page_scrolls_its_charts_and_not_itself(browser, file):
+    visit = Visit(browser, file, viewport={"width": 400, "height": 800})
+    tab = visit.drawn()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    scrolls = tab.evaluate(
+        "[...document.querySelectorAll('.plot')]"
+        ".filter(each => each.scrollWidth > each.clientWidth)"
+        ".every(each => getComputedStyle(each).overflowX === 'auto')"
+    )
+    assert scrolls
+    visit.context.close()
+
+
+def test_paper_is_light_and_has_no_controls(browser, file):
+    visit = Visit(browser, file, color_scheme="dark")
+    tab = visit.drawn("dark")
+    tab.emulate_media(media="print", color_scheme="dark")
+    visit.drawn("light")
+    assert contrast(hexed(tab.evaluate("getComputedStyle(document.body).color")), "#ffffff") > 7
+    assert not tab.is_visible("#theme")
+    assert not tab.is_visible("figure details")
+    assert tab.evaluate(
+        "[...document.querySelectorAll('figure.chart')]"
+        ".every(each => getComputedStyle(each).breakInside === 'avoid')"
+    )
+    tab.emulate_media(media="screen", color_scheme="dark")
+    visit.drawn("dark")
+    paper = tab.pdf(format="A4", print_background=True)
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", paper, re.DOTALL)
+    drawn = b"".join(zlib.decompressobj().decompress(each) for each in streams if each[:1] == b"x")
+    fills = {
+        "#" + "".join(f"{round(255 * float(part)):02x}" for part in rgb.split())
+        for rgb in re.findall(rb"([\d.]+ [\d.]+ [\d.]+) rg\b", drawn)
+    }
+    assert THEMES["light"]["axis"]["labelColor"] in fills
+    assert THEMES["dark"]["axis"]["labelColor"] not in fills
+    visit.context.close()
+
+
+def test_headings_names_and_contrast_are_as_they_should_be(visit):
+    tab = visit.tab
+    levels = tab.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3, h4')].map(each => +each.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert tab.evaluate("document.documentElement.lang") == "en"
+    unnamed = "[...document.querySelectorAll('[role=img]')].filter(each => !each.ariaLabel).length"
+    assert tab.evaluate(unnamed) == 0
+    assert tab.get_by_role("button").count() == 1
+    assert tab.get_by_role("main").count() == 1
+    for theme in ("light", "dark"):
+        tab.emulate_media(color_scheme=theme)
+        visit.drawn(theme)
+        pairs = tab.evaluate(
+            "[...document.querySelectorAll('p, h1, h2, h3, li, a, td, th, dt, dd, summary, button,"
+            " figcaption strong, figcaption span, pre')].map(each => {"
+            " let on = each;"
+            " while (/rgba\\(0, 0, 0, 0\\)/.test(getComputedStyle(on).backgroundColor))"
+            "   on = on.parentElement;"
+            " return getComputedStyle(each).color + '|' + getComputedStyle(on).backgroundColor })"
+        )
+        assert len(pairs) > 100
+        for pair in set(pairs):
+            ink, paper = map(hexed, pair.split("|"))
+            assert contrast(ink, paper) >= 4.5, (theme, ink, paper)
+    tab.emulate_media(color_scheme="light")
+    visit.drawn("light")
+
+
+def test_without_scripts_the_words_and_tables_stay(browser, file):
+    visit = Visit(browser, file, java_script_enabled=False)
+    text = visit.tab.inner_text("main")
+    assert "Scripts do not run here" in text
+    assert "It shows: Line chart of packet latency" in text
+    assert not visit.tab.is_visible("#theme")
+    visit.context.close()
+
+
+def test_a_screenshot_has_its_size_and_shows_something(visit):
+    visit.tab.evaluate("scrollTo(0, document.querySelector('#part-1').offsetTop)")
+    width, height, colours = pixels(visit.tab.screenshot())
+    assert (width, height) == (1280, 900)
+    empty = {bytes.fromhex(background(visit.tab, of)[1:]) for of in ("body", "figure.chart")}
+    assert len(colours) > 50
+    inked = sum(count for colour, count in colours.items() if colour not in empty)
+    assert 0.03 < inked / (width * height) < 0.6
