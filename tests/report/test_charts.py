@@ -8,7 +8,7 @@ import pytest
 from netloom.report import chart_of, parts_of
 from netloom.report.charts import CHARTS, PARTS
 from netloom.report.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
-from netloom.report.combining import SERIES
+from netloom.report.exhibit import SERIES
 from netloom.report.network import topology_of
 from netloom.verbs import analyze, compile_phases, simulate
 from netloom.verbs.recorded import TABLES, Recorded, record
