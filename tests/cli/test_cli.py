@@ -63,6 +63,7 @@ def test_analyze_tells_a_person_and_writes_what_was_asked(tmp_path):
         (["analyze", LAMMPS, "--on", "mesh:8x8", "--rankfile-format", "x", "--rankfile", "r"],
          "format: found 'x'"),
         (["validate", "knuth"], "paper: found 'knuth'"),
+        (["validate", "--markdown", "page.txt"], "page.txt: found suffix '.txt'"),
         (["analyze", LAMMPS], "Missing option '--on'"),
         (["analyze", LAMMPS, "--on", "mesh:8x8", "--seed", "abc"], "'--seed'"),
         (["analyse", LAMMPS], "No such command 'analyse'"),
@@ -87,6 +88,19 @@ def test_validate_fails_on_what_falls_outside_unless_it_is_known(monkeypatch, ca
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert not row["within"]
     assert row["reason"] == reason
+
+
+def test_validate_writes_a_table_and_a_page(monkeypatch, capsys, tmp_path):
+    rows = (Row("p", "table 1", "q", 10.0, 12.0, 0.1, "why not", misprint=True),)
+    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
+    page, table = tmp_path / "new" / "page.md", tmp_path / "rows.csv"
+    words = ["netloom", "validate", "--markdown", str(page), "--csv", str(table)]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit):
+        main()
+    assert f"Page: {page}" in capsys.readouterr().out
+    assert "Why not" in page.read_text()
+    assert "why not" in table.read_text()
 
 
 def test_without_a_command_it_shows_its_help():

@@ -235,3 +235,11 @@ def test_an_app_without_weight_is_refused():
 def test_a_mapping_of_a_wished_distance():
     data = quick("torus:8x8", "torus:8x8", mapping="distance:2.5").to_dict()
     assert data["path_length"]["mean"] == pytest.approx(2.5, rel=0.02)
+
+
+def test_paths_half_way_round_a_ring_are_told_where_there_are_any():
+    torus = analyze("transpose:4", "torus:4x4", random_mappings=0)
+    assert torus.note.startswith("4 paths with 33% of the traffic go half-way round a ring")
+    assert torus.to_dict()["note"] == torus.note
+    for on in ("mesh:4x4", "hypercube:4", "torus:5x5"):
+        assert analyze("transpose:4", on, random_mappings=0).note is None
