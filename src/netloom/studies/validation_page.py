@@ -23,7 +23,7 @@ SOURCES = {
 
 HEAD = """# The validation table
 
-Every number that the papers print and netloom can compute: {sentence}
+Every number that the papers print and netloom can compute. {sentence}
 
 A number is reproduced if it is within its tolerance: half of the last printed digit, or what the
 paper's own words allow, and where it is the mean of samples also their 95 % confidence interval.
