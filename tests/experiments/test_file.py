@@ -37,6 +37,7 @@ def test_lists_and_ranges_make_a_grid(tmp_path):
         ("[hotspot]\npes=16", "simulate_hot_spots"),
         ("[hotspot.critical-queue]\npes=16", "find_critical_queue"),
         ("[compile]\napp='ring:16'\non='mesh:4x4'", "compile_phases"),
+        ("[predict.torus-broadcast]\nsides = [4, 2]\n", 2, "sides", "sides = [[...]]"),
         ("[map]\napp='ring:16'\non='mesh:4x4'", "find_mapping"),
     ],
 )

@@ -14,7 +14,7 @@ question = "What do the wraps buy at 16 nodes?"
 on = ["torus:4x4", "mesh:4x4"]
 
 [[simulate]]
-load = [0.1, 0.3, 0.5, 0.7, 0.9]
+load = [0.1, 0.3, 0.5, 0.75, 0.9]
 cycles = 1500
 repeat = 3
 knee = 0

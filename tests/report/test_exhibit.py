@@ -181,6 +181,11 @@ def test_a_table_has_both_numbers_and_marks_what_is_outside():
     assert all(0 <= row["x"] <= width and 0 <= row["y"] <= height for row in found.values())
 
 
+def test_a_table_of_computed_numbers_alone_says_nothing_of_printed_ones():
+    computed = Grid("off", ("torus", "30 %"), (("8 × 8", (Cell(None, 3.6),)),))
+    assert "printed" not in " ".join(drawn(computed)["title"].get("subtitle", []))
+
+
 def test_it_is_drawn(tmp_path):
     path = tmp_path / "all.svg"
     points = table().with_columns(low=pl.col("y") - 1, high=pl.col("y") + 1)

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, number, percent
+from netloom.cli.show import console, counted, number, percent
 from netloom.cli.show_simulation import FELL_BEHIND, KEPT_UP
 from netloom.verbs import LatencyPrediction, LocalityPrediction, TorusBroadcastPrediction
 from netloom.verbs.locality_prediction import PARTS
@@ -99,7 +99,7 @@ def _latency(result: LatencyPrediction) -> list[Any]:
     head = [
         f"[bold]{escape(result.name)}[/] ({data['nodes']} nodes, {data['channels']} channels), "
         f"{escape(data['routing'])}",
-        f"{router['name']} router, {router['switching']}, {router['vcs']} VCs of "
+        f"{router['name']} router, {router['switching']}, {counted(router['vcs'], 'VC')} of "
         f"{router['buffer_flits']} flits; packets of {data['packet_flits']} flits",
         f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
         f"{number(data['saturation_offered'])} flits/node/cycle; limit {number(bound['load'])} by "

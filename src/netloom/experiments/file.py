@@ -232,6 +232,9 @@ def _point(
         _check_network(renamed(dict(fields), names), checked)
     except InputError as error:
         key = error.where.partition(":")[0]
+        if "list" in error.wanted and key in varied:
+            hint = f"{error.wanted}; a list is one value inside another: {key} = [[...]]"
+            error = InputError(error.where, error.found, hint)
         raise file.wrong(section, key if key in fields else "on", error) from None
     return point
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
 from netloom.report.colours import COLOURS
-from netloom.report.exhibit_grid import MEANING, grid_chart, grid_size
+from netloom.report.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
 from netloom.report.frame import framed
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def exhibit_chart(
         indent = 45 if isinstance(panels[0], Plot) else 0
         rows.append(_below([part for line in remarks for part in wrap(line, letters)], indent))
     whole = alt.vconcat(*rows, spacing=26).resolve_scale(**resolve)
-    said = [*words, *_meaning(whose), *[MEANING] * (len(plots) < len(panels))]
+    said = [*words, *_meaning(whose), *[MEANING] * has_printed(panels)]
     return framed([whole], title, [part for line in said for part in wrap(line, letters)])
 
 

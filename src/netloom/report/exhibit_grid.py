@@ -5,12 +5,15 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from netloom.figures import Grid
 from netloom.report.colours import COLOURS, GREY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
 
-    from netloom.figures import Grid
+    from netloom.figures import Plot
 
 MEANING = (
     "Tables: the printed number is grey and left, the computed one black and right; "
@@ -41,6 +44,20 @@ def grid_size(grid: Grid) -> tuple[int, int]:
     """
     widths = _widths(grid)
     return sum(widths), _head_height(grid) + LINE * len(grid.rows) + 4
+
+
+def has_printed(panels: Sequence[Plot | Grid]) -> bool:
+    """Return whether a table among some panels has a printed number to tell from a computed one.
+
+    Examples
+    --------
+    >>> from netloom.figures import Cell, Grid
+    >>> has_printed([Grid("t", ("torus", "off"), (("8 × 8", (Cell(None, 3.6),)),))])
+    False
+    """
+    tables = (panel for panel in panels if isinstance(panel, Grid))
+    cells = (cell for table in tables for _, row in table.rows for cell in row)
+    return any(cell is not None and cell.printed is not None for cell in cells)
 
 
 def grid_chart(grid: Grid) -> alt.LayerChart:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom._version import __version__
 from netloom.errors import InputError
-from netloom.figures import Grid, Plot
+from netloom.figures import PRINTED, Grid, Plot
 from netloom.studies.running import STUDIES
 
 if TYPE_CHECKING:
@@ -92,6 +92,8 @@ class Exhibited:
         rows = self.shown.rows
         if not rows and any(isinstance(panel, Grid) for panel in self.shown.panels):
             return "No number here is held to a tolerance."
+        if not rows and any(_is_printed(panel) for panel in self.shown.panels):
+            return "What is printed stands beside what is computed; none is held to a tolerance."
         if not rows:
             return "The paper prints no numbers here to compare with; the shape is what it shows."
         outside = [row for row in rows if not row.within]
@@ -173,6 +175,10 @@ def _of(paper: str) -> dict[str, Exhibit]:
     for module in PAPERS[paper]:
         found |= import_module(f"netloom.studies.{module}").EXHIBITS
     return found
+
+
+def _is_printed(panel: Plot | Grid) -> bool:
+    return isinstance(panel, Plot) and PRINTED in panel.table["whose"]
 
 
 def _tidy(panel: Plot | Grid) -> pl.DataFrame:

@@ -45,9 +45,9 @@ FIT = (
     "they agree is a fit, and no test of the rules."
 )
 
-NOT_PRINTED = (
-    "The report plots curves and prints no numbers: what its words say of them is in the rows."
-)
+NOT_PRINTED = "The report plots curves and prints no numbers."
+
+IN_ROWS = "What its words say of them in numbers is in the rows."
 
 ONE_PLACEMENT = (
     "One run, as in the report, with a placement of hot spots like that of its first seed as far "
@@ -131,10 +131,11 @@ def _grid(title: str, names: Sequence[str], rows: Sequence[Row]) -> Grid:
 
 def _figure(number: int, _: bool) -> Shown:
     first = number - (number - 1) % len(PARTS)
-    remarks = [NOT_PRINTED, WORDS[first]]
+    rows = _said(first)
+    remarks = [f"{NOT_PRINTED} {IN_ROWS}" if rows else NOT_PRINTED, WORDS[first]]
     if first < 13:
         remarks.append(ONE_PLACEMENT)
-    return Shown((figure(number),), _said(first), tuple(remarks))
+    return Shown((figure(number),), rows, tuple(remarks))
 
 
 def _said(first: int) -> tuple[Row, ...]:

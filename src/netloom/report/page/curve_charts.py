@@ -69,17 +69,17 @@ def _latency(group: CurveGroup) -> Figure:
         [row for name, curves in panels(group).items() for row in _latency_rows(name, curves)],
         schema=_COLUMNS,
     )
-    base = alt.Chart().encode(x=_load(group), color=_colours(table))
+    base = alt.Chart().encode(x=_load(group), color=_colours(group))
     title = f"{group.axes.latency}, {group.axes.latency_unit}"
     y = partial(_y, title, alt.Scale(domain=[0, top], nice=False))
     layers = [
         *_shaded(base, table),
         *_bands(base, table, y),
         *_lines(base, y, group),
-        _only(base, SIMULATED)
-        .mark_point(filled=True, size=46, opacity=1, clip=cut)
-        .encode(y=y("latency"), tooltip=_tips(group, title)),
     ]
+    if group.simulated:
+        points = _only(base, SIMULATED).mark_point(filled=True, size=46, opacity=1, clip=cut)
+        layers.append(points.encode(y=y("latency"), tooltip=_tips(group, title)))
     return make_figure(
         _arranged(layers, table),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
@@ -97,7 +97,7 @@ def _throughput(group: CurveGroup) -> Figure:
         [row for name, curves in panels(group).items() for row in _accepted_rows(name, curves)],
         schema=_COLUMNS,
     )
-    base = alt.Chart().encode(x=_load(group), color=_colours(table))
+    base = alt.Chart().encode(x=_load(group), color=_colours(group))
     y = partial(_y, group.axes.accepted, alt.Scale(zero=True))
     layers = [
         _only(alt.Chart().encode(x=_load(group)), "all of it")
@@ -252,10 +252,11 @@ def _load(group: CurveGroup) -> Any:
     )  # fmt: skip
 
 
-def _colours(table: pl.DataFrame) -> Any:
+def _colours(group: CurveGroup) -> Any:
+    """Return colours by name, the same in all figures of a group."""
     import altair as alt
 
-    names = table["curve"].unique(maintain_order=True).to_list()
+    names = list(dict.fromkeys(name for some in panels(group).values() for _, name in some))
     return alt.Color(
         "curve:N",
         title=None,
@@ -281,9 +282,10 @@ def _top(group: CurveGroup) -> tuple[float, bool]:
 
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
-    runs = max((each for curve in group.simulated for each in curve.table["runs"]), default=1)
+    many = {each for curve in group.simulated for each in curve.table["runs"]}
     if any(curve.table["high"].drop_nulls().len() for curve in group.simulated):
-        of = f"of {runs} runs with different seeds" if runs > 1 else "of one run each"
+        runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
+        of = f"of {runs}" if max(many) > 1 else "of one run each"
         said.append(f"Bands: 95 % intervals, {of}.")
     if any(curve.saturation for curve in group.simulated):
         said.append("Shaded: where the network saturates.")
@@ -303,6 +305,7 @@ def _latency_alternative(group: CurveGroup) -> str:
     said = [f"Line chart of {group.axes.latency}, {group.axes.latency_unit}, by {group.axes.load}."]
     for curve in group.curves:
         if curve.table.is_empty():
+            said.append(f"{curve.label}: falls behind at {number(curve.fell_behind)}, no latency.")
             continue
         first, last = curve.table.row(0, named=True), curve.table.row(-1, named=True)
         whose = "model of " if curve.model else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +23,13 @@ MOST_NAMED = 6
 
 
 def common_load(group: CurveGroup) -> float | None:
-    """Return the highest load at which all simulated curves have a latency; None if none is."""
-    loads = [set(curve.table["load"].to_list()) for curve in group.simulated]
-    both = set.intersection(*loads) if loads else set()
-    return max(both, default=None)
+    """Return the highest load at which all simulated curves have a latency; None if none is.
+
+    Those that fall behind at the least load asked have none, and are passed over.
+    """
+    known = [curve for curve in group.simulated if len(curve.table)]
+    loads = [{float(f"{load:.12g}") for load in curve.table["load"]} for curve in known]
+    return max(set.intersection(*loads), default=None) if loads else None
 
 
 def curve_sentences(group: CurveGroup) -> list[str]:
@@ -129,46 +134,94 @@ def _goes(curve: Curve, unit: str) -> str:
 
 
 def _carries_most(curves: Sequence[Curve]) -> list[str]:
-    """Return which configuration carries most before it saturates."""
-    known = [curve for curve in curves if curve.carried]
+    """Return which configurations carry most before they saturate, as far as that is known."""
+    known = [(curve, *bounds) for curve in curves if (bounds := _bounds(curve)) is not None]
     if len(known) < 2:
         return []
-    order = sorted(known, key=lambda curve: -(curve.carried or 0))
-    best, last = order[0], order[-1]
-    top = [curve for curve in order if curve.carried == best.carried]
-    if len(top) == len(order):
-        return [f"All keep up with the same load, {number(best.carried)}."]
-    assert best.carried
-    assert last.carried
-    names = listed([curve.label for curve in top])
-    verb = "carries" if len(top) == 1 else "carry"
-    return [
-        f"{_capital(names)} {verb} most: up to {number(best.carried)}, "
-        f"{best.carried / last.carried:.3g} times as much as {last.label} with "
-        f"{number(last.carried)}."
-    ]
+    known.sort(key=lambda each: (-each[1], -each[2]))
+    least = known[0][1]
+    top = [each for each in known if each[2] > least or each[1] == least]
+    if len(top) == len(known):
+        if all(curve.found is None and low == least for curve, low, _ in known):
+            return [f"All keep up with the same load, {number(least)}."]
+        return ["Which carries most is open: where they saturate is not known closely enough."]
+    last, low, high = min((each for each in known if each not in top), key=lambda each: each[1:])
+    names = _capital(listed([curve.label for curve, _, _ in top]))
+    floor, ceiling = min(each[1] for each in top), max(each[2] for each in top)
+    times = _times(floor / high, ceiling / low if low else inf)
+    beside = f"{times} times as much as {last.label} with {_amount(last)}"
+    if len(top) == 1:
+        return [f"{names} carries most: {_amount(top[0][0])}, {beside}."]
+    return [f"{names} carry most, {beside}; which of them carries more is open."]
+
+
+def _bounds(curve: Curve) -> tuple[float, float] | None:
+    """Return between which loads a curve saturates, as far as is known; None if it has no load."""
+    if curve.found is not None:
+        return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
+    if curve.kept_up is None and curve.fell_behind is None:
+        return None
+    return curve.kept_up or 0.0, inf if curve.fell_behind is None else curve.fell_behind
+
+
+def _amount(curve: Curve) -> str:
+    """Return what a curve carries before it saturates."""
+    if curve.found is not None:
+        return f"up to {_where(curve)}"
+    if curve.kept_up is None:
+        return f"less than {number(curve.fell_behind)}"
+    return f"{'at least' if curve.fell_behind is None else 'up to'} {number(curve.kept_up)}"
+
+
+def _times(least: float, most: float) -> str:
+    """Return how many times as much something is.
+
+    Examples
+    --------
+    >>> _times(1.4, 2.0), _times(1.4, inf), _times(1.5, 1.5001)
+    ('1.4 to 2', 'at least 1.4', '1.5')
+    """
+    if most == inf:
+        return f"at least {least:.3g}"
+    low, high = f"{least:.3g}", f"{most:.3g}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _is_fastest(group: CurveGroup) -> list[str]:
     """Return which configuration is fastest at the highest load that all keep up with."""
+    without = [curve.label for curve in group.simulated if curve.table.is_empty()]
+    if len(group.simulated) - len(without) < 2:
+        return []
     load = common_load(group)
     if load is None:
         return ["There is no load at which all of them have a latency."]
-    found = [(curve, *(curve.at(load) or (0.0, None))) for curve in group.simulated]
-    found.sort(key=lambda each: each[1])
-    (best, fast, fast_half), (last, slow, slow_half) = found[0], found[-1]
-    unit = group.axes.latency_unit
-    at = f"At {number(load)}, the highest load that all have a latency of"
-    if slow - fast <= (fast_half or 0) + (slow_half or 0):
-        return [f"{at}, no difference in latency is sure: the 95 % intervals overlap."]
-    second, next_fast, next_half = found[1]
-    beside = f", {second.label} hardly slower" if (
-        len(found) > 2 and next_fast - fast <= (fast_half or 0) + (next_half or 0)
-    ) else ""  # fmt: skip
-    return [
-        f"{at}, {best.label} is fastest{beside}: {give_or_take(fast, fast_half)} {unit}; "
-        f"{last.label} takes {give_or_take(slow, slow_half)}, {share(slow / fast - 1)}."
+    found = [
+        (curve.label, *here) for curve in group.simulated if (here := curve.at(load)) is not None
     ]
+    found.sort(key=lambda each: each[1])
+    unit = group.axes.latency_unit
+    who = f"all but {listed(without)}" if without else "all"
+    at = f"At {number(load)}, the highest load that {who} have a latency of"
+    surely = [
+        (one, other) for one, other in combinations(found, 2)
+        if other[1] - one[1] > (one[2] or 0) + (other[2] or 0)
+    ]  # fmt: skip
+    if not surely and all(each[2] is None for each in found):
+        return [f"{at}, they take the same: {number(found[0][1])} {unit}."]
+    if not surely:
+        return [f"{at}, no difference in latency is sure: the 95 % intervals overlap."]
+    one, other = max(surely, key=lambda pair: pair[1][1] - pair[0][1])
+    near = [each[0] for each in found if each is not one and (one, each) not in surely]
+    said = (
+        f"{at}, {one[0]} is {'faster' if near else 'fastest'}: "
+        f"{give_or_take(*one[1:])} {unit}; {other[0]} takes {give_or_take(*other[1:])}, "
+        f"{share(other[1] / one[1] - 1)}."
+    )
+    if near:
+        said += f" Between {one[0]} and {listed(near)} no difference is sure."
+    if one[2] is None or other[2] is None:
+        said += " These are single runs without intervals."
+    return [said]
 
 
 def _models(group: CurveGroup) -> list[str]:

@@ -15,7 +15,7 @@ from netloom.report.page.curve_kinds import (
     OF_THE_RUN,
     Axes,
 )
-from netloom.report.page.words import number
+from netloom.report.page.words import counted, number
 from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ class Curve:
             return None
         return self.kept_up, self.fell_behind
 
-    @property
-    def carried(self) -> float | None:
-        """The load to compare by: where it saturates if that was looked for, else ``kept_up``."""
-        return self.kept_up if self.found is None else self.found[0]
-
     def at(self, load: float) -> tuple[float, float | None] | None:
         """Return latency at a load that it has a point at, and half of its interval; or None."""
         row = self.table.filter((self.table["load"] - load).abs() <= 1e-9 * max(1.0, abs(load)))
@@ -127,7 +122,8 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
 
     Answers belong to a curve if their questions and networks differ in nothing but load, seed and
     how long was measured. Curves are drawn together if they are of the same traffic; where each
-    traffic has but one, all are. A curve of a single load is none, and left out.
+    traffic has but one, all are. A curve of a single load is none, and left out, unless it falls
+    behind there: that is to be compared with the others.
 
     Parameters
     ----------
@@ -153,9 +149,10 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     curves: dict[str, list[Curve]] = {}
     for (family, _, _), parts in gathered.items():
         curve = _curve(parts)
-        if len(curve.table) + (curve.fell_behind is not None) > 1:
+        if len(curve.table) != 1 or curve.fell_behind is not None:
             curves.setdefault(family, []).append(curve)
-    return [group for family, found in curves.items() for group in _groups(AXES[family], found)]
+    groups = [group for family, found in curves.items() for group in _groups(AXES[family], found)]
+    return [group for group in groups if any(len(curve.table) for curve in group.curves)]
 
 
 def point_at(record: Recorded, load: float, technique: str) -> Recorded:
@@ -265,7 +262,8 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
     )
     table = table.unique(["load", "seed"], keep="first", maintain_order=True)
-    behind = table.filter(~pl.col("stable"))["load"].min()
+    levels = table.group_by("load").agg(kept_up=pl.col("stable").mean() > 0.5)  # as sweeps end
+    behind = levels.filter(~pl.col("kept_up"))["load"].min()
     by_load = [
         _mean(group) for _, group in table.sort("load").group_by("load", maintain_order=True)
     ]
@@ -273,8 +271,9 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
     kept = whole.filter(pl.col("latency").is_not_null())
     if behind is not None:
         kept = kept.filter(pl.col("load") < behind)
+        levels = levels.filter(pl.col("load") < behind)
     idle = table["idle"].drop_nulls()
-    last: Any = kept["load"].max()
+    last: Any = levels["load"].max()
     return Curve(
         model=KINDS[parts[0][2].verb].model,
         about=parts[0][0],
@@ -457,7 +456,7 @@ def said_field(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return words if value else f"not {words}"
     if name == "vcs":
-        return f"{value} VCs"
+        return counted(value, "VC")
     if isinstance(value, (list, dict)):
         return f"own {words}"
     if name in ("topology", "traffic", "routing", "switching", "on", "app"):
