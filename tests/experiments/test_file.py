@@ -37,7 +37,6 @@ def test_lists_and_ranges_make_a_grid(tmp_path):
         ("[hotspot]\npes=16", "simulate_hot_spots"),
         ("[hotspot.critical-queue]\npes=16", "find_critical_queue"),
         ("[compile]\napp='ring:16'\non='mesh:4x4'", "compile_phases"),
-        ("[predict.torus-broadcast]\nsides = [4, 2]\n", 2, "sides", "sides = [[...]]"),
         ("[map]\napp='ring:16'\non='mesh:4x4'", "find_mapping"),
     ],
 )
@@ -118,6 +117,7 @@ WRONG = [
     ("[predict]\nlatency = 3\n", 2, "latency", "a table"),
     ("[predict.latencies]\n", 1, r"\[predict.latencies\]: found", "predict.latency, perhaps"),
     ("[predict.wiring]\nrepeat = 2\n", 2, "repeat", "no repetitions"),
+    ("[predict.torus-broadcast]\nsides = [4, 2]\n", 2, "sides", "sides = [[...]]"),
     ("[map]\napp='ring:16'\non='mesh:4x4'\nseconds = 3\n", 4, "seconds", "rounds instead"),
     ("[analyze]\nseed={from=1,to=1001}\n", 2, "seed", "at most 1000"),
     ("[analyze]\nrepeat=9999\ntasks_per_node={from=1,to=999}\n", 1, "points", "1,000,000"),

@@ -56,7 +56,7 @@ def latency_chart(record: Recorded) -> alt.HConcatChart:
         list(latency_parts(record).values()),
         f"{found['traffic']} on {found['topology']}{mapped}",
         [
-            f"{found['routing']}, {router['name']} router, {router['vcs']} VC{'s' * (router['vcs'] != 1)} of "
+            f"{found['routing']}, {router['name']} router, {router['vcs']} VCs of "
             f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
             f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
             f"{bound['limited_by']}",
