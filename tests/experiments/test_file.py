@@ -105,6 +105,11 @@ WRONG = [
     ("title = 3\n[analyze]\n", 1, "title", "words"),
     ("titel = 'x'\n", 1, "titel", "title, perhaps"),
     ("", 1, "no questions", "a table such as"),
+    ("[analyze]\non='mesh:4x4'\napp=[\n ['a@0', 'b@1']\n]\nvcs=2\n", 6, "vcs", "expected"),
+    ("title='t'\npredict.wiring.nods = 4\n", 2, "nods", "nodes, perhaps"),
+    ("[all]\nload=0.1\n[x]\n[simulate]\n", 3, "x", "expected"),
+    ("\nsimulate = [{on='mesh:4x4', lod=1}]\n", 2, "lod", "load, perhaps"),
+    ("[analyze]\non='mesh:2x2'\napp='" + "x" * 300 + "'\n", 3, "app", "a name of a file"),
     ("[simulate]\non='mesh:4x4'\nlod = 0.1\n", 3, r"\[simulate\] lod", "load, perhaps"),
     ("[simulate]\non='mesh:4x4'\nload=0.1\n\nvcs = 'two'\n", 5, "vcs", "a valid integer"),
     ("[simulate]\non='mesh:4x4'\nload = [0.1, 1.5]\n", 3, "load", "at most 1"),
@@ -139,5 +144,18 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, text, line, where, wante
 def test_what_is_no_toml(tmp_path):
     with pytest.raises(InputError, match="line 2"):
         read_experiment(write(tmp_path, "[analyze]\napp = \n"))
+    for text in ("[simulate]\nseed = " + "9" * 5000, "[simulate]\nseed = " + "[" * 5000):
+        with pytest.raises(InputError, match="no TOML"):
+            read_experiment(write(tmp_path, text))
     with pytest.raises(InputError, match="no such file"):
         read_experiment(tmp_path / "none.toml")
+
+
+def test_what_a_list_says_twice_is_one_point(tmp_path):
+    text = "[analyze]\non=['mesh:2x2', 'mesh:2x2']\napp='ring:4'\nseed=[1, 1, 2]\n"
+    assert [p.fields["seed"] for p in experiment(tmp_path, text).points] == [1, 2]
+
+
+def test_a_load_that_is_left_out_makes_no_curve(tmp_path):
+    (point,) = experiment(tmp_path, "[hotspot]\npes=16\n").points
+    assert (point.sweep, point.level) == ("", 0.0)

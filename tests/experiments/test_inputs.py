@@ -34,6 +34,16 @@ def test_only_the_content_makes_the_digest(tmp_path):
     assert one == same != other
 
 
+def test_names_in_a_folder_make_it_too(tmp_path):
+    for number, folder in enumerate(("one", "same", "other")):
+        (tmp_path / folder).mkdir()
+        for rank in (0, 1):
+            (tmp_path / folder / f"x.{rank + (number == 2)}.prof").write_text(str(rank))
+    names = ("one", "same", "other")
+    one, same, other = (next(find_inputs({"app": each}, tmp_path)).digest for each in names)
+    assert one == same != other
+
+
 def test_contents_unpacked_are_found_by_the_same_names(tmp_path):
     (tmp_path / "prof").mkdir()
     (tmp_path / "prof" / "x.0.prof").write_text("zero")

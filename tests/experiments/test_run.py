@@ -3,14 +3,18 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from netloom.errors import InputError
+from netloom.experiments.answer import answer
 from netloom.experiments.results import load_results
 from netloom.experiments.run import run
 from netloom.experiments.store import Store
+from netloom.experiments.workers import Workers
 from tests.experiments.small import SWEEP, write
 
 LONG = """
@@ -147,3 +151,104 @@ def test_a_point_of_two_tables_is_computed_once(tmp_path):
 def test_workers_must_be_some(tmp_path, workers):
     with pytest.raises(InputError, match="workers"):
         run(write(tmp_path), workers=workers)
+
+
+@pytest.fixture
+def work_here(monkeypatch):
+    """Have a function answer points, in a thread of this process."""
+
+    def use(work):
+        @contextmanager
+        def one_thread(_=None):
+            with ThreadPoolExecutor(1) as executor:
+                yield Workers(executor, lambda: 1, elsewhere=False)
+
+        monkeypatch.setattr(sys.modules["netloom.experiments.run"], "local_workers", one_thread)
+        monkeypatch.setattr(sys.modules["netloom.experiments.run"], "work", work)
+
+    return use
+
+
+CURVE = "[[simulate]]\non='mesh:4x4'\nload={}\ncycles=300\nknee=2\n"
+
+
+@pytest.mark.parametrize("loads", [([0.3, 0.9], [0.3, 0.9]), ([0.3, 0.5, 0.6], [0.2, 0.8])])
+def test_curves_that_meet_at_the_knee_are_each_complete(tmp_path, work_here, loads):
+    def behind_past(asked):
+        return answer(asked)._replace(saturated=asked.fields["load"] > 0.5)
+
+    work_here(behind_past)
+    alone = {}
+    for place, each in enumerate(loads):
+        found = run(write(tmp_path / str(place), CURVE.format(each)))
+        alone[place] = [one.point.level for one in found.answered]
+        assert len(alone[place]) > 2
+    together = run(write(tmp_path / "both", "".join(map(CURVE.format, loads))))
+    for place, section in enumerate(("simulate", "simulate#2")):
+        levels = [e.point.level for e in together.answered if e.point.section == section]
+        assert levels == alone[place]
+
+
+def test_a_bug_ends_its_curve_only_and_says_where_it_is(tmp_path, work_here):
+    def sometimes(asked):
+        if asked.fields["nodes"] == 64:
+            raise ZeroDivisionError
+        return answer(asked)
+
+    work_here(sometimes)
+    file = write(tmp_path, "[predict.wiring]\nnodes=[16, 64, 256, 1024]")
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(file)
+    assert caught.value.__notes__ == ["at the point [predict.wiring] {'nodes': 64}"]
+    assert len(answered(tmp_path / "small.sqlite")) == 3
+    work_here(answer)
+    assert len(run(file).answered) == 4
+
+
+def test_a_file_that_changes_meanwhile_is_not_answered_under_its_old_content(tmp_path, work_here):
+    file = write(tmp_path, "[analyze]\non='mesh:2x2'\napp='ring.mtx'\n")
+
+    def changing(asked):
+        (tmp_path / "ring.mtx").write_text("other")
+        return answer(asked)
+
+    work_here(changing)
+    with pytest.raises(InputError, match=r"ring\.mtx: found a file that was changed"):
+        run(file)
+    assert not answered(tmp_path / "small.sqlite")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_a_worker_that_is_killed_is_told_in_one_line(tmp_path):
+    text = LONG + "\n[predict.wiring]\nnodes=64\n"
+    file, store = write(tmp_path, text.replace("60_000", "9_000_000")), tmp_path / "s.sqlite"
+    process = subprocess.Popen(
+        command(file, store, "--workers", "2"), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    workers = wait_for(lambda: [
+        each for each in children(process.pid)
+        if b"loky.backend.popen" in Path(f"/proc/{each}/cmdline").read_bytes()
+    ])  # fmt: skip
+    time.sleep(1)
+    os.kill(workers[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    line = next(each for each in said.splitlines() if each.startswith("netloom: "))
+    assert line.startswith("netloom: workers: found one that died (SIGKILL(-9)); expected fewer")
+    assert "Traceback" not in said
+
+
+def test_another_run_of_a_file_that_was_changed_does_not_hide_this_one(tmp_path, work_here):
+    store = tmp_path / "s.sqlite"
+    first = write(tmp_path / "first", "[predict.wiring]\nnodes=[16, 64]")
+    other = write(tmp_path / "other", "[predict.wiring]\nnodes=256")
+
+    def meanwhile(asked):
+        if asked.fields["nodes"] == 64:
+            work_here(answer)
+            run(other, store=store)
+        return answer(asked)
+
+    work_here(meanwhile)
+    assert len(run(first, store=store).answered) == 2

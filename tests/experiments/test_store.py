@@ -123,3 +123,27 @@ def test_this_process_lives_and_another_does_not():
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     assert not stores._is_process(dead.pid)
+
+
+def test_a_store_of_another_layout_is_not_touched(path):
+    with Store(path, create=True) as store:
+        store._db.execute(f"PRAGMA user_version = {stores.LAYOUT + 1}")
+    with pytest.raises(InputError, match="as another netloom does"):
+        Store(path, create=True)
+
+
+def test_a_store_that_fails_is_told_in_one_line(asked, path):
+    def fill():
+        with Store(path, create=True) as store:
+            (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+            store._db.execute(f"PRAGMA max_page_count = {pages}")
+            store.keep(asked.points[0], ANSWER._replace(tables={"table": bytes(100_000)}))
+
+    with pytest.raises(InputError, match=r"a store that fails \(database or disk is full\)"):
+        fill()
+    with Store(path) as store:
+        assert store.answer(asked.points[0].key) is None
+    half = path.with_suffix(".half")
+    half.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(InputError, match="malformed"), Store(half) as store:
+        store.experiments()

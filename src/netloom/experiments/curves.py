@@ -45,12 +45,13 @@ class Step(NamedTuple):
     perhaps
         Points that will be wanted unless the curve ends before them.
     added
-        Whether those wanted are not in the experiment file: they are near the knee.
+        Points near the knee that the curve has beside those of the experiment file, answered or
+        not.
     """
 
     wanted: list[Point]
     perhaps: list[Point]
-    added: bool = False
+    added: tuple[Point, ...] = ()
 
 
 def curves_of(points: Iterable[Point]) -> list[Curve]:
@@ -75,31 +76,34 @@ def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
         What is known of the points that are answered, by key.
     """
     low, high = 0.0, None
-    rest = list(curve.levels.items())
-    while rest and high is None:
-        level, points = rest.pop(0)
+    levels = iter(curve.levels.items())
+    for level, points in levels:
         wanted = _missing(points, known)
         if wanted:
-            later = [point for _, points in rest for point in points]
+            later = [point for _, points in levels for point in points]
             return Step(wanted, _missing(later, known))
         if is_past(points, known):
             high = level
-        else:
-            low = level
+            break
+        low = level
     if high is None:
         return Step([], [])
+    added: list[Point] = []
     first = next(iter(curve.levels.values()))
     for _ in range(first[0].knee):
         middle = round((low + high) / 2, 12)
+        if not low < middle < high:  # nothing is left between them
+            break
         points = tuple(point.at(middle) for point in first)
+        added += points
         wanted = _missing(points, known)
         if wanted:
-            return Step(wanted, [], added=True)
+            return Step(wanted, [], tuple(added))
         if is_past(points, known):
             high = middle
         else:
             low = middle
-    return Step([], [])
+    return Step([], [], tuple(added))
 
 
 def is_past(points: Iterable[Point], known: Mapping[str, Outcome]) -> bool:

@@ -8,11 +8,12 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.errors import InputError
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.run import asked_of, store_of
 from netloom.experiments.store import Store
-from netloom.experiments.workers import local_workers, work
+from netloom.experiments.workers import MOST_WORKERS, local_workers, work
 from netloom.progress import track
 from netloom.simulation.side_by_side import processors
 
@@ -130,6 +131,8 @@ def estimate(
         sections.setdefault(point.section, []).append(point)
     number = processors() if workers is None else workers
     until = monotonic() + MOST_SECONDS
+    if not 1 <= number <= MOST_WORKERS:
+        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
     with local_workers(1) as hired:  # no process is started before it has a point
         costs = [
             _cost(section, points, left, partial(_try, experiment, hired, until))
@@ -162,13 +165,13 @@ def _cost(
     answered = len(points) - len(rest)
     if not rest:
         return SectionCost(section, len(points), answered, None, 0, at_least=False)
-    _, in_time = try_point(rest[0])
-    seconds: list[float] = []
+    took, in_time = try_point(rest[0])
+    seconds = [] if in_time else [took]
     for place in sorted({0, len(rest) // 2, len(rest) - 1}):
-        took, in_time = try_point(rest[place])
-        seconds.append(took)
         if not in_time:
             break
+        took, in_time = try_point(rest[place])
+        seconds.append(took)
     mean = fmean(seconds)
     return SectionCost(section, len(points), answered, mean, len(seconds), at_least=not in_time)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import product
+from functools import cached_property
+from itertools import islice, product
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,7 +65,7 @@ class Experiment:
     points: tuple[Point, ...]
     inputs: Mapping[str, Input]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Hash of what it asks: the file, the content of what that names, netloom's version."""
         return hashed([self.text, [point.key for point in self.points], __version__])
@@ -92,7 +93,11 @@ class _File(NamedTuple):
     def wrong(self, section: _Section | None, key: str, error: InputError) -> InputError:
         """Return an error of a key with the line that it is in."""
         words, place = (section.words, section.place) if section else ("", 0)
-        places = ((words, place, key), (SHARED, 0, key), (words, place, ""))
+        own = section is not None and key in section.table
+        head = words.partition(".")[0]
+        places = [(words, place, key), (words, place, ""), ("", 0, head)]
+        if not own:
+            places.insert(1, (SHARED, 0, key))
         line = next((self.lines[each] for each in places if each in self.lines), 1)
         said = dict.fromkeys(each for each in (key, error.where) if each)
         where = [f"{self.path}:{line}", " ".join([f"[{words}]"] * bool(words) + list(said)[:1])]
@@ -116,7 +121,7 @@ def read_experiment(path: str | Path) -> Experiment:
     text = read_text(path, wanted="an experiment file, .toml")
     try:
         whole = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # besides syntax: numbers, or depth, past sense
         raise InputError(str(path), f"no TOML: {error}", "tables and 'key = value'") from None
     file = _File(path, find_lines(text))
     title, question = (_words(file, name, whole.pop(name, "")) for name in HEADINGS)
@@ -128,9 +133,10 @@ def read_experiment(path: str | Path) -> Experiment:
         raise InputError(str(path), "no questions", f"a table such as [{next(iter(KINDS))}]")
     _check_shared(file, shared, sections)
     inputs: dict[str, Input] = {}
-    points = [point for section in sections for point in _points(file, section, shared, inputs)]
+    every = (point for section in sections for point in _points(file, section, shared, inputs))
+    points = list(islice(every, MOST_POINTS + 1))
     if len(points) > MOST_POINTS:
-        raise InputError(str(path), f"{len(points):,} points", f"at most {MOST_POINTS:,}")
+        raise InputError(str(path), f"over {MOST_POINTS:,} points", f"at most {MOST_POINTS:,}")
     return Experiment(path, text, title, question, tuple(points), inputs)
 
 
@@ -197,6 +203,7 @@ def _points(
         many = InputError("", f"{prod(map(len, axes.values())):,} points", f"{MOST_POINTS:,}")
         raise file.wrong(section, "", many)
     checked: set[str] = set()
+    seen: set[str] = set()
     for values in product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
         varied = {
@@ -207,7 +214,10 @@ def _points(
         asked = fields | chosen
         if kind.verb == "find_mapping" and asked.get("layout") is None:
             asked.setdefault("rounds", 8)
-        yield _point(file, section, kind, asked, varied, knee, inputs, checked)
+        point = _point(file, section, kind, asked, varied, knee, inputs, checked)
+        if point.key not in seen:  # what a list says twice is one point
+            seen.add(point.key)
+            yield point
 
 
 def _point(
@@ -222,12 +232,13 @@ def _point(
 ) -> Point:
     """Return a point, if its question can be asked."""
     files = {}
-    for each in find_inputs(fields, file.path.parent):
-        if each.name not in inputs:
-            inputs[each.name] = each
-        files[each.name] = inputs[each.name].digest
     try:
-        point = Point(section.name, kind.verb, fields, varied, files, kind.sweep, knee)
+        for each in find_inputs(fields, file.path.parent):
+            if each.name not in inputs:
+                inputs[each.name] = each
+            files[each.name] = inputs[each.name].digest
+        sweep = kind.sweep if kind.sweep in fields else ""
+        point = Point(section.name, kind.verb, fields, varied, files, sweep, knee)
         names = {name: str(inputs[name].path) for name in files}
         _check_network(renamed(dict(fields), names), checked)
     except InputError as error:

@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from netloom.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -52,13 +54,35 @@ class Input:
         """Return what is in its files."""
         return {name: (self.folder / name).read_bytes() for name in self.files}
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """A hash of its content, whatever it is called."""
+        return self._read[0]
+
+    @cached_property
+    def _read(self) -> tuple[str, list[tuple[int, int]]]:
+        """The digest, and the stamps of the files just before: what changes later is seen."""
+        stamps = self._stamps()
         found = sha256()
-        for data in self.contents().values():
+        for name, data in self.contents().items():
+            if self.files != (self.path.name,):  # in a folder, names tell files apart
+                found.update(sha256(name.encode()).digest())
             found.update(sha256(data).digest())
-        return found.hexdigest()
+        return found.hexdigest(), stamps
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if its files are no longer those that the digest is of."""
+        try:
+            same = self._read[1] == self._stamps()
+        except OSError:
+            same = False
+        if not same:
+            found = "a file that was changed while it was asked about"
+            raise InputError(str(self.path), found, "the same one to the end; run it again")
+
+    def _stamps(self) -> list[tuple[int, int]]:
+        found = [(self.folder / name).stat() for name in self.files]
+        return [(each.st_mtime_ns, each.st_size) for each in found]
 
 
 def find_inputs(fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
@@ -67,14 +91,24 @@ def find_inputs(fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
         for text in _strings(fields.get(field)):
             for name in _candidates(text):
                 path = Path(os.path.abspath(folder / name))  # noqa: PTH100 (keeps links)
-                if path.is_file():
-                    yield Input(name, path, (path.name,))
-                elif path.is_dir():
-                    yield Input(name, path, _in_folder(path, "*"))
-                elif any(sign in name for sign in GLOB) and path.parent.is_dir():
-                    files = _in_folder(path.parent, path.name)
-                    if files:
-                        yield Input(name, path, files)
+                try:
+                    found = _input(name, path)
+                except (OSError, ValueError) as error:
+                    raise InputError(field, f"'{name}' ({error})", "a name of a file") from None
+                if found is not None:
+                    yield found
+
+
+def _input(name: str, path: Path) -> Input | None:
+    """Return the file, or the files, that are called so; None if it is no file's name."""
+    if path.is_file():
+        return Input(name, path, (path.name,))
+    if path.is_dir():
+        return Input(name, path, _in_folder(path, "*"))
+    if any(sign in name for sign in GLOB) and path.parent.is_dir():
+        files = _in_folder(path.parent, path.name)
+        return Input(name, path, files) if files else None
+    return None
 
 
 def renamed(value: Any, names: Mapping[str, str]) -> Any:
@@ -125,6 +159,8 @@ def _candidates(text: str) -> Iterator[str]:
     prefix, _, rest = text.partition(":")
     if prefix in PREFIXES and rest:
         text = rest
+    if not text:
+        return
     yield text
     if prefix == "fem":
         text = text.rpartition("/")[0]

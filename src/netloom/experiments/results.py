@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.experiments.points import Point
+    from netloom.experiments.store import Kept
     from netloom.verbs.recorded import Recorded
 
 COSTS = ("cpu_seconds", "seconds")
@@ -156,7 +157,7 @@ def load_results(store: str | Path | Store, experiment: str = "") -> Results:
         names = ", ".join(each.name for each in known) or "a store that something was run with"
         found = f"'{experiment}'" if experiment else f"{len(known)} experiments"
         raise InputError(str(store.path), found, names)
-    return _load(store, chosen[0])
+    return load_kept(store, chosen[0])
 
 
 def all_results(store: str | Path) -> list[Results]:
@@ -165,7 +166,7 @@ def all_results(store: str | Path) -> list[Results]:
     if path.suffix == ".toml":
         return [load_results(path)]
     with Store(path) as opened:
-        return [_load(opened, each) for each in opened.experiments()]
+        return [load_kept(opened, each) for each in opened.experiments()]
 
 
 def results(store: str | Path, *, experiment: str = "", provenance: bool = False) -> pl.DataFrame:
@@ -186,7 +187,8 @@ def results(store: str | Path, *, experiment: str = "", provenance: bool = False
     return load_results(store, experiment).table(provenance=provenance)
 
 
-def _load(store: Store, kept: Any) -> Results:
+def load_kept(store: Store, kept: Kept) -> Results:
+    """Return what an open store has of one of its experiments."""
     counting, missing = up_to_saturation(store.points(kept.key), store.outcomes(kept.key))
     answered: list[Answered] = []
     refused: list[Refused] = []

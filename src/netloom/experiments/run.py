@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, wait
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ from netloom.errors import InputError
 from netloom.experiments.answer import Asked, Interrupted
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
-from netloom.experiments.results import load_results
+from netloom.experiments.results import load_kept
 from netloom.experiments.store import Store
-from netloom.experiments.workers import AHEAD, cluster_workers, local_workers, work
+from netloom.experiments.workers import AHEAD, LOST, cluster_workers, local_workers, work
 from netloom.progress import counting
 
 if TYPE_CHECKING:
@@ -64,11 +64,14 @@ def run(
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
     with Store(store_of(experiment.path, store), create=True) as opened:
-        opened.register(experiment)
-        if _unanswered(experiment, opened):
+        kept = opened.register(experiment)
+        known = opened.outcomes(experiment.key)
+        steps = [next_step(curve, known) for curve in curves_of(experiment.points)]
+        opened.ask(experiment.key, [point for step in steps for point in step.added])
+        if any(step.wanted for step in steps):
             with _workers(workers, cluster) as hired:
                 _Run(experiment, opened, hired).finish()
-        return load_results(opened, experiment.key)
+        return load_kept(opened, kept)
 
 
 def store_of(file: str | Path, store: str | Path | None = None) -> Path:
@@ -95,11 +98,6 @@ def _workers(count: int | None, cluster: str | None) -> AbstractContextManager[W
     return local_workers(count) if cluster is None else cluster_workers(cluster, count)
 
 
-def _unanswered(experiment: Experiment, store: Store) -> bool:
-    known = store.outcomes(experiment.key)
-    return any(next_step(curve, known).wanted for curve in curves_of(experiment.points))
-
-
 class _Run:
     """One run of an experiment: what is known, what is being worked on, what comes next.
 
@@ -112,14 +110,21 @@ class _Run:
         self.known = store.outcomes(experiment.key)
         self.curves_with: dict[str, list[Curve]] = {}
         self.open: dict[Curve, list[Point]] = {}  # with what each perhaps needs
+        self.wanted: dict[Curve, set[str]] = {}  # of an open curve: what it cannot go on without
         self.ready: deque[Point] = deque()
         self.asked: set[str] = set()
         self.flying: dict[Future[Answer], Point] = {}
         self.elsewhere: dict[str, Point] = {}
+        self.done = 0  # points of the file that are answered, or past the end of their curve
+        self.bugs: dict[str, Exception] = {}  # by the key of the point
+        self.stopped: list[Exception] = []  # those that a curve cannot go on for
         self.alive = 0.0
 
     def finish(self) -> None:
-        """Answer all that is to be answered; show how far it is."""
+        """Answer all that is to be answered; show how far it is.
+
+        A bug ends the curve that it is on; it is raised when the others are complete.
+        """
         curves = curves_of(self.experiment.points)
         for curve in curves:
             self._belong(curve, curve.points)
@@ -130,36 +135,40 @@ class _Run:
             while self.open:
                 self._hand_out()
                 self._hear()
-                tell(len(self.experiment.points) - self._left())
+                tell(self.done)
+        if self.stopped:
+            raise self.stopped[0]
 
     def _belong(self, curve: Curve, points: Iterable[Point]) -> None:
         for point in points:
             self.curves_with.setdefault(point.key, []).append(curve)
 
-    def _left(self) -> int:
-        """Return how many points of the file are still open."""
-        return sum(point.key not in self.known for curve in self.open for point in curve.points)
-
     def _go_on(self, curve: Curve) -> None:
         """Find out what a curve needs next, if anything."""
         step = next_step(curve, self.known)
-        if not step.wanted:
-            self.open.pop(curve, None)
-            self._take_back(curve)
+        added = [each for each in step.added if curve not in self.curves_with.get(each.key, [])]
+        if added:  # another curve may have asked for them before: they are this one's too
+            self.store.ask(self.experiment.key, added)
+            self._belong(curve, added)
+        bugs = [self.bugs[point.key] for point in step.wanted if point.key in self.bugs]
+        self.stopped += bugs
+        if bugs or not step.wanted:
+            self._end(curve)
             return
         new = [point for point in step.wanted if point.key not in self.asked]
-        if step.added and new:
-            self.store.ask(self.experiment.key, new)
-            self._belong(curve, new)
         self.asked |= {point.key for point in new}
         self.ready.extend(new)
         self.open[curve] = step.perhaps
+        self.wanted[curve] = {point.key for point in step.wanted}
 
-    def _take_back(self, curve: Curve) -> None:
-        """Take back what nobody has begun of a curve that has ended."""
+    def _end(self, curve: Curve) -> None:
+        """Close a curve; take back what nobody has begun of it and no other curve has."""
+        self.open.pop(curve, None)
+        self.done += len(curve.points)
         for future, point in list(self.flying.items()):
             if self.curves_with[point.key] == [curve] and future.cancel():
                 del self.flying[future]
+                self.asked.discard(point.key)  # another curve may want it at its knee
                 self.store.release(point.key)
 
     def _hand_out(self) -> None:
@@ -167,6 +176,8 @@ class _Run:
         count = self.workers.count()
         while self.ready and len(self.flying) < AHEAD * count:
             self._hand(self.ready.popleft())
+        if len(self.flying) >= count:
+            return
         for points in list(self.open.values()):
             for point in points:
                 if len(self.flying) >= count:
@@ -190,14 +201,31 @@ class _Run:
         else:
             ended = set()
             sleep(BEAT_SECONDS / 4)
-        for future in ended:
-            point = self.flying.pop(future)
-            self.store.keep(point, _result(future))
-            self._learn(point)
+        for future in sorted(ended, key=_failed):  # what is finished is kept, whatever follows
+            self._take_in(self.flying.pop(future), future)
         if monotonic() - self.alive > BEAT_SECONDS or not ended:
             self.alive = monotonic()
             self.store.show_life()
             self._look_elsewhere()
+
+    def _take_in(self, point: Point, future: Future[Answer]) -> None:
+        """Keep what a worker has found; of a bug, end the curves that cannot do without."""
+        try:
+            found = _result(future)
+        except (InputError, BrokenExecutor):
+            raise
+        except Exception as bug:  # noqa: BLE001 (raised in the end, by finish)
+            bug.add_note(f"at the point [{point.section}] {dict(point.varied)}")
+            self.bugs[point.key] = bug
+            self.store.release(point.key)
+            for curve in self.curves_with[point.key]:
+                if curve in self.open and point.key in self.wanted[curve]:
+                    self._go_on(curve)
+            return
+        for name in point.files:
+            self.experiment.inputs[name].check_unchanged()
+        self.store.keep(point, found)
+        self._learn(point)
 
     def _look_elsewhere(self) -> None:
         """See what has become of points that other processes were at."""
@@ -219,22 +247,27 @@ class _Run:
         self.known[point.key] = outcome
         for curve in self.curves_with[point.key]:
             if curve in self.open:
-                self._go_on(curve)
+                self.wanted[curve].discard(point.key)
+                if not self.wanted[curve]:
+                    self._go_on(curve)
+
+
+def _failed(future: Future[Answer]) -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 def _result(future: Future[Answer]) -> Answer:
     """Return what a worker has found, or say in one line why there is none."""
-    lost = "fewer workers, if memory is short; finished points are kept: run it again"
     try:
         found = future.result()
     except Interrupted:
         raise KeyboardInterrupt from None
-    except BrokenExecutor as error:
-        raise InputError("workers", f"one that died ({error})", lost) from None
     except Exception as error:
-        if not type(error).__module__.startswith("distributed"):
+        if not (
+            isinstance(error, CancelledError) or type(error).__module__.startswith("distributed")
+        ):
             raise
-        raise InputError("cluster", f"a point that is lost ({error})", lost) from None
+        raise InputError("cluster", f"a point that is lost ({error})", LOST) from None
     if found.version != __version__:
         raise InputError("cluster", f"netloom {found.version}", f"netloom {__version__} there too")
     return found

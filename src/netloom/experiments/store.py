@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -46,6 +46,9 @@ CREATE TABLE IF NOT EXISTS claims (
 
 MARK = 0x6E6C6F6D
 """``application_id`` of a store: "nlom"."""
+
+LAYOUT = 0
+"""``user_version`` of a store: to be raised whenever ``TABLES`` change."""
 
 BUSY_SECONDS = 60.0
 """How long a process waits for others that write."""
@@ -102,6 +105,7 @@ class Store:
     def __init__(self, path: str | Path, *, create: bool = False) -> None:
         self.path = Path(path)
         self.owner = uuid4().hex
+        self._claims = False  # whether there has been one: who only reads need not write
         if not create and not self.path.is_file():
             raise InputError(str(path), "no such file", "a store that netloom run has made")
         try:
@@ -114,17 +118,23 @@ class Store:
             ) from None
 
     def _open(self) -> None:
-        (mark,) = self._db.execute("PRAGMA application_id").fetchone()
-        others = not mark and self._db.execute("SELECT name FROM sqlite_master").fetchone()
-        if mark not in (0, MARK) or others:
+        mark, layout, used = self._db.execute(  # at one moment: another may just be making it
+            "SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_master)"
+            " FROM pragma_application_id, pragma_user_version"
+        ).fetchone()
+        if mark not in (0, MARK) or (used and not mark):
             raise sqlite3.DatabaseError("it is another program's")
-        self._patiently("PRAGMA journal_mode = WAL")
+        if layout != LAYOUT:
+            raise sqlite3.DatabaseError(f"it is laid out as another netloom does, {layout}")
+        if self._db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            self._patiently("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         if not mark:
             with self._writing():
                 for command in TABLES.split(";"):
                     self._db.execute(command)
                 self._db.execute(f"PRAGMA application_id = {MARK}")
+                self._db.execute(f"PRAGMA user_version = {LAYOUT}")
 
     def _patiently(self, command: str) -> None:
         """Do what SQLite does not wait for by itself while another process is at the file."""
@@ -132,8 +142,9 @@ class Store:
         while True:
             try:
                 self._db.execute(command)
-            except sqlite3.OperationalError:
-                if time.monotonic() > until:
+            except sqlite3.OperationalError as error:
+                busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+                if not busy or time.monotonic() > until:
                     raise
                 time.sleep(0.02)
             else:
@@ -142,34 +153,49 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.close()
+        if isinstance(error, sqlite3.Error):  # a full disk, a damaged file, locks that do not work
+            found = f"a store that fails ({error})"
+            wanted = "space, and a sound file; finished points are kept: run it again"
+            raise InputError(str(self.path), found, wanted) from None
 
     def close(self) -> None:
         """Give up what is claimed, and close the file."""
-        self._db.execute("DELETE FROM claims WHERE owner = ?", [self.owner])
+        with suppress(sqlite3.Error):  # claims of a process that is gone are free anyhow
+            if self._claims:
+                self._db.execute("DELETE FROM claims WHERE owner = ?", [self.owner])
         self._db.close()
 
-    def register(self, experiment: Experiment) -> None:
+    def register(self, experiment: Experiment) -> Kept:
         """Keep what an experiment asks, so that its results can be told without its file."""
-        found = experiment.path.name, experiment.title, experiment.question, experiment.text
+        words = experiment.title, experiment.question, experiment.text
+        found = Kept(experiment.key, experiment.path.name, *words)
         with self._writing():
             self._db.execute(
                 "INSERT INTO experiments (key, name, title, question, text) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (key) DO UPDATE SET asked = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
-                [experiment.key, *found],
+                found,
             )
         self.ask(experiment.key, experiment.points)
+        return found
 
     def ask(self, experiment: str, points: Iterable[Point]) -> None:
         """Add points to an experiment; those that it has already stay where they are."""
-        rows = [(experiment, experiment, _point_text(point), point.key) for point in points]
+        rows = [(_point_text(point), point.key) for point in points]
+        if not rows:
+            return
         with self._writing():
-            self._db.executemany(
-                "INSERT OR IGNORE INTO points (experiment, place, point, key) VALUES (?,"
-                " (SELECT count(*) FROM points WHERE experiment = ?), ?, ?)",
-                rows,
-            )
+            (place,) = self._db.execute(
+                "SELECT coalesce(max(place) + 1, 0) FROM points WHERE experiment = ?", [experiment]
+            ).fetchone()
+            for row in rows:
+                added = self._db.execute(
+                    "INSERT OR IGNORE INTO points (experiment, place, point, key)"
+                    " VALUES (?, ?, ?, ?)",
+                    [experiment, place, *row],
+                )
+                place += added.rowcount
 
     def experiments(self) -> list[Kept]:
         """Return the experiments of this store: of those of one name the last that was run."""
@@ -248,6 +274,7 @@ class Store:
                 "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)",
                 [key, self.owner, host, os.getpid(), now],
             )
+        self._claims = True
         return True
 
     def release(self, key: str) -> None:
@@ -264,7 +291,8 @@ class Store:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # where the disk is full, SQLite has done that
+                self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,6 +30,9 @@ AHEAD = 2
 SLURM = "slurm"
 EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
 MOST_WORKERS = 10_000
+
+LOST = "fewer workers, if memory is short; finished points are kept: run it again"
+"""What would do where a worker is lost."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def local_workers(count: int | None = None) -> Iterator[Workers]:
     Raises
     ------
     InputError
-        If there would be none, or too many.
+        If there would be none, or too many; if one of them dies.
     """
     from loky import ProcessPoolExecutor
 
@@ -73,6 +78,10 @@ def local_workers(count: int | None = None) -> Iterator[Workers]:
     )  # fmt: skip
     try:
         yield Workers(executor, lambda: number, elsewhere=False)
+    except BrokenExecutor as error:  # where a point is handed out, or where its answer is awaited
+        codes = re.search(r"\{(.+)\}", str(error))
+        why = f" ({codes[1]})" if codes else ""
+        raise InputError("workers", f"one that died{why}", LOST) from None
     finally:
         executor.shutdown(kill_workers=True)  # what is still at work is for nothing
 

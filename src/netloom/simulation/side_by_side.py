@@ -32,7 +32,7 @@ def processors() -> int:
     """
     limit = os.environ.get(LIMIT, "")
     known = _known_processors()
-    return min(int(limit), known) if limit.isdigit() and int(limit) else known
+    return min(int(limit), known) if limit.isdecimal() and int(limit) else known
 
 
 def _known_processors() -> int:
