@@ -73,7 +73,9 @@ def test_a_dry_run_counts_and_leaves_nothing(netloom, tmp_path):
     assert "2 points, 2 of them to be answered: about" in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ring.mtx", "small.toml"]
     _, text, _ = netloom("run", file, "--dry-run", "--json")
-    (section,) = json.loads(text)["sections"]
+    found = json.loads(text)
+    (section,) = found["sections"]
+    assert found["seconds"] > found["start_seconds"] > 0
     assert section["points"] == 2
     assert 0 < section["point_seconds"] < 60
 

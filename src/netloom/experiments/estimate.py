@@ -13,7 +13,7 @@ from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.run import asked_of, store_of
 from netloom.experiments.store import Store
-from netloom.experiments.workers import MOST_WORKERS, local_workers, work
+from netloom.experiments.workers import MOST_WORKERS, be_ready, local_workers, work
 from netloom.progress import track
 from netloom.simulation.side_by_side import processors
 
@@ -69,15 +69,18 @@ class Estimate(NamedTuple):
         Of each of its tables.
     workers
         How many processes share the work.
+    start_seconds
+        What they take to be ready.
     """
 
     sections: tuple[SectionCost, ...]
     workers: int
+    start_seconds: float
 
     @property
     def seconds(self) -> float:
         """About how long it takes: more where points are added at knees, less where curves end."""
-        return sum(each.seconds for each in self.sections) / self.workers
+        return self.start_seconds + sum(each.seconds for each in self.sections) / self.workers
 
     @property
     def sentence(self) -> str:
@@ -97,6 +100,7 @@ class Estimate(NamedTuple):
             "points": sum(each.points for each in self.sections),
             "answered": sum(each.answered for each in self.sections),
             "workers": self.workers,
+            "start_seconds": self.start_seconds,
             "seconds": self.seconds,
             "sections": [each._asdict() for each in self.sections],
             "verdict": self.sentence,
@@ -130,15 +134,19 @@ def estimate(
     for point in experiment.points:
         sections.setdefault(point.section, []).append(point)
     number = processors() if workers is None else workers
-    until = monotonic() + MOST_SECONDS
     if not 1 <= number <= MOST_WORKERS:
         raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
-    with local_workers(1) as hired:  # no process is started before it has a point
+    began = monotonic()
+    with local_workers(1) as hired:  # no process is started before it has something to do
+        if left:
+            hired.executor.submit(be_ready).result()
+        start_seconds = monotonic() - began if left else 0.0
+        until = monotonic() + MOST_SECONDS
         costs = [
             _cost(section, points, left, partial(_try, experiment, hired, until))
             for section, points in track(list(sections.items()), "trying points")
         ]
-    return Estimate(tuple(costs), number)
+    return Estimate(tuple(costs), number, start_seconds)
 
 
 def _left(experiment: Experiment, store: Path) -> set[str]:
