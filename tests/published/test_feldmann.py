@@ -179,20 +179,3 @@ def ports_of_slots(slots):
     """The slot of each set, which holds one."""
     assert (slots & (slots - 1) == 0).all()
     return [int(each).bit_length() - 1 for each in slots]
-
-
-def test_figures_have_what_is_printed_and_what_is_simulated():
-    known = fewer([32, 256], **{"table 3, measured": {"seeds": [1], "replications": 1}})
-    drawn = {name: table for name, _, table in feldmann.figures(known)}
-    assert list(drawn) == [f"figure-{number}" for number in range(2, 7)]
-    torus = drawn["figure-2"]
-    (printed,) = torus.filter(series="ConSet", what="measured", words=32)["bandwidth"]
-    assert printed == pytest.approx(256 * 32 * 4 * 20 / 1168)
-    (simulated,) = torus.filter(series="ConSet", what="simulated", words=32)["bandwidth"]
-    assert simulated == pytest.approx(printed)  # by the overhead
-    own = drawn["figure-4"].filter(series="ConSet, netloom's plan")
-    assert own["words"].to_list() == [32, 256]
-    pairs = drawn["figure-5"]
-    assert pairs.group_by("mesh", maintain_order=True).len()["len"][0] == 322 // 2
-    (plate,) = drawn["figure-6"].filter(series="ConSet", what="measured", mesh="m11k")["bandwidth"]
-    assert round(plate, 2) == 127.23

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.studies import feldmann_meshes, feldmann_phases, feldmann_simulated, feldmann_tables
 from netloom.studies.comparing import compare
-from netloom.studies.feldmann_figures import figures
 from netloom.studies.validation import published
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 
-__all__ = ["PARTS", "figures", "rows"]
+__all__ = ["PARTS", "rows"]
 
 PARTS: dict[str, Part] = {
     **feldmann_tables.PARTS,

@@ -21,52 +21,14 @@ from netloom.studies.feldmann_simulated import (
     own_transfer_clocks,
 )
 from netloom.studies.feldmann_tables import CELLS, SPARSE, bandwidth, words_of
-from netloom.studies.validation import published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import polars as pl
 
-PATTERNS = ("torus", "butterfly", "all-to-all")
-
 OWN_PLAN = "ConSet, netloom's plan"
 SMALL_MESHES = "ConSet, our meshes"
-
-
-def figures(known: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield name, title and table of each figure.
-
-    Tables of bandwidth have a row a point: ``series`` (str), ``what`` (str: ``predicted`` and
-    ``measured`` as printed, or ``simulated``), ``words`` (int, of a connection) or ``mesh`` (str),
-    and ``bandwidth`` (float, MB/s of all cells). Figure 5 is of our meshes, not the paper's: its
-    table has a row a pair of processors, ``mesh`` and ``words`` (int).
-
-    Parameters
-    ----------
-    known
-        The data file's content; another one has fewer words or seeds.
-    """
-    printed = published("feldmann/published") if known is None else known
-    for table, name in enumerate(PATTERNS, 1):
-        points = list(_pattern(printed, f"table {table}", name))
-        title = f"Figure {table + 1}: aggregate bandwidth of the {name} pattern"
-        yield f"figure-{table + 1}", title, _table(points)
-    yield (
-        "figure-5",
-        "Figure 5: words between pairs of processors, our meshes",
-        pairs_of_processors(),
-    )
-    title = "Figure 6: aggregate bandwidth of finite elements"
-    yield "figure-6", title, _table([*finite_element_points(printed), *small_mesh_points()])
-
-
-def _pattern(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the points of a table's figure; words that are not measured there are left out."""
-    yield from printed_points(printed, item, name)
-    yield from simulated_points(printed, item, name)
-    if name == "all-to-all":
-        yield from own_plan_points(printed)
 
 
 def printed_points(printed: Mapping[str, Any], item: str, name: str) -> Iterator[dict[str, Any]]:
@@ -154,12 +116,6 @@ def _point(
     series: str, what: str, at: Mapping[str, Any], words: int, clocks: float
 ) -> dict[str, Any]:
     return {"series": series, "what": what, **at, "bandwidth": bandwidth(words, clocks)}
-
-
-def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(points)
 
 
 def pairs_of_processors() -> pl.DataFrame:
