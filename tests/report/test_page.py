@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from netloom.cli.report import report as report_command
 from netloom.errors import InputError
+from netloom.experiments.results import Refused
 from netloom.report.colours import DARK_LOAD_COLOURS
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
@@ -410,3 +411,14 @@ def test_of_analyses_the_one_with_the_highest_bound_is_named(page):
     assert section.sentences[0].startswith(f"The upper bound is highest with {best}: ")
     assert f"{max(bounds.values()) / min(bounds.values()):.3g} times" in section.sentences[0]
     assert [each.title for each in section.below] == list(bounds)
+
+
+def test_what_has_no_answer_is_said_before_the_verdict(tmp_path):
+    found = small_results()
+    assert page_of([found]).notices == ()
+    refused = Refused(found.answered[0].point, "mesh:4x4: found 16 nodes for 64 tasks")
+    part = replace(found, missing=3, refused=(refused,))
+    (notice,) = page_of([part]).notices
+    assert "3 still to be answered, 1 that cannot be asked (mesh:4x4: found 16" in notice
+    text = write_report([part], tmp_path / "r.html").read_text()
+    assert text.index('role="note"') < text.index('id="verdict"')

@@ -64,7 +64,7 @@ def report(
 
 def _said(page: "Page") -> list[str]:
     """Return the verdict as lines."""
-    lines = [page.title, *([page.question] if page.question else []), ""]
+    lines = [page.title, *([page.question] if page.question else []), *page.notices, ""]
     for section in page.sections:
         if section.sentences:
             lines += [section.title, *(f"• {said}" for said in section.sentences), ""]

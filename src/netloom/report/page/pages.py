@@ -31,6 +31,8 @@ class Page:
     ----------
     title, question
         Its heading, and what was asked, in words; perhaps "".
+    notices
+        What is not there: points that have no answer, or cannot have one.
     sections
         What was found.
     facts
@@ -41,6 +43,7 @@ class Page:
 
     title: str
     question: str
+    notices: tuple[str, ...]
     sections: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
     texts: tuple[tuple[str, str], ...]
@@ -73,6 +76,11 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
     return Page(
         title=title or _title(live, found),
         question=" ".join(results.question for results in found if results.question),
+        notices=tuple(
+            f"{results.name}: {results.sentence}"
+            for results in found
+            if results.missing or results.refused
+        ),
         sections=tuple(sections_of(asked)),
         facts=(*facts, *_facts_of_live(live)),
         texts=(*((each.name, each.text) for each in found), *_questions(live)),
