@@ -119,7 +119,8 @@ def network_chart(
     title
         What the load is, with its unit.
     most
-        The load that has the last colour, for networks to be compared; by default the largest.
+        The load that has the last colour, for networks to be compared; by default the largest. The
+        first colour is that of no load.
     """
     if isinstance(topology, Faulty):
         known = np.full(topology.whole.num_channels, np.nan)
@@ -160,7 +161,8 @@ def _drawing(
     ).filter(pl.col("load").is_not_nan()).sort("load")  # fmt: skip
     low, high = np.minimum(start, end).min(axis=0) - 0.3, np.maximum(start, end).max(axis=0) + 0.3
     scale = min(46.0, 1400 / (high[0] - low[0]), 900 / (high[1] - low[1]))
-    domain = alt.Undefined if most is None else [0, most]
+    # from 0 on: channels that carry nearly the same look nearly the same
+    domain = [0, most or float(np.nanmax(load, initial=0)) or 1.0]
     colour = alt.Color(
         "load:Q",
         title=title,
