@@ -81,7 +81,8 @@ def test_nobody_there(tmp_path):
 
 SBATCH = """#!{python}
 import subprocess, sys, pathlib
-job = subprocess.Popen(["bash", sys.argv[-1]], start_new_session=True,
+script = pathlib.Path(sys.argv[-1]).read_text()  # it is gone once this has ended
+job = subprocess.Popen(["bash", "-c", script], start_new_session=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 with pathlib.Path({jobs!r}).open("a") as file:
     print(job.pid, file=file)
