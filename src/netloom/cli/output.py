@@ -13,17 +13,9 @@ import typer
 
 def print_json(data: Any) -> None:
     """Print JSON that any reader takes: no NaN, no infinity."""
-    typer.echo(json.dumps(_finite(data), indent=2, allow_nan=False))
+    from netloom.verbs.recorded import plain
 
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and data - data != 0:
-        return None
-    return data
+    typer.echo(json.dumps(plain(data), indent=2, allow_nan=False))
 
 
 @contextmanager

@@ -84,15 +84,21 @@ def record(answer: Any) -> Recorded:
     """
     verb = answer.provenance.verb
     tables = {name: _known(getattr(answer, name)()) for name in TABLES[verb]}
-    return Recorded(verb, _plain(answer.to_dict()), tables)
+    return Recorded(verb, plain(answer.to_dict()), tables)
 
 
-def _plain(data: Any) -> Any:
-    """Return data as JSON has it: lists, and None for NaN and infinity."""
+def plain(data: Any) -> Any:
+    """Return data as JSON has it: lists, and None for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain({"at": (1, float("inf"))})
+    {'at': [1, None]}
+    """
     if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
+        return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_plain(value) for value in data]
+        return [plain(value) for value in data]
     return None if isinstance(data, float) and not isfinite(data) else data
 
 
