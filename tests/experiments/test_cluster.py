@@ -13,7 +13,7 @@ from netloom.errors import InputError
 from netloom.experiments.results import load_results
 from netloom.experiments.run import run
 from tests.experiments.small import write
-from tests.experiments.test_run import LONG, answered, wait_for
+from tests.experiments.test_run import LONG, answered, hurt_after, wait_for
 
 pytest.importorskip("distributed")
 
@@ -61,14 +61,11 @@ def test_a_cluster_that_loses_a_worker_finds_the_same(tmp_path, processes):
     elsewhere.mkdir()
     address = start_scheduler(processes, elsewhere)
     lost, _ = (start_worker(processes, elsewhere, address) for _ in range(2))
-    command = [sys.executable, "-m", "netloom", "run", str(file), "--store", str(store)]
-    running = subprocess.Popen([*command, "--cluster", address], stdout=subprocess.DEVNULL)
-    processes.append(running)
-    wait_for(lambda: store.exists() and len(answered(store)) >= 2)
-    lost.send_signal(signal.SIGKILL)
-    at_the_kill = len(answered(store))
-    assert running.wait(timeout=200) == 0
-    assert at_the_kill < len(answered(store))
+    murder = f"os.kill({lost.pid}, signal.SIGKILL)"
+    command = hurt_after(2, murder, file, store, "--cluster", address)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    assert lost.wait() == -signal.SIGKILL
+    assert len(answered(store)) > 2
     assert load_results(store).table().equals(expected.table())
 
 

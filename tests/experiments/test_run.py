@@ -1,4 +1,3 @@
-import os
 import signal
 import subprocess
 import sys
@@ -29,6 +28,40 @@ knee = 1
 
 def command(file: Path, store: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "netloom", "run", str(file), "--store", str(store), *options]
+
+
+HURT = """
+import os, signal, sys
+from pathlib import Path
+from netloom.cli import main
+from netloom.experiments.store import Store
+from tests.experiments.test_run import children
+
+def workers():
+    return [each for each in children(os.getpid())
+            if b"loky.backend.popen" in Path(f"/proc/{{each}}/cmdline").read_bytes()]
+
+def note_children(path):
+    Path(path).write_text(" ".join(map(str, children(os.getpid()))))
+
+kept, keep = [], Store.keep
+
+def keep_and_hurt(self, point, answer):
+    keep(self, point, answer)
+    kept.append(point)
+    if len(kept) == {times}:
+        {hurt}
+
+Store.keep = keep_and_hurt
+sys.argv = ["netloom", "run", *{arguments!r}]
+main()
+"""
+
+
+def hurt_after(times: int, hurt: str, file: Path, store: Path, *options: str) -> list[str]:
+    """The command of a run to which something happens once so many answers are kept."""
+    arguments = [str(file), "--store", str(store), *options]
+    return [sys.executable, "-c", HURT.format(times=times, hurt=hurt, arguments=arguments)]
 
 
 def answered(store: Path) -> dict[str, str]:
@@ -69,14 +102,16 @@ def is_running(process: int) -> bool:
 def test_kill_9_loses_nothing_that_was_finished(tmp_path):
     file, store = write(tmp_path, LONG), tmp_path / "killed.sqlite"
     expected = run(file, store=tmp_path / "whole.sqlite", workers=2)
-    process = subprocess.Popen(command(file, store), stdout=subprocess.DEVNULL)
-    wait_for(lambda: store.exists() and len(answered(store)) >= 3)
-    started = children(process.pid)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    noted = tmp_path / "children"
+    last = f"note_children({str(noted)!r}); os.kill(os.getpid(), signal.SIGKILL)"
+    dies = hurt_after(3, last, file, store)
+    killed = subprocess.run(dies, stdout=subprocess.DEVNULL, check=False)
+    assert killed.returncode == -signal.SIGKILL
     before = answered(store)
-    assert 3 <= len(before) < len(answered(tmp_path / "whole.sqlite"))
-    wait_for(lambda: not any(map(is_running, started)), 20)  # workers do not outlive it
+    assert len(before) == 3 < len(answered(tmp_path / "whole.sqlite"))
+    started = [int(each) for each in noted.read_text().split()]
+    assert len(started) >= 2
+    wait_for(lambda: not any(map(is_running, started)))  # workers do not outlive it
     subprocess.run(command(file, store), check=True, stdout=subprocess.DEVNULL)
     after = answered(store)
     assert before.items() <= after.items()  # none of them was computed again
@@ -85,16 +120,17 @@ def test_kill_9_loses_nothing_that_was_finished(tmp_path):
 
 def test_ctrl_c_keeps_what_is_finished_and_says_so(tmp_path):
     file, store = write(tmp_path, LONG), tmp_path / "stopped.sqlite"
-    process = subprocess.Popen(
-        command(file, store), stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    wait_for(lambda: store.exists() and answered(store))
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert said == f"netloom: stopped; finished points are kept, and the same command goes on " \
-        f"({store})\n"  # fmt: skip
-    for key in answered(store):
+    everyone = "os.killpg(0, signal.SIGINT)"  # as a terminal does: to the workers as well
+    stopped = subprocess.run(
+        hurt_after(2, everyone, file, store), stderr=subprocess.PIPE, text=True,
+        start_new_session=True, check=False,
+    )  # fmt: skip
+    assert stopped.returncode == 130
+    said = "netloom: stopped; finished points are kept, and the same command goes on"
+    assert stopped.stderr == f"{said} ({store})\n"
+    kept = answered(store)
+    assert len(kept) >= 2
+    for key in kept:
         with Store(store) as opened:
             assert '"interrupted": true' not in opened.answer(key).figures
 
@@ -222,21 +258,15 @@ def test_a_file_that_changes_meanwhile_is_not_answered_under_its_old_content(tmp
 def test_a_worker_that_is_killed_is_told_in_one_line(tmp_path):
     text = LONG + "\n[predict.wiring]\nnodes=64\n"
     file, store = write(tmp_path, text.replace("60_000", "9_000_000")), tmp_path / "s.sqlite"
-    process = subprocess.Popen(
-        command(file, store, "--workers", "2"), stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True,
+    murder = "os.kill(workers()[0], signal.SIGKILL)"
+    ended = subprocess.run(
+        hurt_after(1, murder, file, store, "--workers", "2"), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
-    workers = wait_for(lambda: [
-        each for each in children(process.pid)
-        if b"loky.backend.popen" in Path(f"/proc/{each}/cmdline").read_bytes()
-    ])  # fmt: skip
-    time.sleep(1)
-    os.kill(workers[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 2
-    line = next(each for each in said.splitlines() if each.startswith("netloom: "))
+    assert ended.returncode == 2
+    line = next(each for each in ended.stderr.splitlines() if each.startswith("netloom: "))
     assert line.startswith("netloom: workers: found one that died (SIGKILL(-9)); expected fewer")
-    assert "Traceback" not in said
+    assert "Traceback" not in ended.stderr
 
 
 def test_another_run_of_a_file_that_was_changed_does_not_hide_this_one(tmp_path, work_here):

@@ -1,7 +1,5 @@
 import itertools
 import json
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -267,10 +265,8 @@ def test_too_few_messages_say_so():
     assert "too few to tell" in few.point.reason
 
 
-def test_ctrl_c_gives_what_is_known_so_far():
-    here = threading.main_thread().ident
-    simulate_broadcast("torus:4x4", **SHORT)  # it is compiled
-    threading.Timer(0.5, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
+def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
+    ctrl_c_after(400)
     found = simulate_broadcast(
         "torus:4x4", **SHORT | {"rate": [0.004, 0.005], "cycles": 30_000_000}
     )

@@ -1,6 +1,4 @@
 import json
-import signal
-import threading
 
 import numpy as np
 import polars as pl
@@ -260,15 +258,13 @@ def test_mistakes_are_named(options, message):
     assert "\n" not in str(refused.value)
 
 
-def test_ctrl_c_keeps_the_replications_that_are_finished():
-    here = threading.main_thread().ident
-    simulate_hot_spots(**SMALL)  # it is compiled
-    threading.Timer(0.7, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
+def test_ctrl_c_keeps_the_replications_that_are_finished(ctrl_c_after):
+    ctrl_c_after(200)
     found = simulate_hot_spots(**SMALL | {"steps": 2000}, rate=[0.1, 0.2], replications=10_000)
     assert found.interrupted
     assert 1 <= len(found.points[0].runs) < 10_000
     assert all(run.steps == 2000 and not run.interrupted for run in found.points[0].runs)
-    threading.Timer(0.5, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
+    ctrl_c_after(5)
     cut = simulate_hot_spots(**SMALL | {"steps": 60_000_000})
     assert cut.interrupted
     assert 0 < cut.point.runs[0].steps < 60_000_000
@@ -303,9 +299,8 @@ def test_there_may_be_no_critical_queue():
     assert "queues of 1 do nearly as well" in repr(calm)
 
 
-def test_ctrl_c_ends_a_search():
-    here = threading.main_thread().ident
-    threading.Timer(0.5, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
+def test_ctrl_c_ends_a_search(ctrl_c_after):
+    ctrl_c_after(10)
     found = find_critical_queue(64, 4, rate=[0.1, 0.2], steps=30_000_000)
     assert isinstance(found, CriticalQueues)
     assert found.interrupted

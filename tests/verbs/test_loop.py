@@ -1,8 +1,6 @@
 """Programs that wait for each of their messages, as ``simulate_loop`` runs them."""
 
 import json
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -153,14 +151,8 @@ def test_provenance_suffices_to_ask_again(on, options):
     assert simulate_loop(**recorded["configuration"]).to_dict() == found
 
 
-def interrupt_soon():
-    simulate_loop("mesh:4x4", app="ring:16", applied=0.3, loops=5)  # all is compiled and imported
-    here = threading.main_thread().ident
-    threading.Timer(0.5, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
-
-
-def test_ctrl_c_gives_what_is_known_so_far():
-    interrupt_soon()
+def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
+    ctrl_c_after(40)
     found = simulate_loop("mesh:4x4", app="ring:16", applied="0.1,0.2", loops=300_000)
     data = found.to_dict()
     assert found.interrupted

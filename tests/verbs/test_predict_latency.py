@@ -1,6 +1,4 @@
 import json
-import signal
-import threading
 import warnings
 
 import numpy as np
@@ -149,14 +147,11 @@ def test_buffers_that_starve_a_packet_are_said_to():
         predict_latency("symult2010", offered=0.1)
 
 
-def test_ctrl_c_keeps_the_model_and_what_was_simulated():
-    predict_latency("mesh:8x8", offered=0.1, simulate=True, cycles=100)  # compiled
-    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
+def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
+    ctrl_c_after(40)
     found = predict_latency(
         "mesh:8x8", offered=[0.1, 0.2], simulate=True, precision=1e-6, most_cycles=2**30
     )
-    timer.join()
     assert found.interrupted
     assert found.to_dict()["interrupted"]
     assert all(point["latency"] > 0 for point in found.to_dict()["points"])

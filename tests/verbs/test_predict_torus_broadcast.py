@@ -1,6 +1,4 @@
 import json
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -153,13 +151,11 @@ def test_it_can_be_asked_again():
     assert again.table().equals(found.table())
 
 
-def test_ctrl_c_keeps_the_model_and_what_was_simulated():
-    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
+def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
+    ctrl_c_after(40)
     found = predict_torus_broadcast(
         16, rate=[0.001, 0.0015], simulate=True, precision=1e-6, most_cycles=2**30
     )
-    timer.join()
     assert found.interrupted
     assert found.to_dict()["interrupted"]
     assert all(point["latency"] > 0 for point in found.to_dict()["points"])

@@ -1,6 +1,4 @@
 import json
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -277,11 +275,9 @@ def test_a_run_that_takes_too_long_says_so():
     assert json.loads(json.dumps(data)) == data
 
 
-def test_ctrl_c_gives_what_is_known():
-    here = threading.main_thread().ident
+def test_ctrl_c_gives_what_is_known(ctrl_c_after):
     trace = random_trace(np.random.default_rng(4), 16, 2000, 30_000, one_by_one=True)
-    replay("mesh:4x4", trace=trace, most_cycles=100)  # it is compiled
-    threading.Timer(0.3, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
+    ctrl_c_after(5)
     found = replay("mesh:4x4", trace=trace)
     assert found.interrupted
     assert found.finish_cycles is None

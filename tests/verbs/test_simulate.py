@@ -1,7 +1,5 @@
 import json
 import math
-import signal
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -299,22 +297,16 @@ def test_a_stream_of_few_credits_is_advised_against():
     assert "credits that take 5 cycles" in found.to_dict()["advice"]
 
 
-def interrupt_soon():
-    simulate("mesh:8x8", load=0.1, **SHORT).table()  # all is compiled and imported
-    here = threading.main_thread().ident
-    threading.Timer(0.5, lambda: signal.pthread_kill(here, signal.SIGINT)).start()
-
-
-def test_ctrl_c_gives_what_is_known_so_far():
-    interrupt_soon()
+def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
+    ctrl_c_after(40)
     found = simulate("mesh:8x8", load="0.1,0.2", precision=1e-6, most_cycles=5_000_000)
     assert found.interrupted
     assert found.points[0].run.measured.packets > 0
     assert "interrupted" in found.points[0].note
 
 
-def test_ctrl_c_ends_a_search_with_the_bracket_so_far():
-    interrupt_soon()
+def test_ctrl_c_ends_a_search_with_the_bracket_so_far(ctrl_c_after):
+    ctrl_c_after(40)
     found = find_saturation("mesh:8x8", precision=1e-6, most_cycles=5_000_000)
     assert found.interrupted
     assert found.to_dict()["saturation_offered_width"] > 0.01

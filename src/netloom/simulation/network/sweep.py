@@ -13,7 +13,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
-from netloom.simulation.side_by_side import processors, result
+from netloom.simulation.side_by_side import ctrl_c_sets, processors, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def run_loads(
         return found
 
     runs: list[NetworkRun] = []
-    with ThreadPoolExecutor(processors()) as pool:
+    with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
         waiting = [pool.submit(one, index) for index in range(len(rising))]
         try:
             for future in waiting:
@@ -147,7 +147,7 @@ def find_saturation(
             until = replace(until, cycles=None, most_cycles=max(until.most_cycles, IDLE_CYCLES))
         return run_network(make_run(load), until, stopped=stop.is_set)
 
-    with ThreadPoolExecutor(processors()) as pool:
+    with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
 
         def both(loads: Sequence[float], beyond: float) -> list[NetworkRun]:
             waiting = [pool.submit(measure, load, beyond) for load in loads]
