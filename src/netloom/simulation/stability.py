@@ -25,11 +25,48 @@ NODE_PACKETS = 8
 """Packets by which a node's queue must grow in each half of the window: fewer come and go."""
 
 
+SAME = 1e-9
+"""Relative difference up to which a load is at a limit: they differ by rounding only."""
+
+
 class Stability(NamedTuple):
     """Whether a run is stable, and the sentence that says why."""
 
     stable: bool
     reason: str
+
+
+def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stability | None:
+    """Return that a load is past saturation by a proven limit; None if the limit allows it.
+
+    A run may be too short to show it: what cannot be carried has yet to pile up. Where packets come
+    by chance, the limit itself is past saturation as well: queues at a resource that is asked for
+    all it can carry grow without end, if slowly (a random walk without drift has no steady state).
+
+    Parameters
+    ----------
+    load, limit
+        Offered traffic, and what can be carried at most, flits/node/cycle of the average sender.
+    what
+        The resource that limits it, in words.
+    by_chance
+        Whether packets of every sender come by chance.
+
+    Examples
+    --------
+    >>> past_limit(0.15, 1 / 7, "channel 0 -> 1", by_chance=True).reason
+    'the load is above 0.1429, the most that can be carried (limited by channel 0 -> 1)'
+    >>> past_limit(1.0, 1.0, "injection at node 0", by_chance=False) is None
+    True
+    """
+    if load > limit * (1 + SAME):
+        where = "above"
+    elif by_chance and load >= limit * (1 - SAME):
+        where = "at"
+    else:
+        return None
+    reason = f"the load is {where} {limit:.4g}, the most that can be carried (limited by {what})"
+    return Stability(stable=False, reason=reason)
 
 
 def stability(

@@ -19,7 +19,7 @@ import numpy as np
 from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
-from netloom.simulation.stability import LEAST_SAMPLES, stability
+from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
 from netloom.simulation.tally import Tally, worst_node
 from netloom.simulation.warmup import warmup_packets
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
     from netloom.simulation.tally import Delivered, GroupMeasured, Groups, Measured
@@ -89,7 +90,8 @@ class NetworkRun:
         Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
         falls behind say how long was waited, and nothing else.
     stable, reason
-        Whether the network kept up, and why it is thought so.
+        Whether the network keeps up, and why it is thought so. A load above a proven limit is past
+        saturation, however little the run shows of it.
     interrupted
         Whether the run was stopped from outside.
     warmed_up
@@ -174,6 +176,8 @@ class Run:
         The connections, with reserved VCs.
     groups
         Groups of packets to measure apart.
+    bound
+        What is proven to limit the traffic; None: nothing is known.
     """
 
     def __init__(
@@ -189,11 +193,13 @@ class Run:
         seed: int,
         reservation: Reservation | None = None,
         groups: Groups | None = None,
+        bound: Bound | None = None,
     ) -> None:
         from netloom.workload import PacketStream
 
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
         self.lengths, self.reservation, self.groups = lengths, reservation, groups
+        self.bound = bound
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
             topology, routing, router, shortest_packet=lengths.shortest, connections=connections
@@ -222,6 +228,14 @@ class Run:
         delivered = self.engine.advance(table, until)
         self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
         return delivered
+
+    @property
+    def past_limit(self) -> Stability | None:
+        """Say that the load is past saturation, where that is proven."""
+        if self.bound is None:
+            return None
+        every_cycle = self.stream.arrivals.kind == "bernoulli" and self.stream.rates.max() >= 1
+        return past_limit(self.load, self.bound.load, self.bound.what, by_chance=not every_cycle)
 
     @property
     def backlog_flits(self) -> int:
@@ -275,12 +289,13 @@ def run_network(
     worst = worst_node(tally.delivered_flits, rate, cycles)
     measured = tally.measured(senders)
     verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
+    verdict = (run.past_limit or verdict) if verdict.stable else verdict
     return NetworkRun(
         load=run.load,
         offered=float((run.born_flits - born).sum() / cycles / senders),
         measured=measured,
-        stable=verdict[0],
-        reason=verdict[1],
+        stable=verdict.stable,
+        reason=verdict.reason,
         interrupted=not ended,
         warmed_up=warmed_up,
         precise=measured.packets >= LEAST_PACKETS
@@ -351,13 +366,14 @@ def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
         return True
     if measured.precision <= limits.precision:
         return True
-    return not _stability(run, samples, tally.packets)[0]
+    return not _stability(run, samples, tally.packets).stable
 
 
-def _stability(run: Run, samples: _Samples, packets: int) -> tuple[bool, str]:
+def _stability(run: Run, samples: _Samples, packets: int) -> Stability:
     """Return whether the network keeps up, and why, of a window in which so many packets came."""
     if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
-        return True, f"{packets} packets are too few to tell whether the network keeps up"
+        few = f"{packets} packets are too few to tell whether the network keeps up"
+        return Stability(stable=True, reason=few)
     middle = len(samples.cycles) // 2
     inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
     rate = run.load * run.traffic.rate
