@@ -149,6 +149,12 @@ class _Samples:
     every: int = 1
     seen: int = 0
 
+    @property
+    def looked_at(self) -> bool:
+        """Whether a run is looked at now: at 32, 64, 96 ... samples, however it is to end."""
+        powers = self.seen & (self.seen - 1) == 0
+        return self.seen > LEAST_SAMPLES and (powers or self.seen % 32 == 0)
+
     def add(self, cycle: int, backlog: int, inside: NDArray[np.int64]) -> None:
         if self.seen % self.every == 0:
             self.cycles.append(cycle)
@@ -275,11 +281,13 @@ def run_network(
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
     samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
     samples.add(begin, run.backlog_flits, run.born_packets - run.delivered_packets)
-    while not (ended := _ended(run, tally, samples, limits)) and not stopped():
+    behind: Stability | None = None  # what a look before the end was sure of
+    while not (ended := _ended(run, tally, samples, limits, behind)) and not stopped():
         cycles = min(step, most - tally.cycles)
         tally.add(run.advance(cycles), engine.cycle)
         if cycles == step:  # samples lie at equal distances
             samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
+            behind = behind or _sure(run, samples, tally)
         occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
         steps += 1
     engine.flits()  # they balance
@@ -289,7 +297,8 @@ def run_network(
     worst = worst_node(tally.delivered_flits, rate, cycles)
     measured = tally.measured(senders)
     verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
-    verdict = (run.past_limit or verdict) if verdict.stable else verdict
+    if verdict.stable:
+        verdict = behind or run.past_limit or verdict
     return NetworkRun(
         load=run.load,
         offered=float((run.born_flits - born).sum() / cycles / senders),
@@ -352,24 +361,31 @@ def _hopeless(run: Run) -> bool:
     return run.backlog_flits > 0.3 * run.born_flits.sum() and run.engine.cycle > 2_000
 
 
-def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
+def _ended(
+    run: Run, tally: Tally, samples: _Samples, limits: Limits, behind: Stability | None
+) -> bool:
     if limits.cycles is not None:
         return tally.cycles >= limits.cycles
-    if tally.cycles >= limits.most_cycles:
+    if tally.cycles >= limits.most_cycles or behind:
         return True
-    if samples.seen <= LEAST_SAMPLES:
+    if not samples.looked_at:
         return False
-    if samples.seen & (samples.seen - 1) and samples.seen % 32:
-        return False  # looked at 32, 64, 96 ... and powers of two only
     measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
-    if measured.packet_latency > limits.latency:
-        return True
-    if measured.precision <= limits.precision:
-        return True
-    return not _stability(run, samples, tally.packets).stable
+    return measured.packet_latency > limits.latency or measured.precision <= limits.precision
 
 
-def _stability(run: Run, samples: _Samples, packets: int) -> Stability:
+def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
+    """Return that the network falls behind, if a look before the end of the run is sure of it."""
+    if not samples.looked_at:
+        return None
+    found = _stability(run, samples, tally.packets, interim=True)
+    where = f"{found.reason}, in the first {tally.cycles} cycles"
+    return None if found.stable else Stability(stable=False, reason=where)
+
+
+def _stability(
+    run: Run, samples: _Samples, packets: int, *, interim: bool = False
+) -> Stability:
     """Return whether the network keeps up, and why, of a window in which so many packets came."""
     if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
         few = f"{packets} packets are too few to tell whether the network keeps up"
@@ -377,4 +393,5 @@ def _stability(run: Run, samples: _Samples, packets: int) -> Stability:
     middle = len(samples.cycles) // 2
     inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
     rate = run.load * run.traffic.rate
-    return stability(samples.cycles, samples.backlogs, inside, rate, run.lengths.mean)
+    mean = run.lengths.mean
+    return stability(samples.cycles, samples.backlogs, inside, rate, mean, interim=interim)
