@@ -10,7 +10,8 @@ who owns it, and how many free places (credits) its buffer has.
 What happens to a packet at every router:
 
 1. its head comes to the front of its VC: the route gives the output slots that it may take;
-2. ``head_wait`` cycles later it asks, every cycle until it wins, for a free one (VC allocation);
+2. ``head_wait`` cycles later it asks, every cycle until it wins, for the free ones of one port,
+   drawn from those where there are any (VC allocation);
 3. from the next cycle on, each of its flits asks for the switch, when there is credit; every input
    port and every output port of a router passes one flit a cycle (switch allocation);
 4. a flit that wins in cycle t can act in the next router in t + ``flit_delay``; the place it left
@@ -87,6 +88,19 @@ class OutputSlot:
 def first_from(pointer, places):
     """Return the first place at or after ``pointer``; the lowest if there is none."""
     return min(places, key=lambda place: (place < pointer, place))
+
+
+def drawn(packet, t):
+    """Return 31 bits that look random, a packet's own in every cycle, by SplitMix64's last steps.
+
+    So a head that may leave by several ports asks for each of them as often as for any other.
+    """
+    bits = packet.coin * 0x9E3779B97F4A7C15
+    bits += packet.number * 0xD1B54A32D192ED03 + t * 0x8CB92BA72F3D8DD7
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits %= 2**64
+        bits = (bits ^ bits >> shift) * factor
+    return bits % 2**64 >> 33
 
 
 class Network:
@@ -293,7 +307,7 @@ class Router:
             return
         requests = self.switch_requests()  # before VC allocation: who wins there asks next cycle
         waiting = {
-            in_slot: self.wanted_outputs(vc)
+            in_slot: self.wanted_outputs(vc, t)
             for in_slot, vc in self.inputs.items()
             if vc.packet is not None and vc.output is None and t >= vc.ready
         }
@@ -318,8 +332,8 @@ class Router:
                     requests[vc.output // self.options.num_vcs].append(in_slot)
         return requests
 
-    def wanted_outputs(self, vc):
-        """Return the output slots that a waiting head asks for in this cycle."""
+    def wanted_outputs(self, vc, t):
+        """Return the output slots that a waiting head asks for in this cycle: of one port only."""
         preferred = self.options.preferred or set()
         wanted = {
             out
@@ -327,7 +341,13 @@ class Router:
             if self.outputs[out].owner is None
             and self.outputs[out].credits.left >= self.room(vc.packet, adaptive=out in preferred)
         }
-        return wanted & preferred or wanted
+        wanted = wanted & preferred or wanted
+        num_vcs, network_ports = self.options.num_vcs, self.network.num_network_ports
+        ways = sorted({out // num_vcs for out in wanted})
+        if len(ways) < 2 or ways[0] >= network_ports:  # ejection ports are all alike
+            return wanted
+        way = ways[drawn(vc.packet, t) % len(ways)]
+        return {out for out in wanted if out // num_vcs == way}
 
     def room(self, packet, *, adaptive):
         """Free places that there must be in a buffer for a head to ask for it.

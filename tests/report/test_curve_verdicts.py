@@ -1,5 +1,7 @@
 """What curves say in sentences, on curves made by hand: each sentence as sure as its numbers."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -16,7 +18,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def curve(label, points, fell=None, found=None):
+def curve(label, points, fell=None, found=None, limit=None):
     """Return a curve of points (load, latency, half of the interval or None)."""
     rows = [
         {
@@ -27,7 +29,7 @@ def curve(label, points, fell=None, found=None):
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=COLUMNS)
     kept = points[-1][0] if points else None
-    return Curve(False, {"topology": label}, label, table, table, kept, fell, found, None, ())
+    return Curve(False, {"topology": label}, label, table, table, kept, fell, limit, found, None, ())
 
 
 def group(*curves, axes="offered"):
@@ -72,6 +74,27 @@ def sweep(label, last, fell=None, found=None):
 def test_who_carries_most_is_said_as_far_as_it_is_known(curves, sentence):
     assert sentence in said(*curves)
     assert sentence in said(*reversed(curves)) or "A and b" in sentence
+
+
+def test_saturation_lies_below_a_proven_limit():
+    limited = curve("a", [(0.1, 20.0, 1.0), (0.14, 30.0, 1.0)], 0.15, limit=0.1429)
+    assert limited.saturation == (0.14, 0.1429)
+    assert said(limited)[0].startswith(
+        "A keeps up with 0.14 and can carry no more than 0.1429: it saturates between them"
+    )
+
+
+def test_answers_that_claim_more_than_the_limit_are_not_believed():
+    """As runs too short to show it were recorded once."""
+    asked = {"traffic": "transpose", "load": [0.1, 0.13, 0.15], "cycles": 1000}
+    found = record(simulate("mesh:8x8", **asked))
+    table = found.tables["table"].with_columns(
+        stable=pl.lit(True), packet_latency_mean=pl.lit(40.0)
+    )
+    claimed = replace(found, tables=found.tables | {"table": table})
+    ((believed,),) = (each.simulated for each in find_curves([claimed]))
+    assert believed.table["load"].to_list() == [0.1, 0.13]
+    assert believed.saturation == (0.13, pytest.approx(1 / 7))
 
 
 def test_a_middle_curve_can_be_told_from_the_fastest_though_the_slowest_can_not():

@@ -53,6 +53,13 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
             assert one.programs[0].to_dict()["slowdown"] is None
 
 
+def test_a_program_alone_is_held_against_a_limit_of_its_own():
+    """The channel that both share carries 0.5 of each; alone, either may use all of it."""
+    found = simulate("line:4", app=CROSSING, load=[0.1, 0.505], **SHORT).points[1]
+    assert not found.run.stable
+    assert [run.stable for run in found.alone] == [True, True]
+
+
 def test_programs_far_apart_leave_each_other_alone():
     found = simulate("mesh:8x8", app=["mesh:4x8@0-31", "ring:8@56-63"], load=0.1, **SHORT)
     for program in found.point.programs:

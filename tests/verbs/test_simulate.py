@@ -284,11 +284,43 @@ def test_saturation_of_a_mesh_is_found_by_bracketing():
     assert found.table()["offered"].is_sorted()
 
 
+TRANSPOSE = {"traffic": "transpose", "most_cycles": 4000}
+"""Channel (0,0) -> (1,0) limits transpose on mesh:8x8 to a load of 1/7; 4000 cycles hardly show."""
+
+
+@pytest.mark.parametrize("load", [0.15, 1 / 7])
+def test_a_load_that_cannot_be_carried_is_past_saturation_however_short_the_run(load):
+    found = simulate("mesh:8x8", load=[0.999 / 7, load], **TRANSPOSE)
+    assert found.table()["stable"].to_list() == [True, False]
+    assert found.table()["packet_latency_mean"].is_null().to_list() == [False, True]
+    where = "above" if load == 0.15 else "at"
+    assert f"the load is {where} 0.1429, the most that can be carried" in found.points[1].note
+
+
+def test_a_search_in_short_runs_ends_below_the_limit():
+    data = find_saturation("mesh:8x8", **TRANSPOSE).to_dict()
+    assert data["saturates"]
+    assert 0.13 < data["saturation_offered"] <= 1 / 7
+    assert data["saturation_offered_width"] < 0.02 * data["saturation_offered"]
+
+
+def test_a_limit_is_kept_up_with_where_nothing_is_left_to_chance():
+    every_cycle = {"traffic": "neighbour", "packet_flits": 1, "most_cycles": 2000}
+    found = simulate("ring:4", load=1, **every_cycle)
+    assert found.stable
+    assert found.to_dict()["throughput_bound"]["load"] == 1
+    data = find_saturation("ring:4", **every_cycle).to_dict()
+    assert not data["saturates"]
+    assert data["saturation_offered_width"] is None
+    assert data["saturation_throughput"] == pytest.approx(1, rel=0.01)
+
+
 def test_what_is_never_saturated_is_said_to_be_so():
     data = find_saturation("line:2", traffic="pairs:0-1", packet_flits=1, injection_channels=1,
                            arrivals="on-off:10,0.2", most_cycles=3000).to_dict()  # fmt: skip
     assert not data["saturates"]
     assert data["saturation_offered"] == pytest.approx(0.2)
+    assert data["saturation_offered_width"] is None
 
 
 def test_a_stream_of_few_credits_is_advised_against():

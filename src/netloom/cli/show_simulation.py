@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.verbs.simulated_network import SimulatedNetwork
+    from netloom.verbs.simulation import Search
 
 LATENCIES = ("packet latency", "  its spread", "  in the source queue", "  in the network")
 """Rows that are left out where there are no latencies."""
@@ -34,7 +35,7 @@ def show(result: Simulation | NetworkSaturation) -> None:
             if search.interrupted:
                 screen.print("• interrupted: how far the search had come by then")
             elif not search.saturates:
-                screen.print(f"• {search.setting.router.switching} keeps up with all it is offered")
+                screen.print(f"• {_never(search)}")
     else:
         screen.print(_curve(result) if result.several else _figures(result))
         if any(point.programs for point in result.points):
@@ -141,10 +142,11 @@ def _searches(result: NetworkSaturation) -> Table:
                     "zero-load latency", "limit"))  # fmt: skip
     for search in result.searches:
         data = search.to_dict()
+        width = data["saturation_offered_width"]
         table.add_row(
             data["switching"],
             *(number(data[name]) for name in ("saturation_offered",)),
-            number(data["saturation_offered_width"] / 2),
+            number(width and width / 2),
             *(number(data[name]) for name in (
                 "saturation_throughput", "accepted_worst_node", "peak_accepted",
                 "zero_load_latency",
@@ -152,6 +154,15 @@ def _searches(result: NetworkSaturation) -> Table:
             number(data["throughput_bound"]["load"]),
         )  # fmt: skip
     return table
+
+
+def _never(search: Search) -> str:
+    """Say that a technique was not seen to saturate, and how far that can be trusted."""
+    last = search.found.runs[-1]
+    said = f"{search.setting.router.switching} keeps up with all that it can be offered"
+    if last.precise:
+        return said
+    return f"{said} in runs of {last.measured.cycles:,} cycles, too short for the precision asked"
 
 
 def _table(columns: Sequence[str]) -> Table:

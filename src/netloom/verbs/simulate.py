@@ -158,7 +158,8 @@ def _with_programs_alone(
 
     def one(place: int, stopped: Callable[[], bool]) -> NetworkRun:
         point, number = points[place // count], place % count
-        run = alone[number].make_run(point.setting, point.program_load)
+        setting = alone[number].settings[network.settings.index(point.setting)]
+        run = alone[number].make_run(setting, point.program_load)
         return run_network(run, limits, stopped=stopped)
 
     runs = len(points) * count

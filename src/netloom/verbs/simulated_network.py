@@ -154,12 +154,18 @@ class SimulatedNetwork:
             seed=self.seed,
             reservation=setting.reservation,
             groups=self.programs.packets if self.programs else None,
+            bound=setting.bound,
         )
 
     def alone(self, program: int) -> SimulatedNetwork:
-        """Return the same network with one of its programs only, where it is."""
+        """Return the same network with one of its programs only, where it is, and its bounds."""
         assert self.programs is not None
-        return replace(self, traffic=self.programs.traffics[program], programs=None)
+        traffic = self.programs.traffics[program]
+        settings = tuple(
+            replace(each, bound=throughput_bound(self.topology, each.routing, traffic, each.router))
+            for each in self.settings
+        )
+        return replace(self, traffic=traffic, programs=None, settings=settings)
 
     def mean_load(self, load: float) -> float:
         """Return the load of the average sending node where every program offers ``load``.
@@ -178,7 +184,7 @@ class SimulatedNetwork:
         return mean
 
     def most_load(self, setting: Setting) -> float:
-        """Return the load above which this network is saturated for sure, or no load can be."""
+        """Return the load from which this network is past saturation, or above which none can be."""
         busiest = float(self.traffic.rate.max()) / self.lengths.mean
         return min(setting.bound.load, self.arrivals.most / busiest, 1.0)
 

@@ -287,9 +287,7 @@ class Search:
     @property
     def saturates(self) -> bool:
         """Whether the network saturates at any load that it can be offered."""
-        last = self.found.runs[-1]
-        beyond = self.found.latency_factor * self.found.zero_load_latency
-        return not last.stable or last.measured.packet_latency > beyond
+        return self.found.saturates
 
     def to_dict(self) -> dict[str, Any]:
         """Return where it saturates as plain data."""

@@ -102,7 +102,7 @@ def _where(curve: Curve) -> str:
     if curve.saturation is not None:
         return " to ".join(map(number, curve.saturation))
     if curve.fell_behind is not None:
-        return f"below {number(curve.fell_behind)}"
+        return f"below {number(curve.below)}"
     return f"above {number(curve.kept_up)}"
 
 
@@ -116,6 +116,11 @@ def _saturates(curve: Curve, unit: str) -> str:
         return f"{who} keeps up with all that it is offered, up to {number(curve.kept_up)}{idle}."
     if curve.kept_up is None:
         return f"{who} falls behind at {number(curve.fell_behind)}, the least load asked{idle}."
+    if curve.below < curve.fell_behind:
+        return (
+            f"{who} keeps up with {number(curve.kept_up)} and can carry no more than "
+            f"{number(curve.below)}: it saturates between them{idle}."
+        )
     return (
         f"{who} keeps up with {number(curve.kept_up)} and falls behind at "
         f"{number(curve.fell_behind)}: it saturates between them{idle}."
@@ -161,7 +166,7 @@ def _bounds(curve: Curve) -> tuple[float, float] | None:
         return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
     if curve.kept_up is None and curve.fell_behind is None:
         return None
-    return curve.kept_up or 0.0, inf if curve.fell_behind is None else curve.fell_behind
+    return curve.kept_up or 0.0, curve.below
 
 
 def _amount(curve: Curve) -> str:
@@ -169,7 +174,7 @@ def _amount(curve: Curve) -> str:
     if curve.found is not None:
         return f"up to {_where(curve)}"
     if curve.kept_up is None:
-        return f"less than {number(curve.fell_behind)}"
+        return f"less than {number(curve.below)}"
     return f"{'at least' if curve.fell_behind is None else 'up to'} {number(curve.kept_up)}"
 
 

@@ -46,6 +46,8 @@ class Curve:
         The same columns for all loads that have a throughput, past saturation too.
     kept_up, fell_behind
         The highest load that it kept up with, and the least that it did not; or None.
+    limit
+        Load above which it is proven to saturate; None if that is not known.
     found
         Where a search has found it to saturate, or a model says so, and half the width of that.
     idle
@@ -61,6 +63,7 @@ class Curve:
     accepted: pl.DataFrame
     kept_up: float | None
     fell_behind: float | None
+    limit: float | None
     found: tuple[float, float] | None
     idle: float | None
     answers: tuple[tuple[float, str, Recorded], ...]
@@ -72,7 +75,13 @@ class Curve:
             return self.found[0] - self.found[1], self.found[0] + self.found[1]
         if self.kept_up is None or self.fell_behind is None:
             return None
-        return self.kept_up, self.fell_behind
+        return self.kept_up, self.below
+
+    @property
+    def below(self) -> float:
+        """The least load known to be past saturation; infinite if none is."""
+        known = [load for load in (self.fell_behind, self.limit) if load is not None]
+        return min(known, default=np.inf)
 
     def at(self, load: float) -> tuple[float, float | None] | None:
         """Return latency at a load that it has a point at, and half of its interval; or None."""
@@ -262,6 +271,12 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
     )
     table = table.unique(["load", "seed"], keep="first", maintain_order=True)
+    limit = _limit(parts)
+    if limit is not None:  # answers of old, of runs too short to show it
+        within = pl.col("load") <= limit * (1 + 1e-9)
+        table = table.with_columns(
+            pl.col("stable") & within, pl.when(within).then(pl.col("latency")).alias("latency")
+        )
     levels = table.group_by("load").agg(kept_up=pl.col("stable").mean() > 0.5)  # as sweeps end
     behind = levels.filter(~pl.col("kept_up"))["load"].min()
     by_load = [
@@ -282,7 +297,8 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         accepted=whole.filter(pl.col("accepted").is_not_null()),
         kept_up=last,
         fell_behind=behind,  # type: ignore[arg-type]
-        found=_found(parts),
+        limit=limit,
+        found=_found(parts, limit),
         idle=float(idle.mean()) if len(idle) else None,  # type: ignore[arg-type]
         answers=tuple(answers),
     )
@@ -348,7 +364,19 @@ def _spread(values: Any, quantile: Any) -> float:
     return float(quantile(many - 1, 0.975) * values.std(ddof=1) / np.sqrt(many))
 
 
-def _found(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> tuple[float, float] | None:
+def _limit(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> float | None:
+    """Return the least load above which answers of simulations say that it must saturate."""
+    bounds = [
+        record.figures.get("throughput_bounds", {}).get(technique, {}).get("load")
+        for _, technique, record in parts
+        if not KINDS[record.verb].model
+    ]
+    return min((load for load in bounds if load is not None), default=None)
+
+
+def _found(
+    parts: Iterable[tuple[dict[str, Any], str, Recorded]], limit: float | None
+) -> tuple[float, float] | None:
     """Return where a search found a network to saturate, or a model says it does."""
     found = []
     for _, technique, record in parts:
@@ -366,10 +394,14 @@ def _found(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> tuple[float
             ]
     if not found:
         return None
-    places = [place for place, _ in found]
+    most = np.inf if limit is None else limit
     low = min(place - half for place, half in found)
     high = max(place + half for place, half in found)
-    return float(np.mean(places)), (high - low) / 2
+    place = float(np.mean([place for place, _ in found]))
+    if high > most * (1 + 1e-9):
+        low, high = min(low, most), most
+        place = (low + high) / 2
+    return place, (high - low) / 2
 
 
 def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.compilation import inlined
 from netloom.routing.virtual_channels_kernel import allowed, arrived
-from netloom.simulation.bits_kernel import lowest, next_from, post, single
+from netloom.simulation.bits_kernel import lowest, mixed, next_from, post, single
 from netloom.simulation.records_kernel import record, unsigned
 
 EMPTY = np.int64(0)
@@ -107,6 +107,8 @@ def choices(setup, state, node, slot, free):
     """Return the output slots of ``free`` that a waiting head asks for.
 
     Those in ``roomy`` are asked for only where all of the packet fits, or nothing is in the way.
+    Of several network ports it asks for one, drawn anew every cycle: pointers that go round them
+    would favour some, by their numbers.
     """
     place = node * setup.num_slots + slot
     asked = state.allowed[unsigned(place)] & free
@@ -119,7 +121,28 @@ def choices(setup, state, node, slot, free):
             tight &= tight - 1
             if record(state.outputs, node * setup.num_slots + out).credits < need:
                 asked &= ~(ONE << out)
-    return asked & setup.preferred if asked & setup.preferred else asked
+    asked = asked & setup.preferred if asked & setup.preferred else asked
+    if asked:
+        port = state.port_of[lowest(asked)]
+        beyond = asked >> ((port + 1) * setup.num_vcs)
+        if beyond and port < setup.network_ports:
+            return of_one_port(setup, state, place, asked)
+    return asked
+
+
+@inlined
+def of_one_port(setup, state, place, slots):
+    """Return those of a set of output slots that are of one port, each as likely as any other."""
+    packet = record(state.packets, front_packet(setup, state, place))
+    ports, left = 0, slots
+    while left:
+        left &= ~(setup.all_vcs << (state.port_of[lowest(left)] * setup.num_vcs))
+        ports += 1
+    port = state.port_of[lowest(slots)]
+    for _ in range(mixed(packet.coin, packet.number, record(state.clock, 0).cycle) % ports):
+        slots &= ~(setup.all_vcs << (port * setup.num_vcs))
+        port = state.port_of[lowest(slots)]
+    return slots & setup.all_vcs << (port * setup.num_vcs)
 
 
 @inlined

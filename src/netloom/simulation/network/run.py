@@ -19,7 +19,7 @@ import numpy as np
 from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
-from netloom.simulation.stability import LEAST_SAMPLES, stability
+from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
 from netloom.simulation.tally import Tally, worst_node
 from netloom.simulation.warmup import warmup_packets
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
     from netloom.simulation.tally import Delivered, GroupMeasured, Groups, Measured
@@ -89,7 +90,8 @@ class NetworkRun:
         Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
         falls behind say how long was waited, and nothing else.
     stable, reason
-        Whether the network kept up, and why it is thought so.
+        Whether the network keeps up, and why it is thought so. A load above a proven limit is past
+        saturation, however little the run shows of it.
     interrupted
         Whether the run was stopped from outside.
     warmed_up
@@ -147,6 +149,12 @@ class _Samples:
     every: int = 1
     seen: int = 0
 
+    @property
+    def looked_at(self) -> bool:
+        """Whether a run is looked at now: at 32, 64, 96 ... samples, however it is to end."""
+        powers = self.seen & (self.seen - 1) == 0
+        return self.seen > LEAST_SAMPLES and (powers or self.seen % 32 == 0)
+
     def add(self, cycle: int, backlog: int, inside: NDArray[np.int64]) -> None:
         if self.seen % self.every == 0:
             self.cycles.append(cycle)
@@ -174,6 +182,8 @@ class Run:
         The connections, with reserved VCs.
     groups
         Groups of packets to measure apart.
+    bound
+        What is proven to limit the traffic; None: nothing is known.
     """
 
     def __init__(
@@ -189,11 +199,13 @@ class Run:
         seed: int,
         reservation: Reservation | None = None,
         groups: Groups | None = None,
+        bound: Bound | None = None,
     ) -> None:
         from netloom.workload import PacketStream
 
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
         self.lengths, self.reservation, self.groups = lengths, reservation, groups
+        self.bound = bound
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
             topology, routing, router, shortest_packet=lengths.shortest, connections=connections
@@ -222,6 +234,14 @@ class Run:
         delivered = self.engine.advance(table, until)
         self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
         return delivered
+
+    @property
+    def past_limit(self) -> Stability | None:
+        """Say that the load is past saturation, where that is proven."""
+        if self.bound is None:
+            return None
+        every_cycle = self.stream.arrivals.kind == "bernoulli" and self.stream.rates.max() >= 1
+        return past_limit(self.load, self.bound.load, self.bound.what, by_chance=not every_cycle)
 
     @property
     def backlog_flits(self) -> int:
@@ -261,11 +281,13 @@ def run_network(
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
     samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
     samples.add(begin, run.backlog_flits, run.born_packets - run.delivered_packets)
-    while not (ended := _ended(run, tally, samples, limits)) and not stopped():
+    behind: Stability | None = None  # what a look before the end was sure of
+    while not (ended := _ended(run, tally, samples, limits, behind)) and not stopped():
         cycles = min(step, most - tally.cycles)
         tally.add(run.advance(cycles), engine.cycle)
         if cycles == step:  # samples lie at equal distances
             samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
+            behind = behind or _sure(run, samples, tally)
         occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
         steps += 1
     engine.flits()  # they balance
@@ -275,12 +297,14 @@ def run_network(
     worst = worst_node(tally.delivered_flits, rate, cycles)
     measured = tally.measured(senders)
     verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
+    if verdict.stable:
+        verdict = behind or run.past_limit or verdict
     return NetworkRun(
         load=run.load,
         offered=float((run.born_flits - born).sum() / cycles / senders),
         measured=measured,
-        stable=verdict[0],
-        reason=verdict[1],
+        stable=verdict.stable,
+        reason=verdict.reason,
         interrupted=not ended,
         warmed_up=warmed_up,
         precise=measured.packets >= LEAST_PACKETS
@@ -337,28 +361,37 @@ def _hopeless(run: Run) -> bool:
     return run.backlog_flits > 0.3 * run.born_flits.sum() and run.engine.cycle > 2_000
 
 
-def _ended(run: Run, tally: Tally, samples: _Samples, limits: Limits) -> bool:
+def _ended(
+    run: Run, tally: Tally, samples: _Samples, limits: Limits, behind: Stability | None
+) -> bool:
     if limits.cycles is not None:
         return tally.cycles >= limits.cycles
-    if tally.cycles >= limits.most_cycles:
+    if tally.cycles >= limits.most_cycles or behind:
         return True
-    if samples.seen <= LEAST_SAMPLES:
+    if not samples.looked_at:
         return False
-    if samples.seen & (samples.seen - 1) and samples.seen % 32:
-        return False  # looked at 32, 64, 96 ... and powers of two only
     measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
-    if measured.packet_latency > limits.latency:
-        return True
-    if measured.precision <= limits.precision:
-        return True
-    return not _stability(run, samples, tally.packets)[0]
+    return measured.packet_latency > limits.latency or measured.precision <= limits.precision
 
 
-def _stability(run: Run, samples: _Samples, packets: int) -> tuple[bool, str]:
+def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
+    """Return that the network falls behind, if a look before the end of the run is sure of it."""
+    if not samples.looked_at:
+        return None
+    found = _stability(run, samples, tally.packets, interim=True)
+    where = f"{found.reason}, in the first {tally.cycles} cycles"
+    return None if found.stable else Stability(stable=False, reason=where)
+
+
+def _stability(
+    run: Run, samples: _Samples, packets: int, *, interim: bool = False
+) -> Stability:
     """Return whether the network keeps up, and why, of a window in which so many packets came."""
     if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
-        return True, f"{packets} packets are too few to tell whether the network keeps up"
+        few = f"{packets} packets are too few to tell whether the network keeps up"
+        return Stability(stable=True, reason=few)
     middle = len(samples.cycles) // 2
     inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
     rate = run.load * run.traffic.rate
-    return stability(samples.cycles, samples.backlogs, inside, rate, run.lengths.mean)
+    mean = run.lengths.mean
+    return stability(samples.cycles, samples.backlogs, inside, rate, mean, interim=interim)

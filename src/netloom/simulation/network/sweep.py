@@ -87,9 +87,12 @@ class SaturationPoint:
     ----------
     load
         Offered load at which the mean packet latency is ``latency_factor`` times that of the idle
-        network, or the network falls behind; between two runs ``load_width`` apart.
+        network, or the network falls behind; between two runs ``load_width`` apart. If it does not
+        saturate, the highest load that it can be offered.
     load_width
-        Width of the bracket.
+        Width of the bracket; NaN if it does not saturate.
+    saturates
+        Whether it saturates at any load that it can be offered.
     accepted, accepted_worst_node
         Accepted traffic there, of the mean and of the worst sending node, flits/node/cycle.
     peak_accepted
@@ -104,6 +107,7 @@ class SaturationPoint:
 
     load: float
     load_width: float
+    saturates: bool
     accepted: float
     accepted_worst_node: float
     peak_accepted: float
@@ -131,8 +135,7 @@ def find_saturation(
     make_run, limits, tell
         As for ``run_loads``.
     below
-        A load at which it is saturated for sure, such as ``throughput_bound``'s; if it is not, that
-        is the answer.
+        The highest load to look at: a proven limit, or all that it can be offered.
     latency_factor
         How many times the latency of the idle network is too much.
     width
@@ -175,11 +178,14 @@ def find_saturation(
                 low = found
     runs.sort(key=lambda run: run.load)
     kept_up = [run.measured.accepted for run in runs if run.stable]
+    saturates = too_much(high)
+    last_kept = low if saturates else high
     return SaturationPoint(
-        load=(low.load + high.load) / 2 if too_much(high) else high.load,
-        load_width=high.load - low.load,
-        accepted=low.measured.accepted,
-        accepted_worst_node=low.accepted_worst_node,
+        load=(low.load + high.load) / 2 if saturates else high.load,
+        load_width=high.load - low.load if saturates else float("nan"),
+        saturates=saturates,
+        accepted=last_kept.measured.accepted,
+        accepted_worst_node=last_kept.accepted_worst_node,
         peak_accepted=max(kept_up, default=0.0),
         zero_load_latency=idle.measured.packet_latency,
         latency_factor=latency_factor,
