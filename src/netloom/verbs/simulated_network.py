@@ -203,6 +203,7 @@ class SimulatedNetwork:
                 }
                 for setting in self.settings
             },
+            "flit_bytes": self.machine.flit_bytes if self.machine else None,
             "cycle_us": self.machine.cycle_us if self.machine else None,
             "seed": self.seed,
             "remarks": list(self.remarks),

@@ -177,6 +177,7 @@ def read_goal(
         listed(entries.targets),
         listed(entries.after),
         where,
+        flit_bytes=flit_bytes,
     )
 
 

@@ -98,6 +98,8 @@ class Trace:
         For each entry the tasks that it goes to, or ``EVERYONE``.
     after
         For each entry the entries that it waits for.
+    flit_bytes
+        Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Trace:
     flits: NDArray[np.int32]
     targets: Lists
     after: Lists
+    flit_bytes: int | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -191,6 +194,8 @@ def ordered_trace(
     targets: Lists,
     after: Lists,
     where: Callable[[int], str],
+    *,
+    flit_bytes: int | None = None,
 ) -> Trace:
     """Return a trace from entries in any order: each comes after those that it waits for.
 
@@ -204,6 +209,8 @@ def ordered_trace(
         start, run, hold, receive, source, flits.
     where
         The place of an entry, as the user would look for it.
+    flit_bytes
+        As in ``Trace``.
 
     Raises
     ------
@@ -232,6 +239,7 @@ def ordered_trace(
         },
         targets=targets.taken(order),
         after=Lists(waited.offsets, place[waited.values]),
+        flit_bytes=flit_bytes,
     )
 
 
