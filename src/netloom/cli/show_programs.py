@@ -142,7 +142,14 @@ def _replay(result: TraceReplay) -> list[Any]:
     if path:
         parts = ", ".join(
             f"{part.replace('_', ' ')} {number(path[f'{part}_cycles'])}"
-            for part in ("compute", "processor_wait", "message", "contention", "receive")
+            for part in (
+                "compute",
+                "processor_wait",
+                "source_wait",
+                "message",
+                "contention",
+                "receive",
+            )  # fmt: skip
             if path[f"{part}_cycles"]
         )
         lines.append(f"Critical path, {path['length']} entries: {parts} cycles.")
