@@ -50,6 +50,8 @@ def _loop(result: LoopSimulation) -> list[Any]:
             escape(point.note or ""),
         )  # fmt: skip
     lines = [*_head(result.network, f"{result.program}, mapping {result.mapping}", flits), table]
+    if result.left_out:
+        lines.append(f"• {result.left_out}")
     if result.limit is not None:
         lines.append(
             "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis: an average node "
@@ -118,7 +120,8 @@ def _transactions(result: TransactionSimulation) -> list[Any]:
     )
     what = f"transactions of {result.program}, average distance {number(result.distance)}"
     how = f"{counted(result.contexts, 'context')} a node"
-    return [*_head(result.network, what, how), table]
+    silent = f"• left out: {result.left_out}" if result.left_out else None
+    return [*_head(result.network, what, how), table, *([silent] if silent else [])]
 
 
 def _replay(result: TraceReplay) -> list[Any]:

@@ -180,6 +180,10 @@ class LoopSimulation:
         Message length.
     limit
         What static analysis says of the same traffic; None where it says nothing.
+    edges_within_nodes
+        Edges of the program between tasks of one node, which are left out.
+    silent_tasks
+        Tasks that send nothing over the network: they have no loop, and no part in means.
     points
         One for each applied traffic, rising.
     asked
@@ -195,6 +199,8 @@ class LoopSimulation:
     mapping: str
     message_flits: int
     limit: Saturation | None
+    edges_within_nodes: int
+    silent_tasks: int
     points: tuple[LoopSpeed, ...]
     asked: tuple[float, ...]
     finished: bool
@@ -204,6 +210,17 @@ class LoopSimulation:
     def interrupted(self) -> bool:
         """Whether a run was stopped from outside."""
         return not self.finished
+
+    @property
+    def left_out(self) -> str | None:
+        """What of the program makes no traffic, in words; None if all of it does."""
+        words = []
+        if self.edges_within_nodes:
+            edges = f"{self.edges_within_nodes} edge{'s' * (self.edges_within_nodes > 1)}"
+            words.append(f"{edges} between tasks of one node, which need no network")
+        if self.silent_tasks:
+            words.append(silent(self.silent_tasks))
+        return f"left out: {'; '.join(words)}" if words else None
 
     @property
     def point(self) -> LoopSpeed:
@@ -236,6 +253,8 @@ class LoopSimulation:
             "program": self.program,
             "mapping": self.mapping,
             "message_flits": self.message_flits,
+            "edges_within_nodes": self.edges_within_nodes,
+            "silent_tasks": self.silent_tasks,
             "asked": list(self.asked),
             "saturation": None
             if limit is None
@@ -252,7 +271,7 @@ class LoopSimulation:
 
     def __repr__(self) -> str:
         head = f"{self.program} on {self.network.topology.name}, mapping {self.mapping}"
-        lines = []
+        lines = [self.left_out] if self.left_out else []
         for point in self.points:
             lines.append(f"applied {point.applied:.4g}: {_traffic(point.times) or point.note}")
             lines += [
@@ -262,6 +281,17 @@ class LoopSimulation:
             ]
         seed, version = self.provenance.seed, self.provenance.version
         return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+
+
+def silent(tasks: int) -> str:
+    """Return in words that so many tasks send nothing.
+
+    Examples
+    --------
+    >>> silent(1)
+    '1 task that sends nothing over the network'
+    """
+    return f"{tasks} task{'s that send' if tasks > 1 else ' that sends'} nothing over the network"
 
 
 def _traffic(times: LoopTimes | None) -> str:
