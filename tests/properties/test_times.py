@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from netloom import verbs
 from netloom.errors import InputError
 from netloom.machines import machine, machine_names
-from netloom.workload.process_graph import process_graph
 from netloom.workload.node_costs import NodeCosts
+from netloom.workload.process_graph import process_graph
 from netloom.workload.trace_files import read_trace
 
 SMALL = {
@@ -56,10 +56,9 @@ def test_a_trace_takes_its_bytes_over_the_bandwidth(folder, data, name, flit_byt
         lines = [f"num_ranks {NODES}"]
         for rank in range(NODES):
             lines.append(f"rank {rank} {{")
-            for i in np.flatnonzero(source == rank).tolist():
-                lines.append(f"s{i}: send {sizes[i]}b to {target[i]} tag {i}")
-            for i in np.flatnonzero(target == rank).tolist():
-                lines.append(f"r{i}: recv {sizes[i]}b from {source[i]} tag {i}")
+            sends, receives = (np.flatnonzero(ends == rank).tolist() for ends in (source, target))
+            lines += [f"s{i}: send {sizes[i]}b to {target[i]} tag {i}" for i in sends]
+            lines += [f"r{i}: recv {sizes[i]}b from {source[i]} tag {i}" for i in receives]
             lines.append("}")
         path.write_text("\n".join(lines))
     else:

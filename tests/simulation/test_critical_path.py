@@ -43,7 +43,8 @@ def test_a_chain_of_everything_worked_out_by_hand():
         after=[[], [0], [], []],
     )
     # Row 0: ready 5, sent 15, 30 cycles: 45. Row 1: ready 52, sent at once, 25 cycles, of which 2
-    # are for its node's channel and 3 contention: 77. The processor of node 2 is free since 50: received at 83.
+    # are for its node's channel and 3 contention: 77. The processor of node 2 is free since 50:
+    # received at 83.
     rows = finished(table, [30, 25, 0, 1], waits=[0, 2, 0, 0])
     path = critical_path(table, rows, lambda some: np.array([30, 20, 0, 1])[some])
     assert path.rows.tolist() == [0, 1]

@@ -216,7 +216,7 @@ def test_ranks_of_a_recording_that_have_sent_nothing_are_idle(tmp_path):
     assert several.silent_tasks == 3
     assert [program.tasks for program in several.point.programs] == [2, 2]
     file.write_text("%%MatrixMarket matrix coordinate real general\n3 3 0\n")
-    with pytest.raises(InputError, match="lonely.mtx: found no task that sends"):
+    with pytest.raises(InputError, match=r"lonely\.mtx: found no task that sends"):
         simulate_loop("mesh:4x4", app=str(file), **options)
 
 

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from netloom.verbs.program_network import ProgramNetwork
 
 
+CRITICAL_PARTS = (
+    "compute", "processor_wait", "source_wait", "message", "contention", "receive",
+)  # fmt: skip
+"""What a critical path is made of; see ``simulation.critical_path.Parts``."""
+
+
 def show_program(verb: str, result: Any) -> None:
     """Print what was run, the figures, and what they come to."""
     screen = console()
@@ -145,14 +151,7 @@ def _replay(result: TraceReplay) -> list[Any]:
     if path:
         parts = ", ".join(
             f"{part.replace('_', ' ')} {number(path[f'{part}_cycles'])}"
-            for part in (
-                "compute",
-                "processor_wait",
-                "source_wait",
-                "message",
-                "contention",
-                "receive",
-            )  # fmt: skip
+            for part in CRITICAL_PARTS
             if path[f"{part}_cycles"]
         )
         lines.append(f"Critical path, {path['length']} entries: {parts} cycles.")

@@ -109,9 +109,11 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     >>> from netloom.workload.messages import messages
     >>> table = messages(4, source=[0, 3], target=[3, 0], flits=[8, 0], run=5, after=[[], [0]])
     >>> fields = ("ready", "sent", "entered", "arrived", "complete", "last")
-    >>> rows = np.array([(0, 5, 8, 25, 25, -1), (25, 32, -1, 32, 32, 0)], [(f, "i8") for f in fields])
-    >>> critical_path(table, rows, lambda some: np.full(len(some), 12))
-    <32 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12, contention 5>
+    >>> rows = [(0, 5, 8, 20, 20, -1), (20, 27, -1, 27, 27, 0)]
+    >>> rows = np.array(rows, [(field, "i8") for field in fields])
+    >>> path = critical_path(table, rows, lambda some: np.full(len(some), 12))
+    >>> path  # of row 1, 2 cycles were not its computation's
+    <27 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
     from netloom.simulation.critical_path_kernel import earliest_ends
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.verbs.channel_table import channels_by
+from netloom.verbs.numbers import plainly
 from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class ProgramSpeed:
             return None
         return float(self.times.cycles.mean() / self.alone.cycles.mean())
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         unknown = {"actual": None, "loop_cycles": None}
@@ -155,6 +157,7 @@ class LoopSpeed:
             "interrupted": self.ending.interrupted,
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data."""
         row = self.row()
@@ -246,6 +249,7 @@ class LoopSimulation:
         runs = ((point.applied, point.channel_flits) for point in self.points)
         return channels_by("applied", runs, self.network.topology)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --applied``."""
         limit = self.limit

@@ -19,7 +19,7 @@ from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.replay import run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
-from netloom.verbs.numbers import parse_positive
+from netloom.verbs.numbers import parse_positive, plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
@@ -159,6 +159,7 @@ class PatternSimulation:
 
         return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --pattern``."""
         return self.network.describe(self.provenance) | {

@@ -11,7 +11,7 @@ from pydantic import Field, InstanceOf
 from netloom.errors import InputError
 from netloom.simulation.tally import Groups
 from netloom.topology.faults import Faulty
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.programs import read_program
 from netloom.verbs.question import Question
 from netloom.workload import ProcessGraph
@@ -214,6 +214,7 @@ class ProgramLoad:
             return None
         return known(self.alone.measured.accepted / self.measured.accepted)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         alone = self.alone

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.shared_programs import program_loads
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ class SimulatedLoad:
             "seed": self.network.seed,
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures of the run as plain data."""
         run, topology = self.run, self.network.topology
@@ -246,6 +247,7 @@ class Simulation:
 
         return _long(self.points, counted)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate``."""
         common = self.network.describe(self.provenance) | {
@@ -291,6 +293,7 @@ class Search:
         beyond = self.found.latency_factor * self.found.zero_load_latency
         return not last.stable or last.measured.packet_latency > beyond
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return where it saturates as plain data."""
         found, bound = self.found, self.setting.bound
@@ -350,6 +353,7 @@ class NetworkSaturation:
         """Return one row a run of the search and channel, as ``Simulation.channels``."""
         return _channels(self.network.topology, self.points)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate saturation``."""
         common = self.network.describe(self.provenance) | {"advice": self.advice}

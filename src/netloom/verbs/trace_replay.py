@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
+from netloom.verbs.numbers import plainly
 from netloom.verbs.unhindered import unhindered_latencies
 from netloom.workload.traces import EVERYONE
 
@@ -241,6 +242,7 @@ class TraceReplay:
         )
         return _known(table)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --trace``."""
         table, channels = self.messages(), self.channels()

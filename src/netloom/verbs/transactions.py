@@ -20,6 +20,7 @@ from netloom.simulation.replay import Ending, run_program
 from netloom.topology import Topology
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.loop_simulation import silent
+from netloom.verbs.numbers import plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import ask
@@ -180,6 +181,7 @@ class TransactionSimulation:
         run = (self.contexts, self.channel_flits)
         return channels_by("contexts", [run], self.network.topology)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --transactions``."""
         row = self.row()
