@@ -159,7 +159,7 @@ def _with_programs_alone(
     def one(place: int, stopped: Callable[[], bool]) -> NetworkRun:
         point, number = points[place // count], place % count
         run = alone[number].make_run(point.setting, point.program_load)
-        return run_network(run, limits, stopped=stopped)
+        return run_network(run, limits, beside=point.run, stopped=stopped)
 
     runs = len(points) * count
     with counting(runs, f"{network.name}: each program alone") as tell:
