@@ -131,8 +131,34 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all():
     app = ["ring:4@0-3", "ring:4@4-7", "transpose:2@8-11"]
     found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
     assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
+    assert [program.slowdown_ci95 for program in found.points[0].programs] == [0.0, 0.0, 0.0]
     first, second, _ = found.points[0].programs  # and yet they do not do the same
     assert first.times.cycles.tolist() != second.times.cycles.tolist()
+
+
+@pytest.mark.parametrize("routing", ["default", "romm", "adaptive"])
+def test_programs_that_never_meet_on_the_network(routing):
+    app = ["all-to-all:4@0-3", "ring:4@4-7", "transpose:2@8,9,12,13"]
+    found = simulate_loop("mesh:4x4", app=app, applied=0.6, loops=20, routing=routing)
+    for program in found.points[0].programs:
+        assert (program.slowdown, program.slowdown_ci95) == (1.0, 0.0)
+
+
+def test_the_interval_of_a_slow_down_is_paired():
+    """Of two programs on one channel, over seeds: it covers, and is narrower than the two apart."""
+    found = [
+        simulate_loop("line:4", app=CROSSING, applied=0.4, loops=200, seed=seed, engine="worm")
+        for seed in range(1, 21)
+    ]
+    program = [each.points[0].programs[0] for each in found]
+    ratios = np.array([each.slowdown for each in program])
+    halves = np.array([each.slowdown_ci95 for each in program])
+    assert ratios.mean() > 1.02
+    assert np.count_nonzero(np.abs(ratios - ratios.mean()) > halves) <= 3
+    loops = np.array([each.times.by_loop for each in program])
+    apart = 1.96 * loops.std(axis=1) / np.sqrt(loops.shape[1]) / loops.mean(axis=1) * np.sqrt(2)
+    assert halves.mean() < 0.8 * apart.mean()
+    assert "± " in repr(found[0])
 
 
 @pytest.mark.parametrize(

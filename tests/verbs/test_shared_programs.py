@@ -9,6 +9,7 @@ import pytest
 from netloom.errors import InputError
 from netloom.simulation.tally import Delivered
 from netloom.verbs import find_saturation, simulate
+from netloom.verbs.simulate import simulate_beside
 from netloom.verbs.simulate_question import SimulateQuestion
 from netloom.verbs.simulated_network import prepare
 from netloom.workload import process_graph, read
@@ -209,3 +210,20 @@ def test_mistakes_are_named(options, message):
     with pytest.raises(InputError, match=message) as caught:
         simulate("mesh:8x8", **options)
     assert "\n" not in str(caught.value)
+
+
+def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
+    options = {"on": "mesh:4x4", "app": "transpose:4", "load": [0.1, 0.2], "cycles": 4000}
+    here = simulate(**options)
+    mirrored = [node // 4 * 4 + 3 - node % 4 for node in range(16)]
+    there = simulate_beside(here, mapping=mirrored, **options)
+    far = simulate_beside(here, mapping="random", **options)
+    for same, other, point in zip(there.points, far.points, here.points, strict=True):
+        assert same.run.load == point.run.load
+        assert same.run.measured.cycles == point.run.measured.cycles
+        assert same.run.warmup_cycles == point.run.warmup_cycles
+        assert same.run.offered == other.run.offered == point.run.offered
+        ratio, half = same.latency_over(point)
+        assert abs(ratio - 1) <= max(half, 1e-3)
+        assert point.latency_over(point) == (1.0, 0.0)
+        assert other.latency_over(point)[0] != 1

@@ -82,9 +82,13 @@ def _side_by_side(result: LoopSimulation) -> Table:
             number(times.worst_node if times else None),
             number(float(times.cycles.mean()) if times else None),
             number(float(alone.cycles.mean()) if alone else None),
-            number(program.slowdown),
+            number(program.slowdown) + _half(program.slowdown_ci95),
         )
     return table
+
+
+def _half(ci95: float | None) -> str:
+    return f" ± {ci95:.2g}" if ci95 is not None else ""
 
 
 def _loop_verdict(result: LoopSimulation) -> Text:

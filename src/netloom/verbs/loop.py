@@ -297,7 +297,7 @@ def _run(
     stopped: Callable[[], bool],
 ) -> LoopSpeed:
     """Run one loop until every task has gone round often enough."""
-    engine = network.make_engine()
+    engine = network.make_engine(by_node=only_program(question.app) is None)
     wanted = question.skip + question.loops
     ending = run_program(
         engine,

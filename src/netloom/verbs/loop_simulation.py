@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.simulation.paired import Batches, paired_ratio
 from netloom.verbs.channel_table import channels_by
-from netloom.verbs.numbers import plainly
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
@@ -52,6 +53,18 @@ class ProgramSpeed:
             return None
         return float(self.times.cycles.mean() / self.alone.cycles.mean())
 
+    @property
+    def slowdown_ci95(self) -> float | None:
+        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
+
+        The program draws the same alone and beside the others: 0 where it never meets them.
+        """
+        if self.times is None or self.alone is None:
+            return None
+        loops = (self.times.by_loop, self.alone.by_loop)
+        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
+        return known(paired_ratio(*batches)[1])
+
     @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -63,6 +76,7 @@ class ProgramSpeed:
             **(self.times.to_dict() if self.times else unknown),
             "alone": self.alone.to_dict() if self.alone else None,
             "slowdown": self.slowdown,
+            "slowdown_ci95": self.slowdown_ci95,
         }
 
 
@@ -280,11 +294,16 @@ class LoopSimulation:
             lines.append(f"applied {point.applied:.4g}: {_traffic(point.times) or point.note}")
             lines += [
                 f"  {each.name}: {_traffic(each.times)}"
-                + (f", {each.slowdown:.3g} times as slow as alone" if each.slowdown else "")
+                + (f", {_times_as_slow(each)} as alone" if each.slowdown else "")
                 for each in point.programs
             ]
         seed, version = self.provenance.seed, self.provenance.version
         return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+
+
+def _times_as_slow(program: ProgramSpeed) -> str:
+    sure = f" ± {program.slowdown_ci95:.2g}" if program.slowdown_ci95 is not None else ""
+    return f"{program.slowdown:.4g}{sure} times as slow"
 
 
 def silent(tasks: int) -> str:

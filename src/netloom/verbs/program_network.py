@@ -115,8 +115,8 @@ class ProgramNetwork:
         vcs, flits = self.router.vcs, self.router.buffer_flits
         return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
 
-    def make_engine(self) -> ProgramEngine:
-        """Return an engine that has not begun."""
+    def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
+        """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
         if isinstance(self.router, Worm):
             return WormEngine(
                 self.topology,
@@ -131,6 +131,7 @@ class ProgramNetwork:
             packet_flits=self.packet_flits,
             switch_cycles=self.switch_cycles,
             seed=self.seed,
+            by_node=by_node,
         )
 
     def unhindered_cycles(self, hops: float, flits: float) -> float:

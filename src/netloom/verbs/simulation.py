@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.simulation.paired import Batches, paired_ratio
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.shared_programs import program_loads
 
@@ -65,6 +66,16 @@ class SimulatedLoad:
     def latency(self, cycles: float) -> float | None:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""
         return known(cycles) if self.run.stable else None
+
+    def latency_over(self, other: SimulatedLoad) -> tuple[float | None, float | None]:
+        """Return packet latency as a multiple of another run's, and its 95 % half-width.
+
+        Of two runs over the same cycles; see ``simulate_beside``. None unless both keep up.
+        """
+        if not (self.run.stable and other.run.stable):
+            return None, None
+        ratio, half = paired_ratio(*(_all_latencies(each.run) for each in (self, other)))
+        return known(ratio), known(half)
 
     @property
     def note(self) -> str | None:
@@ -371,6 +382,12 @@ class NetworkSaturation:
         ]
         lines += [f"{name}: {why}" for name, why in self.network.refused.items()]
         return "\n".join(lines)
+
+
+def _all_latencies(run: NetworkRun) -> Batches:
+    """Return the latencies of all packets by batches, of whatever groups."""
+    sums, counts = zip(*run.latency_batches, strict=True)
+    return Batches(np.sum(sums, axis=0), np.sum(counts, axis=0))
 
 
 def _table(points: Sequence[SimulatedLoad]) -> pl.DataFrame:

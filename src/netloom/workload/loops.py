@@ -170,10 +170,13 @@ class LoopTimes:
         float64[num_chains], T_i: the mean time of a loop of each task.
     message_flits
         L, what a loop sends.
+    by_loop
+        float64[loops], the mean time of each loop over the tasks.
     """
 
     cycles: NDArray[np.float64]
     message_flits: int
+    by_loop: NDArray[np.float64] | None = None
 
     @property
     def average_node(self) -> float:
@@ -248,7 +251,8 @@ def loop_times(ends: NDArray[np.int64], *, message_flits: int, skip: int, loops:
     assert loops > 0
     assert loops_done(ends).min() >= skip + loops
     begin = ends[skip - 1] if skip else np.zeros(ends.shape[1], np.int64)
-    return LoopTimes((ends[skip + loops - 1] - begin) / loops, message_flits)
+    each = np.diff(ends[skip : skip + loops], axis=0, prepend=begin[np.newaxis])
+    return LoopTimes((ends[skip + loops - 1] - begin) / loops, message_flits, each.mean(axis=1))
 
 
 def think_cycles(applied: float, message_flits: int) -> float:
