@@ -81,8 +81,7 @@ def twin_rate() -> float:
     from tests.reference.network_routing import dimension_order
 
     run = prepared("mesh:8x8", 0.365)
-    born = run.stream.until(1000)
-    packets = [(*map(int, row), 0, -1) for row in zip(*born, strict=True)]
+    packets = [(*row[:4], 0, -1) for row in run.packets.until(1000).tolist()]
     times = run.router.timing()
     timing = type("Timing", (), {
         "head_wait": times.head_wait, "flit_delay": times.flit, "credit_delay": times.credit,

@@ -75,6 +75,17 @@ def test_words_of_ones_own_arrive_unchanged():
             assert found.received[number].tolist() == data[number].tolist()
 
 
+@pytest.mark.parametrize("given", [list, tuple, enumerate])
+def test_words_may_be_given_as_a_list(given):
+    words = [[7.5, 2], [1, 2, 3], [4]]
+    plan = plan_of([(0, 1), (1, 2), (2, 0)], [2, 3, 1], on=mesh(3))
+    programs = node_programs(plan, listed(plan), BOTH_WAYS)
+    data = dict(given(words)) if given is enumerate else given(words)
+    found = run_programs(programs, plan, data=data, workers=1)
+    assert found.faults == ()
+    assert [found.received[number].tolist() for number in range(3)] == words
+
+
 LINE = mesh(5)
 SMALL = plan_of([(2, 3), (2, 1), (1, 2), (3, 2)], 8, on=LINE)
 PROGRAMS = node_programs(SMALL, listed(SMALL), BOTH_WAYS)
@@ -199,6 +210,12 @@ def test_mistakes_are_named():
         run_programs(PROGRAMS, SMALL, timeout_seconds=0)
     with pytest.raises(InputError, match=r"data of connection 1 \(2 -> 1\): found \(7,\)"):
         run_programs(PROGRAMS, SMALL, data={0: range(8), 1: range(7)})
+    with pytest.raises(InputError, match=r"data of connection 3 \(3 -> 2\): found nothing"):
+        run_programs(PROGRAMS, SMALL, data=[range(8)] * 3)
+    with pytest.raises(InputError, match="data: found words of connection 4; expected those of"):
+        run_programs(PROGRAMS, SMALL, data=[range(8)] * 5)
+    with pytest.raises(InputError, match="data: found 5; expected an array of words for each"):
+        run_programs(PROGRAMS, SMALL, data=5)
 
 
 def test_mpi_delivers_as_well():

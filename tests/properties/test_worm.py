@@ -48,7 +48,10 @@ class Case:
 
     def twin(self):
         worm = self.worm
-        rules = Rules(worm.switching, worm.arbitration, worm.release_cycles, self.switch_cycles)
+        rules = Rules(
+            worm.switching, worm.arbitration, worm.release_cycles, self.switch_cycles,
+            worm.end_channels,
+        )  # fmt: skip
         return Worms(self.topology.num_nodes, self.path_of, rules)
 
     def engine(self):
@@ -151,11 +154,11 @@ def outcome(simulated, case, step=FOREVER, until=None):
         end = simulated.cycle
     except (DeadlockError, StuckError):
         pass
-    records = {name: list(simulated.rows[name]) for name in FIELDS}
+    records = {name: list(simulated.rows[name]) for name in (*FIELDS, "entered")}
     if end is None:
         until = simulated.cycle if until is None else until
         late = [row for row, cycle in enumerate(records["complete"]) if cycle >= until]
-        for name in ("ready", "sent", "arrived", "complete"):
+        for name in ("ready", "sent", "entered", "arrived", "complete"):
             records[name] = [cycle if cycle < until else -1 for cycle in records[name]]
         records["last"] = [-1 if released in late else released for released in records["last"]]
     return end, records, until

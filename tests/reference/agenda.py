@@ -33,6 +33,7 @@ class Row:
     sent: int = -1
     arrived: int = -1
     complete: int = -1
+    entered: int = -1  # the cycle in which its head left the source, which the network says
     last: int = -1  # the dependence that was complete last
 
 
@@ -44,12 +45,16 @@ class Processor:
     context: int | None = None
 
     def take(self, cycle, *, before, after=0, context=-1, switch_cycles=0):
-        """Be busy for ``before`` cycles, then ``after``; return when ``before`` is over."""
-        begin = max(cycle, self.free)
+        """Be busy for ``before`` cycles, then ``after``; return when ``before`` is over.
+
+        A switch from one context to another begins as soon as the processor is free.
+        """
+        free = self.free
         if context >= 0:
             if self.context not in (None, context):
-                begin += switch_cycles
+                free += switch_cycles
             self.context = context
+        begin = max(cycle, free)
         self.free = begin + before + after
         return begin + before
 

@@ -31,6 +31,7 @@ class Rules:
     arbitration: str = "timestamp"
     release_cycles: int = 1
     switch_cycles: int = 0
+    end_channels: int = 0  # how many each node has into the network: none, or one
 
 
 @dataclass(eq=False)
@@ -91,13 +92,15 @@ class Worms:
             for number in self.agenda.run(self.cycle):
                 row = self.agenda.rows[number]
                 path = self.path_of(row.source, row.target)
+                row.entered = self.cycle
                 self.worms.append(Worm(number, row.source, self.cycle, row.flits, path))
             self.run_network()
             self.cycle += 1
 
     @property
     def rows(self):
-        return {name: [getattr(row, name) for row in self.agenda.rows] for name in FIELDS}
+        names = (*FIELDS, "entered")
+        return {name: [getattr(row, name) for row in self.agenda.rows] for name in names}
 
     def run_network(self):
         """Run one cycle: heads ask, channels are granted, worms move."""
@@ -132,6 +135,8 @@ class Worms:
         state.owner, state.last_source = first, first.source
         self.granted_at[channel] = self.cycle
         first.since = None
+        if self.rules.end_channels and not first.granted:
+            self.agenda.rows[first.row].entered = self.cycle
         return losers
 
     def key(self, state, worm):

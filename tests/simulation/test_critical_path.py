@@ -6,16 +6,21 @@ from netloom.simulation.critical_path import Parts, critical_path
 from netloom.workload.messages import messages
 from tests.reference.agenda import Agenda
 
-FIELDS = ("ready", "sent", "arrived", "complete", "last")
+FIELDS = ("ready", "sent", "entered", "arrived", "complete", "last")
 
 
-def finished(table, latencies, switch_cycles=0):
-    """All rows, as an engine leaves them, if each message takes the cycles given for it."""
+def finished(table, latencies, switch_cycles=0, waits=None):
+    """All rows, as an engine leaves them, if each message takes the cycles given for it.
+
+    ``waits``: those of them that it waits for its node's channel.
+    """
     agenda = Agenda(table.num_nodes, switch_cycles)
     agenda.append(table, 0)
     while agenda.events:
         for number in agenda.run(agenda.events[0][0]):
-            agenda.put(agenda.rows[number].sent + latencies[number], number, 2)
+            row = agenda.rows[number]
+            row.entered = row.sent + (waits[number] if waits else 0)
+            agenda.put(row.sent + latencies[number], number, 2)
     assert agenda.completed == len(table)
     records = [tuple(getattr(row, name) for name in FIELDS) for row in agenda.rows]
     return np.array(records, [(name, "i8") for name in FIELDS])
@@ -37,16 +42,18 @@ def test_a_chain_of_everything_worked_out_by_hand():
         receive=[0, 6, 0, 0],
         after=[[], [0], [], []],
     )
-    # Row 0: ready 5, sent 15, 30 cycles: 45. Row 1: ready 52, sent at once, 25 cycles, of which 5
-    # are contention: 77. The processor of node 2 is free since 50: received at 83.
-    rows = finished(table, [30, 25, 0, 1])
+    # Row 0: ready 5, sent 15, 30 cycles: 45. Row 1: ready 52, sent at once, 25 cycles, of which 2
+    # are for its node's channel and 3 contention: 77. The processor of node 2 is free since 50:
+    # received at 83.
+    rows = finished(table, [30, 25, 0, 1], waits=[0, 2, 0, 0])
     path = critical_path(table, rows, lambda some: np.array([30, 20, 0, 1])[some])
     assert path.rows.tolist() == [0, 1]
     assert total(path) == {
         "compute": 12 + 7,
         "processor_wait": 0,
+        "source_wait": 2,
         "message": 50,
-        "contention": 5,
+        "contention": 3,
         "receive": 6,
     }
     assert (path.start_cycles, path.finish_cycles, path.ideal_finish_cycles) == (3, 83, 78)
@@ -56,8 +63,9 @@ def test_a_chain_of_everything_worked_out_by_hand():
         "start_cycles": 3,
         "compute_cycles": 19,
         "processor_wait_cycles": 0,
+        "source_wait_cycles": 2,
         "message_cycles": 50,
-        "contention_cycles": 5,
+        "contention_cycles": 3,
         "receive_cycles": 6,
         "rows": [0, 1],
         "rows_that_waited_for_a_processor": [],
@@ -73,7 +81,8 @@ def test_a_row_that_waits_for_a_processor_says_so():
     # Row 1: sent at 40, arrived at 49, and node 1 computes until 100.
     assert path.rows.tolist() == path.waited.tolist() == [1]
     assert total(path) == {
-        "compute": 10, "processor_wait": 30 + 51, "message": 9, "contention": 0, "receive": 5
+        "compute": 10, "processor_wait": 30 + 51, "source_wait": 0, "message": 9,
+        "contention": 0, "receive": 5,
     }  # fmt: skip
     assert (path.finish_cycles, path.ideal_finish_cycles) == (105, 100)
     assert "processor_wait 81" in repr(path)
@@ -138,7 +147,8 @@ def test_chains_add_up_and_nothing_is_faster_than_ideal(data, count):
         after=after,
     )
     alone, hindered = drawn(1, 30), drawn(0, 10)
-    rows = finished(table, [a + h for a, h in zip(alone, hindered, strict=True)])
+    waits = [min(h, w) for h, w in zip(hindered, drawn(0, 5), strict=True)]
+    rows = finished(table, [a + h for a, h in zip(alone, hindered, strict=True)], waits=waits)
     path = critical_path(table, rows, lambda some: np.array(alone)[some])
     assert path.ideal_finish_cycles == ideal(table, alone) <= path.finish_cycles
     assert sum(total(path).values()) + path.start_cycles == path.finish_cycles
@@ -148,7 +158,9 @@ def test_chains_add_up_and_nothing_is_faster_than_ideal(data, count):
     sends = (table.flits > 0) & (table.source != table.target)
     chain = path.rows
     assert (path.parts.message == np.where(sends, alone, 0)[chain]).all()
-    assert (path.parts.contention == np.where(sends, hindered, 0)[chain]).all()
+    met = np.array(hindered) - waits
+    assert (path.parts.contention == np.where(sends, met, 0)[chain]).all()
+    assert (path.parts.source_wait == np.where(sends, waits, 0)[chain]).all()
     first = int(chain[0])
     assert path.start_cycles == table.start[first]
     assert Parts._fields == tuple(total(path))

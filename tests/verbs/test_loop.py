@@ -129,8 +129,34 @@ def test_programs_that_never_meet_are_not_slowed_down_at_all():
     app = ["ring:4@0-3", "ring:4@4-7", "transpose:2@8-11"]
     found = simulate_loop("mesh:4x4", app=app, applied=0.5, loops=20, **WORM)
     assert [program.slowdown for program in found.points[0].programs] == [1.0, 1.0, 1.0]
+    assert [program.slowdown_ci95 for program in found.points[0].programs] == [0.0, 0.0, 0.0]
     first, second, _ = found.points[0].programs  # and yet they do not do the same
     assert first.times.cycles.tolist() != second.times.cycles.tolist()
+
+
+@pytest.mark.parametrize("routing", ["default", "romm", "adaptive"])
+def test_programs_that_never_meet_on_the_network(routing):
+    app = ["all-to-all:4@0-3", "ring:4@4-7", "transpose:2@8,9,12,13"]
+    found = simulate_loop("mesh:4x4", app=app, applied=0.6, loops=20, routing=routing)
+    for program in found.points[0].programs:
+        assert (program.slowdown, program.slowdown_ci95) == (1.0, 0.0)
+
+
+def test_the_interval_of_a_slow_down_is_paired():
+    """Of two programs on one channel, over seeds: it covers, and is narrower than the two apart."""
+    found = [
+        simulate_loop("line:4", app=CROSSING, applied=0.4, loops=200, seed=seed, engine="worm")
+        for seed in range(1, 21)
+    ]
+    program = [each.points[0].programs[0] for each in found]
+    ratios = np.array([each.slowdown for each in program])
+    halves = np.array([each.slowdown_ci95 for each in program])
+    assert ratios.mean() > 1.02
+    assert np.count_nonzero(np.abs(ratios - ratios.mean()) > halves) <= 3
+    loops = np.array([each.times.by_loop for each in program])
+    apart = 1.96 * loops.std(axis=1) / np.sqrt(loops.shape[1]) / loops.mean(axis=1) * np.sqrt(2)
+    assert halves.mean() < 0.8 * apart.mean()
+    assert "± " in repr(found[0])
 
 
 @pytest.mark.parametrize(
@@ -195,13 +221,21 @@ def test_mistakes_are_named_in_one_line(options, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_task_without_neighbours_is_named(tmp_path):
+def test_ranks_of_a_recording_that_have_sent_nothing_are_idle(tmp_path):
     file = tmp_path / "lonely.mtx"
     file.write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 8\n2 1 8\n")
-    with pytest.raises(InputError, match=r"lonely\.mtx: found task 2 without neighbours"):
-        simulate_loop("mesh:4x4", applied=0.2, app=str(file))
-    with pytest.raises(InputError, match=r"lonely\.mtx@4-6: found task 2 without neighbours"):
-        simulate_loop("mesh:4x4", applied=0.2, app=["transpose:2@0-3", f"{file}@4-6"])
+    options = {"applied": 0.2, "loops": 20}
+    found = simulate_loop("mesh:4x4", app=str(file), **options)
+    both = simulate_loop("mesh:4x4", app=process_graph(2, [0, 1], [1, 0]), **options)
+    assert (found.silent_tasks, both.silent_tasks) == (1, 0)
+    assert found.point.times.cycles.tolist() == both.point.times.cycles.tolist()
+    assert "1 task that sends nothing over the network" in repr(found)
+    several = simulate_loop("mesh:4x4", app=["transpose:2@0-3", f"{file}@4-6"], **options)
+    assert several.silent_tasks == 3
+    assert [program.tasks for program in several.point.programs] == [2, 2]
+    file.write_text("%%MatrixMarket matrix coordinate real general\n3 3 0\n")
+    with pytest.raises(InputError, match=r"lonely\.mtx: found no task that sends"):
+        simulate_loop("mesh:4x4", app=str(file), **options)
 
 
 def test_some_messages_that_block_each_other_end_the_run_though_others_go_on():
@@ -214,8 +248,35 @@ def test_the_limit_is_of_a_task_also_where_several_share_a_node():
     options = {"applied": 0.9, "loops": 5, "engine": "worm", "choice": "uniform"}
     one = simulate_loop("mesh:4x4", app="all-to-all:16", **options).limit
     two = simulate_loop("mesh:4x4", app="all-to-all:32", tasks_per_node=2, **options).limit
-    # of 31 others, 30 are on other nodes: a node sends 2 * 30/31 of what a task does
-    assert two.upper_bound == pytest.approx(one.upper_bound / 2 * 31 / 30)
+    assert two.upper_bound == pytest.approx(one.upper_bound / 2)  # a node sends what two tasks do
+
+
+def test_what_stays_on_a_node_makes_no_traffic():
+    """Tasks i and i + 4 exchange with each other, and with one of the next node."""
+    pairs = [(task, (task + 4) % 8) for task in range(8)] + [(0, 1), (1, 0), (2, 3)]
+    graph = process_graph(8, *np.transpose(pairs), name="pairs")
+    options = {"mapping": [0, 1, 2, 3] * 2, "tasks_per_node": 2, "applied": 0.9, "loops": 40}
+    for engine in ("network", "worm"):
+        found = simulate_loop("line:4", app=graph, engine=engine, **options)
+        data = found.to_dict()
+        assert (data["edges_within_nodes"], data["silent_tasks"]) == (8, 5)
+        assert 0 < data["actual"]["average_node"] < 0.9  # it was L / t = 9 where nothing is sent
+        assert len(found.point.loops) == 3
+        only = simulate_loop(
+            "line:4", app=process_graph(4, [0, 1, 2], [1, 0, 3]), engine=engine, applied=0.9,
+            loops=40,
+        )  # fmt: skip
+        assert data["actual"] == only.to_dict()["actual"]
+        said = "left out: 8 edges between tasks of one node, which need no network; 5 tasks that"
+        assert said in repr(found)
+    with pytest.raises(InputError, match="pairs: found nothing sent between tasks of different"):
+        simulate_loop("line:4", app=graph, mapping=[0] * 8, tasks_per_node=8, applied=0.1)
+
+
+def test_programs_that_keep_something_to_a_node():
+    app = [(process_graph(3, [0, 1], [1, 2], name="chain"), [0, 1, 2]), "transpose:2@4-7"]
+    found = simulate_loop("mesh:4x4", app=app, applied=0.3, loops=10, **WORM)
+    assert (found.edges_within_nodes, found.silent_tasks) == (0, 3)
 
 
 @pytest.mark.parametrize(

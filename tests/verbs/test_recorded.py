@@ -1,9 +1,13 @@
+from math import copysign
+
+import numpy as np
 import polars as pl
 import pytest
 
 from netloom import verbs
+from netloom.cli.show import number, percent
 from netloom.verbs.kinds import KINDS, PROGRAMS
-from netloom.verbs.recorded import TABLES, record
+from netloom.verbs.recorded import TABLES, plain, record
 from tests.verbs.small_answers import ANSWERS, there_and_back
 
 
@@ -17,8 +21,59 @@ def test_every_verb_has_tables_and_is_asked_here():
     assert TABLES.keys() == known == {name.partition(",")[0] for name in ANSWERS}
 
 
+def strange(data, at=""):
+    """Where plain data holds something that is no type of Python's, or -0.0."""
+    if type(data) is dict:
+        assert all(type(key) is str for key in data), at
+        return [each for key, value in data.items() for each in strange(value, f"{at}.{key}")]
+    if type(data) is list:
+        return [each for value in data for each in strange(value, f"{at}[]")]
+    below_zero = type(data) is float and data == 0 and copysign(1, data) < 0
+    plain = data is None or type(data) in (str, int, float, bool)
+    return [] if plain and not below_zero else [(at, data)]
+
+
+ON_SHARED_NODES = {"app": ["ring:4@0-3", "all-to-all:2@3-4"], "shared": True}
+
+MORE = [
+    lambda: verbs.simulate("mesh:3x3", load=0.1, cycles=300, **ON_SHARED_NODES),
+    lambda: verbs.simulate("symult2010:3x3", load=0.1, cycles=300, failed_nodes="4", vcs=2),
+    lambda: verbs.simulate_loop("iwarp:3x3", applied=0.3, loops=2, **ON_SHARED_NODES),
+    lambda: verbs.simulate_loop("mesh:3x3", app="uniform", applied=0.9, loops=2, engine="worm"),
+    lambda: verbs.simulate_transactions("iwarp:3x3", app="ring:9", contexts=3, engine="worm"),
+    lambda: verbs.replay("bluegene-p:4x4x4", trace="examples/halo.csv", packet_flits=32),
+    lambda: verbs.simulate_broadcast(
+        "mesh:3x3", rate=0.002, cycles=900, broadcast=1, tree="row-first", arrivals="poisson"
+    ),
+    lambda: verbs.analyze("ring:8", "bluegene-p:2x2x2", random_mappings=2, run_seconds=1.0),
+    lambda: verbs.compile_phases("ring:8", "mesh:2x4", words=4, execute=True),
+    lambda: verbs.find_mapping("ring:8", "mesh:2x4", rounds=1, simulate=True, load=0.1),
+]
+
+
+@pytest.mark.parametrize("make", MORE)
+def test_answers_are_of_python_s_types_whatever_is_asked(make):
+    answer = make()
+    assert not strange(answer.to_dict())
+    for name, table in record(answer).tables.items():
+        for column in table:
+            if column.dtype.is_float():
+                assert not ((column == 0) & (1 / column < 0)).any(), (name, column.name)
+
+
+def test_nothing_is_printed_as_less_than_nothing():
+    assert percent(-0.0) == "0 %"
+    assert number(-0.0) == "0"
+    assert plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}) == {"a": [0.0, 0.0, [0.0]]}
+    assert not strange(plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}))
+    assert strange({"a": np.float64(1)}) == [(".a", 1.0)]
+
+
 def test_a_record_comes_back_from_json_and_parquet_as_it_was(asked):
-    kept = record(ANSWERS[asked]())
+    answer = ANSWERS[asked]()
+    assert not strange(answer.to_dict())
+    kept = record(answer)
+    assert not strange(kept.figures)
     assert kept.verb == asked.partition(",")[0]
     back = there_and_back(kept)
     assert back.figures == kept.figures

@@ -69,7 +69,7 @@ def test_a_chain_takes_what_its_links_take(tmp_path):
     assert log.row(1, named=True) == {
         "id": "b", "source_task": 3, "target_task": 1, "source_node": 3, "target_node": 1,
         "flits": 20, "ready": 117, "sent": 167, "arrived": 194, "complete": 200,
-        "latency": 27, "unhindered": 27, "contention": 0, "hops": 2,
+        "latency": 27, "source_wait": 0, "unhindered": 27, "contention": 0, "hops": 2,
     }  # fmt: skip
     # Worms: D + L cycles.
     assert replay("mesh:4", trace=file_of(tmp_path, CHAIN), **WORM).finish_cycles == (
@@ -95,8 +95,8 @@ def test_contention_is_on_the_critical_path(tmp_path):
     assert data["critical_path"]["entries"] == [
         {
             "id": "a", "source_node": 0, "target_node": 3, "complete": 22, "compute_cycles": 0,
-            "processor_wait_cycles": 0, "message_cycles": 13, "contention_cycles": 9,
-            "receive_cycles": 0,
+            "processor_wait_cycles": 0, "source_wait_cycles": 0, "message_cycles": 13,
+            "contention_cycles": 9, "receive_cycles": 0,
         }
     ]  # fmt: skip
     assert data["message_latency"] == {"mean": 17.0, "p50": 12, "p99": 22, "max": 22}
@@ -109,17 +109,50 @@ def test_tasks_on_one_node_share_its_processor_and_cross_no_channel(tmp_path):
     found = replay(
         "mesh:4", trace=file_of(tmp_path, text), mapping=[2, 2, 0], tasks_per_node=2, **SINGLE
     )
-    assert found.rows["complete"].tolist() == [30, 70 + 8 + 4 + 3]
     log = found.messages()
+    assert log["complete"].to_list() == [40 + 30, 40 + 8 + 4 + 3]  # b has more to come than a
     assert log["hops"].to_list() == [0, 2]
     assert log["unhindered"].to_list() == [0, 15]
-    assert found.critical_entries()["processor_wait_cycles"].to_list() == [30]
+    assert found.critical_entries()["processor_wait_cycles"].to_list() == [40]
     data = found.to_dict()
     assert data["mapping"] == "as given"
     assert data["messages"] == 2
     assert data["message_latency"]["mean"] == 15  # of those that crossed channels
     with pytest.raises(InputError, match="tasks_per_node=2"):
         replay("mesh:2", trace=file_of(tmp_path, text), **SINGLE)
+
+
+def test_a_message_that_waits_for_its_own_node_s_channel_meets_nobody(tmp_path):
+    # Both are ready at once, and the one channel into the network takes a first, for 10 cycles.
+    text = "id,source,target,flits\na,1,0,10\nb,1,2,10\n"
+    for options in (SINGLE, WORM | {"end_channels": 1}):
+        found = replay("mesh:3", trace=file_of(tmp_path, text), **options)
+        log = found.messages()
+        assert log["source_wait"].to_list() == [0, 10]
+        assert log["contention"].to_list() == [0, 0]
+        assert log["latency"].to_list() == [log["unhindered"][0], log["unhindered"][1] + 10]
+        assert found.contention_share == 0
+        data = found.to_dict()["critical_path"]
+        assert (data["source_wait_cycles"], data["contention_cycles"]) == (10, 0)
+        assert "source wait 10" in repr(found)
+
+
+@pytest.mark.parametrize("injection", [1, 2, 3])
+def test_a_cut_message_waits_for_its_source_until_its_first_packet_goes(tmp_path, injection):
+    text = "id,source,target,flits\na,1,0,24\nb,1,2,24\n"
+    found = replay(
+        "mesh:3", trace=file_of(tmp_path, text), packet_flits=4, injection_channels=injection,
+        **SINGLE,
+    )  # fmt: skip
+    log = found.messages()
+    assert log["source_wait"].to_list() == [0, 24 // injection]
+    assert (log["contention"] >= 0).all()
+
+
+def test_what_needs_no_processor_does_not_queue_for_it(tmp_path):
+    text = "id,compute,source,target,flits\na,100,0,,\nb,,0,1,8\nc,1,0,1,8\n"
+    log = replay("mesh:2", trace=file_of(tmp_path, text), **SINGLE).messages()
+    assert log["sent"].to_list() == [0, 101]  # b at once, c behind a
 
 
 PAIR = """num_ranks 2
@@ -157,14 +190,17 @@ def test_times_of_a_machine_are_in_microseconds_too(tmp_path):
     assert replay("mesh:4", trace=file_of(tmp_path, CHAIN)).to_dict()["finish_us"] is None
 
 
-@pytest.mark.parametrize("options", [{}, {"engine": "worm"}, {"routing": "adaptive", "vcs": 3}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"engine": "worm", "routing": "up-down"}, {"routing": "adaptive", "vcs": 3}],
+)
 def test_a_real_trace_is_told_whole(options):
     found = replay("torus:4x4x4", trace="examples/halo.csv", mapping="random", **options)
     data = found.to_dict()
     log, path = found.messages(), data["critical_path"]
     assert found.finish_cycles == log["complete"].max() == path["finish_cycles"]
     assert found.finish_cycles > found.ideal_finish_cycles
-    parts = ("compute", "processor_wait", "message", "contention", "receive")
+    parts = ("compute", "processor_wait", "source_wait", "message", "contention", "receive")
     total = sum(path[f"{part}_cycles"] for part in parts)
     assert total + path["start_cycles"] == found.finish_cycles
     assert data["contention_share"] == path["contention_cycles"] / found.finish_cycles

@@ -5,6 +5,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.verbs import simulate_transactions
+from netloom.workload import process_graph
 from netloom.workload.protocols import Protocol, Step, Transaction
 
 QUICK = {"app": "torus:4x4", "run_cycles": 16}
@@ -32,6 +33,36 @@ def test_with_contexts_enough_the_processor_is_the_limit():
     )
     assert found.found.inter_transaction_cycles == pytest.approx(411, rel=0.01)
     assert found.processor_use == pytest.approx(400 / 411, rel=0.01)
+
+
+def test_processors_that_wait_switch_meanwhile():
+    """Eq. 5: the switches of two contexts are hidden while both wait, as the model has it."""
+    found, without = (
+        simulate_transactions(
+            "torus:4x4", app="torus:4x4", contexts=2, fixed_cycles=400, switch_cycles=switch
+        )
+        for switch in (22, 0)
+    )
+    expected = (16 + found.found.transaction_latency) / 2
+    assert found.found.inter_transaction_cycles == pytest.approx(expected, rel=0.02)
+    assert found.found.inter_transaction_cycles == pytest.approx(
+        without.found.inter_transaction_cycles, rel=0.02
+    )
+
+
+def test_ranks_of_a_recording_without_edges_have_no_threads():
+    lonely = process_graph(20, *np.nonzero(np.eye(16, k=1) + np.eye(16, k=-1)))
+    options = {"tasks_per_node": 2, "seed": 3}
+    mapping = [*range(16), 0, 1, 2, 3]
+    found = simulate_transactions("torus:4x4", app=lonely, mapping=mapping, **options)
+    alone = process_graph(16, lonely.source, lonely.target)
+    only = simulate_transactions("torus:4x4", app=alone, mapping=mapping[:16], **options)
+    assert found.found == only.found
+    assert (found.silent_tasks, only.silent_tasks) == (4, 0)
+    assert found.to_dict()["silent_tasks"] == 4
+    assert found.left_out == "4 tasks that send nothing over the network"
+    with pytest.raises(InputError, match="nothing sent between tasks of different nodes"):
+        simulate_transactions("torus:4x4", app="ring:2", mapping=[0, 0], tasks_per_node=2)
 
 
 def test_on_a_network_without_contention_latency_is_that_of_the_messages():

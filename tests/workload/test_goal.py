@@ -57,7 +57,7 @@ def test_a_send_is_complete_after_its_overhead_and_a_receive_after_the_message(f
 def test_a_receive_waits_for_what_it_requires_too(file):
     text = ranks("send 1b to 1", "a: calc 500\nb: recv 1b from 0\nb requires a")
     trace = read_goal(file(text), flit_bytes=8, overhead_cycles=2)
-    assert trace.ids[0] == "0.@3"
+    assert trace.ids[0] == "0.@1"
     assert times(trace)["1.b"] == (500, 502, 502)
 
 

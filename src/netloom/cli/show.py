@@ -186,4 +186,4 @@ def counted(many: int, what: str) -> str:
 
 def percent(value: float | None) -> str:
     """Return a fraction as a percentage; ``-`` where there is none."""
-    return "-" if value is None or value - value != 0 else f"{100 * value:.3g} %"
+    return "-" if value is None or value - value != 0 else f"{100 * value + 0.0:.3g} %"

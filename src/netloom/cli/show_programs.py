@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from netloom.verbs.program_network import ProgramNetwork
 
 
+CRITICAL_PARTS = (
+    "compute", "processor_wait", "source_wait", "message", "contention", "receive",
+)  # fmt: skip
+"""What a critical path is made of; see ``simulation.critical_path.Parts``."""
+
+
 def show_program(verb: str, result: Any) -> None:
     """Print what was run, the figures, and what they come to."""
     screen = console()
@@ -50,6 +56,8 @@ def _loop(result: LoopSimulation) -> list[Any]:
             escape(point.note or ""),
         )  # fmt: skip
     lines = [*_head(result.network, f"{result.program}, mapping {result.mapping}", flits), table]
+    if result.left_out:
+        lines.append(f"• {result.left_out}")
     if result.limit is not None:
         lines.append(
             "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis: an average node "
@@ -74,9 +82,13 @@ def _side_by_side(result: LoopSimulation) -> Table:
             number(times.worst_node if times else None),
             number(float(times.cycles.mean()) if times else None),
             number(float(alone.cycles.mean()) if alone else None),
-            number(program.slowdown),
+            number(program.slowdown) + _half(program.slowdown_ci95),
         )
     return table
+
+
+def _half(ci95: float | None) -> str:
+    return f" ± {ci95:.2g}" if ci95 is not None else ""
 
 
 def _loop_verdict(result: LoopSimulation) -> Text:
@@ -118,7 +130,8 @@ def _transactions(result: TransactionSimulation) -> list[Any]:
     )
     what = f"transactions of {result.program}, average distance {number(result.distance)}"
     how = f"{counted(result.contexts, 'context')} a node"
-    return [*_head(result.network, what, how), table]
+    silent = f"• left out: {result.left_out}" if result.left_out else None
+    return [*_head(result.network, what, how), table, *([silent] if silent else [])]
 
 
 def _replay(result: TraceReplay) -> list[Any]:
@@ -142,7 +155,7 @@ def _replay(result: TraceReplay) -> list[Any]:
     if path:
         parts = ", ".join(
             f"{part.replace('_', ' ')} {number(path[f'{part}_cycles'])}"
-            for part in ("compute", "processor_wait", "message", "contention", "receive")
+            for part in CRITICAL_PARTS
             if path[f"{part}_cycles"]
         )
         lines.append(f"Critical path, {path['length']} entries: {parts} cycles.")

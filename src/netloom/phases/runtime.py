@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -18,7 +19,7 @@ from netloom.errors import InputError
 from netloom.phases.runtime_worker import Network, Report, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from multiprocessing.process import BaseProcess
 
     from numpy.typing import ArrayLike, NDArray
@@ -71,7 +72,7 @@ def run_programs(
     programs: Sequence[NodeProgram],
     plan: Plan,
     *,
-    data: Mapping[int, ArrayLike] | None = None,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None = None,
     workers: int | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Delivery:
@@ -88,8 +89,9 @@ def run_programs(
     plan
         What they were made from: the connections, and the phase of each.
     data
-        The words that each connection carries instead, one-dimensional arrays; those that come are
-        compared with them.
+        The words that each connection carries instead, one-dimensional arrays, one for each
+        connection: a list in their order, or by their numbers. Those that come are compared with
+        them.
     workers
         Processes, each of which runs the programs of some nodes; by default as many as there are
         processors. One is this process. Others are started anew, so that a script that
@@ -136,7 +138,7 @@ def run_programs_on_mpi(
     programs: Sequence[NodeProgram],
     plan: Plan,
     *,
-    data: Mapping[int, ArrayLike] | None = None,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None = None,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Delivery:
     """As ``run_programs``, on the ranks of an MPI program; every rank calls it, and has the answer.
@@ -173,7 +175,7 @@ def run_programs_on_mpi(
 def _network(
     programs: Sequence[NodeProgram],
     plan: Plan,
-    data: Mapping[int, ArrayLike] | None,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None,
     num_workers: int,
     timeout_seconds: float,
 ) -> Network:
@@ -189,7 +191,7 @@ def _network(
         raise InputError("timeout_seconds", f"{timeout_seconds}", "above 0")
     carried = None
     if data is not None:
-        carried = {number: np.asarray(words) for number, words in data.items()}
+        carried = _numbered(data)
         _check_data(carried, plan)
     return Network(
         source=given.source.tolist(),
@@ -202,12 +204,25 @@ def _network(
     )
 
 
+def _numbered(data: Mapping[int, ArrayLike] | Sequence[ArrayLike]) -> dict[int, NDArray[Any]]:
+    """Return the words of each connection by its number."""
+    try:
+        pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+        return {int(number): np.asarray(words) for number, words in pairs}
+    except (TypeError, ValueError):
+        raise InputError("data", repr(data)[:60], "an array of words for each connection") from None
+
+
 def _check_data(data: Mapping[int, NDArray[Any]], plan: Plan) -> None:
     for number, words in enumerate(plan.connections.words.tolist()):
         shape = data[number].shape if number in data else "nothing"
         if shape != (words,):
             name = plan.connections.describe(number)
             raise InputError(f"data of connection {number} ({name})", f"{shape}", f"{(words,)}")
+    strange = sorted(set(data) - set(range(len(plan.connections))))
+    if strange:
+        found = f"words of connection {strange[0]}"
+        raise InputError("data", found, f"those of connections 0 to {len(plan.connections) - 1}")
 
 
 def _parts(programs: Iterable[NodeProgram], num_workers: int) -> list[list[NodeProgram]]:

@@ -22,6 +22,7 @@ APPLIED, ACTUAL = "applied traffic, flits/node/cycle", "actual traffic, flits/no
 WAITS = {
     "computation": "compute_cycles",
     "waiting for a processor": "processor_wait_cycles",
+    "waiting for the source's channel": "source_wait_cycles",
     "messages": "message_cycles",
     "contention": "contention_cycles",
     "receiving": "receive_cycles",

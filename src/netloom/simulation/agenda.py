@@ -35,6 +35,7 @@ ROW = np.dtype(
     [
         ("start", "i8"),
         *((name, "i8") for name in TIMES),
+        ("entered", "i8"),  # the cycle in which its head left the source; -1: not, or not known yet
         ("last", "i8"),  # the row that released it by being complete; -1: none
         *((name, "i4") for name in COLUMNS if name != "start"),
         ("pending", "i4"),  # rows it waits for that are not complete
@@ -81,7 +82,8 @@ class Program:
     num_nodes
         Nodes of the network.
     switch_cycles
-        Cycles that a processor takes to go from one hardware context to another.
+        Cycles that a processor takes to go from one hardware context to another. It does so as
+        soon as it is free, while it waits for the next row: what is ready later waits less.
     """
 
     def __init__(self, num_nodes: int, *, switch_cycles: int = 0) -> None:
@@ -134,7 +136,7 @@ class Program:
         rows = self.agenda.rows[first : first + count]
         for name in COLUMNS:
             rows[name] = getattr(messages, name)
-        for name in (*TIMES, "last", "waiters"):
+        for name in (*TIMES, "entered", "last", "waiters"):
             rows[name] = -1
         rows["route"], rows["hops"] = route, hops
         self.num_rows += count

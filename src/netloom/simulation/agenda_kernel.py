@@ -94,17 +94,21 @@ def due(agenda, cycle):
 
 @inlined
 def begin(agenda, cycle, row):
-    """Let a row that is ready have its processor; return SEND if it is sent at once, else READY."""
+    """Let a row that is ready have its processor; return SEND if it is sent at once, else READY.
+
+    A processor that is to go on with another context has begun to switch when it was free.
+    """
     here = record(agenda.rows, row)
     here.ready = cycle
     if here.run == 0 and here.hold == 0 and here.context < 0:
         return SEND
     node = record(agenda.nodes, here.source)
-    at = max(cycle, node.free) + here.run
+    free = node.free
     if here.context >= 0:
         if node.context >= 0 and node.context != here.context:
-            at += record(agenda.clock, 0).switch_cycles
+            free += record(agenda.clock, 0).switch_cycles
         node.context = here.context
+    at = max(cycle, free) + here.run
     node.free = at + here.hold
     if at == cycle:
         return SEND

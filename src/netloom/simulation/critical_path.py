@@ -21,13 +21,16 @@ class Parts(NamedTuple):
     """Cycles of rows, part by part, each int64[]: together the time from release to completion.
 
     ``compute``: delay, and work of the source's processor. ``processor_wait``: until a processor
-    was free, or had gone to another context, at the source or at the target. ``message``: through
-    the network, were nothing else in it. ``contention``: what it took longer. ``receive``: work of
-    the target's processor.
+    was free, or had gone to another context, at the source or at the target. ``source_wait``: until
+    its own node's channel into the network took the message, after those that the node sent
+    before it, whatever held these up. ``message``: through the network, were nothing else in it.
+    ``contention``: what it took longer once it had left its node. ``receive``: work of the target's
+    processor.
     """
 
     compute: NDArray[np.int64]
     processor_wait: NDArray[np.int64]
+    source_wait: NDArray[np.int64]
     message: NDArray[np.int64]
     contention: NDArray[np.int64]
     receive: NDArray[np.int64]
@@ -96,7 +99,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
         All rows of the program, numbered from 0, at least one.
     rows
         The same rows when all are complete: a structured array with the fields ``ready``,
-        ``sent``, ``arrived``, ``complete`` and ``last``.
+        ``sent``, ``entered``, ``arrived``, ``complete`` and ``last``.
     unhindered
         Given int64[] numbers of rows that send a message, returns int64[], the cycles that each
         of these messages takes through the network when nothing else is in it.
@@ -105,10 +108,12 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     --------
     >>> from netloom.workload.messages import messages
     >>> table = messages(4, source=[0, 3], target=[3, 0], flits=[8, 0], run=5, after=[[], [0]])
-    >>> fields = ("ready", "sent", "arrived", "complete", "last")
-    >>> rows = np.array([(0, 5, 25, 25, -1), (25, 32, 32, 32, 0)], [(f, "i8") for f in fields])
-    >>> critical_path(table, rows, lambda some: np.full(len(some), 12))
-    <32 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, message 12, contention 8>
+    >>> fields = ("ready", "sent", "entered", "arrived", "complete", "last")
+    >>> rows = [(0, 5, 8, 20, 20, -1), (20, 27, -1, 27, 27, 0)]
+    >>> rows = np.array(rows, [(field, "i8") for field in fields])
+    >>> path = critical_path(table, rows, lambda some: np.full(len(some), 12))
+    >>> path  # of row 1, 2 cycles were not its computation's
+    <27 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
     from netloom.simulation.critical_path_kernel import earliest_ends
 
@@ -122,6 +127,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     cycles = table.delay.astype(np.int64) + table.run + alone + table.receive
     ends = earliest_ends(table.start, cycles, table.after_offsets, table.after)
     chain = _chain(table, rows)
+    source_wait = waits_at_source(rows)[chain]
     parts = Parts(
         compute=table.delay[chain].astype(np.int64) + table.run[chain],
         processor_wait=(
@@ -130,8 +136,9 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
             + (complete - rows["arrived"])[chain]
             - table.receive[chain]
         ),
+        source_wait=source_wait,
         message=alone[chain],
-        contention=(rows["arrived"] - rows["sent"])[chain] - alone[chain],
+        contention=(rows["arrived"] - rows["sent"])[chain] - source_wait - alone[chain],
         receive=table.receive[chain].astype(np.int64),
     )
     assert all(part.min() >= 0 for part in parts), "a row took less time than it can"
@@ -139,6 +146,12 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     finish = int(complete.max())
     assert start + sum(int(part.sum()) for part in parts) == finish
     return CriticalPath(chain, parts, start, finish, int(ends.max()))
+
+
+def waits_at_source(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how long each row waited for its node's channel; 0 for what did not leave its node."""
+    left = rows["entered"] >= 0
+    return np.where(left, rows["entered"] - rows["sent"], 0).astype(np.int64)
 
 
 def _chain(table: Messages, rows: NDArray[Any]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from netloom.simulation.intervals import (
     merge_correlated,
     percentiles,
 )
+from netloom.simulation.paired import Batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -288,6 +289,12 @@ class Tally:
         return tuple(
             self._measured_of(group, senders) for group, senders in enumerate(self._groups.senders)
         )
+
+    def latency_batches(self) -> tuple[Batches, ...]:
+        """Return the packet latencies of each group by batches, or of all packets as one group."""
+        groups = range(self._sums.shape[1])
+        sums = (self._batches(self._sums[:, group])[1] for group in groups)
+        return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
 
     def _measured_of(self, group: int, senders: int) -> GroupMeasured:
         _, sums, spans = self._batches(self._sums[:, group])

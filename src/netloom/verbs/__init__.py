@@ -27,7 +27,7 @@ from netloom.verbs.predict_locality import LocalityQuestion, predict_locality
 from netloom.verbs.predict_torus_broadcast import TorusBroadcastQuestion, predict_torus_broadcast
 from netloom.verbs.predict_wiring import WiringPrediction, WiringQuestion, predict_wiring
 from netloom.verbs.replay import ReplayQuestion, replay
-from netloom.verbs.simulate import find_saturation, simulate
+from netloom.verbs.simulate import find_saturation, simulate, simulate_beside
 from netloom.verbs.simulate_question import SimulateQuestion
 from netloom.verbs.simulation import NetworkSaturation, Simulation
 from netloom.verbs.torus_broadcast_prediction import TorusBroadcastPrediction
@@ -84,6 +84,7 @@ __all__ = [
     "replay",
     "run_plan",
     "simulate",
+    "simulate_beside",
     "simulate_broadcast",
     "simulate_hot_spots",
     "simulate_loop",

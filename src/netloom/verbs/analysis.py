@@ -13,6 +13,7 @@ from netloom.errors import InputError
 from netloom.models import wormhole
 from netloom.routing import half_way_round
 from netloom.topology import Cube
+from netloom.verbs.numbers import plainly
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,6 +115,7 @@ class Analysis:
         """The figures by which this mapping is compared with others: a row like theirs."""
         return figures(self.provenance.seed, self.graph, self.mapped)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom analyze``."""
         limit, row = self.mapped.limit, self.own

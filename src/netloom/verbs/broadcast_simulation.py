@@ -17,7 +17,7 @@ from netloom.verbs.broadcast_load import (
     unicast_load,
 )
 from netloom.verbs.channel_table import channels_by
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,6 +123,7 @@ class BroadcastSimulation:
         runs = ((run.rate, run.channel_utilisation) for run in self.points)
         return channels_by("rate", runs, self.network.topology)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --broadcast``."""
         common = self.network.describe(self.provenance) | {

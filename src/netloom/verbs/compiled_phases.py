@@ -11,6 +11,7 @@ import numpy as np
 from netloom.models import conset_clocks, pattern_message_passing_clocks
 from netloom.phases import write_plan
 from netloom.phases.node_programs import node_programs
+from netloom.verbs.numbers import plainly
 from netloom.verbs.phase_figures import (
     Limit,
     break_even_words,
@@ -287,6 +288,7 @@ class CompiledPhases:
         moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
         return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom compile``; times in clocks."""
         plan, asked = self.plan, self.provenance.configuration

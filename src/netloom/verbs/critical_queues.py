@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from netloom.verbs.numbers import plainly
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -62,6 +64,7 @@ class CriticalQueues:
         types = (pl.Float64, pl.Int64, pl.Int64, pl.Float64, pl.Int64, pl.Float64, pl.Float64)
         return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)))
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom hotspot critical-queue``."""
         asked = self.provenance.configuration

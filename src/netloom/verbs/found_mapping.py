@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netloom.routing.layered import layers
+from netloom.verbs.numbers import plainly
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,6 +88,7 @@ class SimulatedMappings:
         """Return how much of what it offers the worst node gets accepted, before and after."""
         return _worst_share(self.before), _worst_share(self.after)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of both runs as plain data."""
         before, after = (
@@ -231,6 +233,7 @@ class ProgramMapping:
     def _both(self) -> tuple[tuple[str, Analysis | None], ...]:
         return ("before", self.before), ("after", self.after)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom map``."""
         asked, found = self.provenance.configuration, self.found

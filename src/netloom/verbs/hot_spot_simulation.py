@@ -17,7 +17,7 @@ from netloom.verbs.hot_spot_figures import (
     stage_rows,
     steps_interval,
 )
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 
 if TYPE_CHECKING:
     import polars as pl
@@ -151,6 +151,7 @@ class HotSpotLoad:
             "fullest": self.fullest[0],
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data: means over runs with their intervals, largest maxima.
 
@@ -318,6 +319,7 @@ class HotSpotSimulation:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom hotspot``."""
         asked = self.provenance.configuration

@@ -9,7 +9,7 @@ from netloom.errors import InputError
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.failures import broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.predict_numbers import table_of
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ class LatencyPrediction:
             return None
         return self.topology.channel_name(used.busiest_channel)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom predict latency``."""
         fields = asdict(self.router)

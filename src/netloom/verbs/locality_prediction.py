@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netloom.verbs.numbers import plainly
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -119,6 +121,7 @@ class LocalityPrediction:
                 rows.append({"nodes": nodes, "mapping": name} | figures | parts | gain)
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom predict locality``."""
         asked = self.provenance.configuration

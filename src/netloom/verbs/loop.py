@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -58,6 +58,8 @@ class LoopQuestion(ProgramQuestion, ProgramsQuestion):
         includes both ends.
     app
         A program, or several; ``uniform`` is one task a node, each of which sends to any other.
+        What tasks of one node would send each other needs no network, and is left out; a task that
+        has nothing else to send is idle.
     message_flits
         L.
     think
@@ -117,7 +119,8 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
     applied = parse_numbers(question.applied, "applied", below_one=True)
     packet = _program_packet(question)
     network = prepare_program(question, longest_flits=packet or question.message_flits)
-    graph, node_of, shared = _program(question, network.topology)
+    placed = _program(question, network.topology)
+    graph, node_of, shared = placed.graph, placed.node_of, placed.shared
     limit = None if graph is None else _limit(question, network, graph, node_of)
 
     def make_loop(
@@ -156,6 +159,8 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
         mapping=question.mapping if isinstance(question.mapping, str) else "as given",
         message_flits=question.message_flits,
         limit=limit,
+        edges_within_nodes=placed.edges_within_nodes,
+        silent_tasks=placed.silent_tasks,
         points=_beside_alone(points, found[len(applied) :], len(applied)),
         asked=applied,
         finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
@@ -188,18 +193,31 @@ def _program_packet(question: LoopQuestion) -> int | None:
     return question.packet_flits if program_cuts else None
 
 
-def _program(
-    question: LoopQuestion, topology: Topology
-) -> tuple[ProcessGraph | None, NDArray[np.int32], SharedProgram | None]:
-    """Return the tasks that communicate, where they are, and which programs they are of."""
+class _Placed(NamedTuple):
+    """What of a program enters the network, None for ``uniform``, and what does not.
+
+    ``shared``: which programs the tasks are of, where there are several.
+    """
+
+    graph: ProcessGraph | None
+    node_of: NDArray[np.int32]
+    shared: SharedProgram | None = None
+    edges_within_nodes: int = 0
+    silent_tasks: int = 0
+
+
+def _program(question: LoopQuestion, topology: Topology) -> _Placed:
+    """Return the tasks that communicate over the network, and where they are."""
     if question.app is None:
         raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
     only = only_program(question.app)
     if only is None:
-        shared = _busy(share_programs(question, topology, question.seed))
-        return shared.graph, shared.node_of, shared
+        several = share_programs(question, topology, question.seed)
+        busy = _busy(several)
+        within, silent = _left_out(several.graph, busy.graph)
+        return _Placed(busy.graph, busy.node_of, busy, within, silent)
     if only == UNIFORM:
-        return None, working_nodes(topology), None
+        return _Placed(None, working_nodes(topology))
     graph = read_program(only, messages=question.messages, parts=question.parts)
     node_of = place_program(
         question.mapping,
@@ -208,17 +226,27 @@ def _program(
         seed=question.seed,
         tasks_per_node=question.tasks_per_node,
     )
-    return graph, node_of, None
+    sent = graph.across(node_of)
+    if graph.num_edges and not sent.num_edges:
+        nothing = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, nothing, "communication that enters the network")
+    return _Placed(sent, node_of, None, *_left_out(graph, sent))
+
+
+def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
+    """Return the edges that do not enter the network, and the tasks that send nothing over it."""
+    return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
 
 
 def _busy(programs: SharedProgram) -> SharedProgram:
-    """Return programs without the tasks that a permutation leaves where they are.
+    """Return programs without what they keep to a node, and without tasks left with nothing.
 
     Raises
     ------
     InputError
-        If a task of another program has no neighbours.
+        If a program has nothing to send.
     """
+    programs = replace(programs, graph=programs.graph.across(programs.node_of))
     for number in range(len(programs.names)):
         senders(programs.alone(number).graph)
     graph = programs.graph
@@ -269,7 +297,7 @@ def _run(
     stopped: Callable[[], bool],
 ) -> LoopSpeed:
     """Run one loop until every task has gone round often enough."""
-    engine = network.make_engine()
+    engine = network.make_engine(by_node=only_program(question.app) is None)
     wanted = question.skip + question.loops
     ending = run_program(
         engine,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.simulation.paired import Batches, paired_ratio
 from netloom.verbs.channel_table import channels_by
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
@@ -51,6 +53,19 @@ class ProgramSpeed:
             return None
         return float(self.times.cycles.mean() / self.alone.cycles.mean())
 
+    @property
+    def slowdown_ci95(self) -> float | None:
+        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
+
+        The program draws the same alone and beside the others: 0 where it never meets them.
+        """
+        if self.times is None or self.alone is None:
+            return None
+        loops = (self.times.by_loop, self.alone.by_loop)
+        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
+        return known(paired_ratio(*batches)[1])
+
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         unknown = {"actual": None, "loop_cycles": None}
@@ -61,6 +76,7 @@ class ProgramSpeed:
             **(self.times.to_dict() if self.times else unknown),
             "alone": self.alone.to_dict() if self.alone else None,
             "slowdown": self.slowdown,
+            "slowdown_ci95": self.slowdown_ci95,
         }
 
 
@@ -155,6 +171,7 @@ class LoopSpeed:
             "interrupted": self.ending.interrupted,
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data."""
         row = self.row()
@@ -180,6 +197,10 @@ class LoopSimulation:
         Message length.
     limit
         What static analysis says of the same traffic; None where it says nothing.
+    edges_within_nodes
+        Edges of the program between tasks of one node, which are left out.
+    silent_tasks
+        Tasks that send nothing over the network: they have no loop, and no part in means.
     points
         One for each applied traffic, rising.
     asked
@@ -195,6 +216,8 @@ class LoopSimulation:
     mapping: str
     message_flits: int
     limit: Saturation | None
+    edges_within_nodes: int
+    silent_tasks: int
     points: tuple[LoopSpeed, ...]
     asked: tuple[float, ...]
     finished: bool
@@ -204,6 +227,17 @@ class LoopSimulation:
     def interrupted(self) -> bool:
         """Whether a run was stopped from outside."""
         return not self.finished
+
+    @property
+    def left_out(self) -> str | None:
+        """What of the program makes no traffic, in words; None if all of it does."""
+        words = []
+        if self.edges_within_nodes:
+            edges = f"{self.edges_within_nodes} edge{'s' * (self.edges_within_nodes > 1)}"
+            words.append(f"{edges} between tasks of one node, which need no network")
+        if self.silent_tasks:
+            words.append(silent(self.silent_tasks))
+        return f"left out: {'; '.join(words)}" if words else None
 
     @property
     def point(self) -> LoopSpeed:
@@ -229,6 +263,7 @@ class LoopSimulation:
         runs = ((point.applied, point.channel_flits) for point in self.points)
         return channels_by("applied", runs, self.network.topology)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --applied``."""
         limit = self.limit
@@ -236,6 +271,8 @@ class LoopSimulation:
             "program": self.program,
             "mapping": self.mapping,
             "message_flits": self.message_flits,
+            "edges_within_nodes": self.edges_within_nodes,
+            "silent_tasks": self.silent_tasks,
             "asked": list(self.asked),
             "saturation": None
             if limit is None
@@ -252,16 +289,32 @@ class LoopSimulation:
 
     def __repr__(self) -> str:
         head = f"{self.program} on {self.network.topology.name}, mapping {self.mapping}"
-        lines = []
+        lines = [self.left_out] if self.left_out else []
         for point in self.points:
             lines.append(f"applied {point.applied:.4g}: {_traffic(point.times) or point.note}")
             lines += [
                 f"  {each.name}: {_traffic(each.times)}"
-                + (f", {each.slowdown:.3g} times as slow as alone" if each.slowdown else "")
+                + (f", {_times_as_slow(each)} as alone" if each.slowdown else "")
                 for each in point.programs
             ]
         seed, version = self.provenance.seed, self.provenance.version
         return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+
+
+def _times_as_slow(program: ProgramSpeed) -> str:
+    sure = f" ± {program.slowdown_ci95:.2g}" if program.slowdown_ci95 is not None else ""
+    return f"{program.slowdown:.4g}{sure} times as slow"
+
+
+def silent(tasks: int) -> str:
+    """Return in words that so many tasks send nothing.
+
+    Examples
+    --------
+    >>> silent(1)
+    '1 task that sends nothing over the network'
+    """
+    return f"{tasks} task{'s that send' if tasks > 1 else ' that sends'} nothing over the network"
 
 
 def _traffic(times: LoopTimes | None) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from math import floor
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import real_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Answer = TypeVar("Answer")
 
 MOST_NUMBERS = 1000
 """Most numbers of one question."""
@@ -134,3 +140,31 @@ def known(value: Any) -> float | None:
     (1.5, None)
     """
     return None if np.isnan(value) else float(value)
+
+
+def tidy(data: Any) -> Any:
+    """Return data as types of Python only: no NumPy scalars and arrays, no tuples, no -0.0.
+
+    Examples
+    --------
+    >>> tidy({"mean": np.float64(-0.0), "of": (np.int32(1), np.array([True]))})
+    {'mean': 0.0, 'of': [1, [True]]}
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        data = data.tolist()
+    if isinstance(data, dict):
+        return {key: tidy(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [tidy(value) for value in data]
+    return data + 0.0 if isinstance(data, float) else data  # -0.0 + 0.0 is 0.0
+
+
+def plainly(to_dict: Callable[[Answer], dict[str, Any]]) -> Callable[[Answer], dict[str, Any]]:
+    """Have an answer's ``to_dict`` return types of Python only; see ``tidy``."""
+
+    @wraps(to_dict)
+    def plain(answer: Answer) -> dict[str, Any]:
+        found: dict[str, Any] = tidy(to_dict(answer))
+        return found
+
+    return plain

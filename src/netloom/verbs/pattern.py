@@ -19,7 +19,7 @@ from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.replay import run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
-from netloom.verbs.numbers import parse_positive
+from netloom.verbs.numbers import parse_positive, plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
@@ -159,9 +159,12 @@ class PatternSimulation:
 
         return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --pattern``."""
         return self.network.describe(self.provenance) | {
+            "flit_bytes": self.costs.flit_bytes,
+            "cycle_us": self.costs.cycle_us,
             "pattern": self.pattern,
             "active_nodes": len(self.nodes),
             "interrupted": self.interrupted,
@@ -213,7 +216,7 @@ def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSim
         raise InputError("pattern", f"'{question.pattern}'", f"one of {', '.join(PATTERNS)}")
     network = prepare_program(question, longest_flits=1)
     side = _side(network.topology)
-    costs = question.costs or costs_of(network.machine)
+    costs = _costs(question, network)
     cases = [
         pattern(
             name, side, message_bytes=int(size), think_us=think, costs=costs, seed=question.seed
@@ -221,7 +224,7 @@ def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSim
         for size, think in product(sizes, thinks)
     ]
     longest = max(int(case.rounds.one.flits.max()) for case in cases)
-    network = prepare_program(question, longest_flits=longest)
+    network = prepare_program(question, longest_flits=longest, flit_bytes=costs.flit_bytes)
     runs = [
         partial(_run, question, network, costs, program, size, think)
         for program, (size, think) in zip(cases, product(sizes, thinks), strict=True)
@@ -273,6 +276,18 @@ def costs_of(machine: Machine | None) -> NodeCosts:
     )
 
 
+def _costs(question: PatternQuestion, network: ProgramNetwork) -> NodeCosts:
+    """Return what messages cost at the nodes, no byte less than it takes on a channel."""
+    costs = question.costs or costs_of(network.machine)
+    least = costs.channel_byte_us
+    if network.machine is not None:
+        least = max(least, 1 / network.machine.bandwidth_bytes_per_us)
+    if costs.byte_us < least * (1 - 1e-9):
+        found = f"{costs.byte_us:g} µs a byte, where a channel takes {least:g}"
+        raise InputError("costs", found, f"at least {least:g} µs a byte")
+    return costs
+
+
 def _side(topology: Topology) -> int:
     """Return the side of a square mesh."""
     square = isinstance(topology, Cube) and len(set(topology.sides)) == 1
@@ -322,5 +337,5 @@ def _run(
         messages=messages,
         alone_us=alone,
         alpha_us=costs.alpha_us,
-        channel_us=size / costs.flit_bytes * costs.cycle_us,
+        channel_us=size * costs.channel_byte_us,
     )

@@ -11,6 +11,7 @@ from netloom.phases import least_phases, read_plan, verify
 from netloom.phases.node_programs import node_program, node_programs
 from netloom.phases.runtime import run_programs
 from netloom.progress import patience
+from netloom.verbs.numbers import plainly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,7 @@ class VerifiedPlan:
         """Most virtual channels that a node, or channel, has in use in a phase."""
         return int(self.file.plan.use().max(initial=0))
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
         plan = self.file.plan
@@ -91,6 +93,7 @@ class PlanRun:
         """Whether every word came to the right place, once, in order and in its phase."""
         return not self.delivery.faults
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return what came as plain data."""
         return {

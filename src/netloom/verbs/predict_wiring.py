@@ -20,7 +20,7 @@ from netloom.models.wiring import (
     wire_length_ratio,
 )
 from netloom.provenance import Provenance
-from netloom.verbs.numbers import parse_positive
+from netloom.verbs.numbers import parse_positive, plainly
 from netloom.verbs.predict_numbers import parse_sizes
 from netloom.verbs.question import Question, ask
 
@@ -84,6 +84,7 @@ class WiringPrediction:
                 rows += [size | ratios | each for each in delay["speedups"]]
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom predict wiring``."""
         asked = self.provenance.configuration

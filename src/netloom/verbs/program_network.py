@@ -77,7 +77,8 @@ class ProgramNetwork:
     Attributes
     ----------
     topology, machine
-        The network; ``machine`` is None where only a topology was named.
+        The network; ``machine`` is None where only a topology was named. Its flits are those of
+        the question, so that its ``cycle_us`` is a cycle of what is run.
     router
         Its routers, or how its lockstep worms switch and arbitrate.
     routing
@@ -114,8 +115,8 @@ class ProgramNetwork:
         vcs, flits = self.router.vcs, self.router.buffer_flits
         return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
 
-    def make_engine(self) -> ProgramEngine:
-        """Return an engine that has not begun."""
+    def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
+        """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
         if isinstance(self.router, Worm):
             return WormEngine(
                 self.topology,
@@ -130,6 +131,7 @@ class ProgramNetwork:
             packet_flits=self.packet_flits,
             switch_cycles=self.switch_cycles,
             seed=self.seed,
+            by_node=by_node,
         )
 
     def unhindered_cycles(self, hops: float, flits: float) -> float:
@@ -157,13 +159,16 @@ class ProgramNetwork:
             "router": {"name": self.router_name} | {name: router[name] for name in kept},
             "packet_flits": None if worm else self.packet_flits,
             "switch_cycles": self.switch_cycles,
+            "flit_bytes": self.machine.flit_bytes if self.machine else None,
             "cycle_us": self.machine.cycle_us if self.machine else None,
             "seed": self.seed,
             "provenance": provenance.to_dict(),
         }
 
 
-def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> ProgramNetwork:
+def prepare_program(
+    question: ProgramQuestion, *, longest_flits: int, flit_bytes: float | None = None
+) -> ProgramNetwork:
     """Return the network that a question is about.
 
     Parameters
@@ -172,6 +177,8 @@ def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> Program
         The question.
     longest_flits
         Flits of the longest message, which is the longest packet where none is asked for.
+    flit_bytes
+        Bytes of a flit; the machine's own by default.
 
     Raises
     ------
@@ -198,7 +205,7 @@ def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> Program
         routing = _routing(question, topology, router)
     return ProgramNetwork(
         topology=topology,
-        machine=on_machine,
+        machine=on_machine and on_machine.with_flit_bytes(flit_bytes),
         router=router,
         routing=routing,
         packet_flits=question.packet_flits or max(longest_flits, 1),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from netloom.verbs.numbers import tidy
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,24 +90,30 @@ def record(answer: Any) -> Recorded:
 
 
 def plain(data: Any) -> Any:
-    """Return data as JSON has it: lists, and None for NaN and infinity.
+    """Return data as JSON has it: lists, and None for NaN and infinity; no -0.0.
 
     Examples
     --------
-    >>> plain({"at": (1, float("inf"))})
-    {'at': [1, None]}
+    >>> plain({"at": (1, float("inf"), -0.0)})
+    {'at': [1, None, 0.0]}
     """
+    return _finite(tidy(data))
+
+
+def _finite(data: Any) -> Any:
     if isinstance(data, dict):
-        return {key: plain(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [plain(value) for value in data]
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
     return None if isinstance(data, float) and not isfinite(data) else data
 
 
 def _known(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with null for NaN, and with columns of numbers where nothing is known."""
+    """Return a table with null for NaN, with columns of numbers where nothing is known, no -0.0."""
     import polars as pl
     import polars.selectors as cs
 
     unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
-    return table.cast(dict.fromkeys(unknown, pl.Float64)).with_columns(cs.float().fill_nan(None))
+    return table.cast(dict.fromkeys(unknown, pl.Float64)).with_columns(
+        cs.float().fill_nan(None) + 0.0
+    )

@@ -49,7 +49,8 @@ class ReplayQuestion(ProgramQuestion):
         The path of a table (``.csv``, ``.tsv``, ``.parquet``; see ``read_trace``), or of a GOAL
         schedule (``.goal``; see ``read_goal``), or a ``Trace``.
     flit_bytes
-        Bytes of a flit, for tables with bytes, and for GOAL; the machine's own by default.
+        Bytes of a flit, for tables with bytes, and for GOAL; the machine's own by default. On a
+        machine a cycle is the time in which a channel carries so many bytes.
     overhead_cycles, gap_cycles, calc_cycles
         Of GOAL only: o and g of LogGP, and the cycles of one unit of ``calc``.
     mapping, tasks_per_node
@@ -57,7 +58,7 @@ class ReplayQuestion(ProgramQuestion):
     """
 
     trace: str | Path | InstanceOf[Trace] | None = None
-    flit_bytes: int | None = Field(None, ge=1)
+    flit_bytes: int | None = Field(None, ge=1, lt=2**31)
     overhead_cycles: int = Field(0, ge=0, lt=2**31)
     gap_cycles: int = Field(0, ge=0, lt=2**31)
     calc_cycles: float = Field(1.0, ge=0, lt=2**31)
@@ -92,7 +93,11 @@ def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
     """
     question = ask(ReplayQuestion, {"on": on, **options})
     trace = _read(question)
-    network = prepare_program(question, longest_flits=int(np.max(trace.flits, initial=0)))
+    network = prepare_program(
+        question,
+        longest_flits=int(np.max(trace.flits, initial=0)),
+        flit_bytes=trace.flit_bytes or question.flit_bytes,
+    )
     node_of = place_tasks(
         question.mapping,
         trace.num_tasks,

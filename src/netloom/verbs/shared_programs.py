@@ -9,27 +9,24 @@ import numpy as np
 from pydantic import Field, InstanceOf
 
 from netloom.errors import InputError
-from netloom.simulation.tally import Groups
+from netloom.simulation.paired import paired_ratio
 from netloom.topology.faults import Faulty
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.programs import read_program
 from netloom.verbs.question import Question
 from netloom.workload import ProcessGraph
-from netloom.workload.counter_random import uniforms
 from netloom.workload.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from netloom.simulation.network.run import NetworkRun
-    from netloom.simulation.tally import Delivered, GroupMeasured
+    from netloom.simulation.paired import Batches
+    from netloom.simulation.tally import GroupMeasured
     from netloom.topology import Topology
-    from netloom.workload import Traffic
 
 OWNER = 11
-"""Stream of chance by which packets that may be of either program are told apart."""
+"""What the seeds of programs are spawned from."""
 
 
 class ProgramsQuestion(Question):
@@ -110,51 +107,25 @@ def share_programs(question: ProgramsQuestion, topology: Topology, seed: int) ->
     )
 
 
-def packets_by_program(traffics: Sequence[Traffic], *, seed: int) -> Groups:
-    """Return how packets of several programs are told apart.
+def program_seeds(programs: SharedProgram, seed: int) -> tuple[int, ...]:
+    """Return a seed for the packets of each program: by its lowest node, whatever others there are.
 
-    By their source and target; where several programs send from one node to another, by chance,
-    in proportion to what each sends there: a packet is as likely to be of a program as it was when
-    the stream of all of them made it.
-
-    Parameters
-    ----------
-    traffics
-        That of each program alone.
-    seed
-        Of that chance.
+    Programs on shared nodes whose lowest is the same have different ones.
 
     Examples
     --------
-    >>> from netloom.workload.traffic import pairs
-    >>> packets_by_program([pairs(8, [0, 1], [1, 2]), pairs(8, [3], [1])], seed=1).senders
-    (2, 1)
+    >>> from netloom.workload import ring
+    >>> both = share([(ring(3), [0, 1, 2]), (ring(3), [4, 5, 6])], 8)
+    >>> program_seeds(both, 1)[1:] == program_seeds(both.alone(1), 1)
+    True
     """
-    num_nodes = traffics[0].num_nodes
-    senders = tuple(int(np.count_nonzero(traffic.rate)) for traffic in traffics)
-    found = [traffic.matrix() for traffic in traffics]
-    pairs = [each.source.astype(np.int64) * num_nodes + each.target for each in found]
-    sent = [each.weight * count for each, count in zip(found, senders, strict=True)]
-    owner = np.repeat(np.arange(len(pairs), dtype=np.int32), [len(each) for each in pairs])
-    order = np.argsort(np.concatenate(pairs), kind="stable")
-    pair, owner, amount = np.concatenate(pairs)[order], owner[order], np.concatenate(sent)[order]
-    known, first = np.unique(pair, return_index=True)
-    last = np.append(first[1:], len(pair)) - 1
-    upto = np.cumsum(amount)
-    before = upto[first] - amount[first]
-
-    def of(packets: Delivered) -> NDArray[np.int32]:
-        wanted = packets.source.astype(np.int64) * num_nodes + packets.target
-        place = np.searchsorted(known, wanted)
-        chance = uniforms(seed, OWNER, packets.number)
-        reached = before[place] + chance * (upto[last[place]] - before[place])
-        at = np.searchsorted(upto, reached, side="right")
-        found: NDArray[np.int32] = owner[
-            np.clip(at, first[place], last[place])
-        ]  # whatever rounding
-        return found
-
-    return Groups(senders, of)
+    lowest = [
+        int(programs.node_of[programs.program_of == number].min())
+        for number in range(len(programs.names))
+    ]
+    keys = [(node, lowest[:number].count(node)) for number, node in enumerate(lowest)]
+    drawn = (np.random.SeedSequence(seed, spawn_key=(OWNER, *key)) for key in keys)
+    return tuple(int(sequence.generate_state(1)[0]) for sequence in drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +138,8 @@ class ProgramLoad:
         The program, how many nodes it runs on, and its tasks.
     offered
         Offered traffic of its average sending node, flits/node/cycle.
-    measured
-        What its packets get and take beside those of the others.
+    measured, batches
+        What its packets get and take beside those of the others, and their latencies by batches.
     stable
         Whether the network kept up; if not, latencies say nothing.
     alone
@@ -180,6 +151,7 @@ class ProgramLoad:
     tasks: int
     offered: float
     measured: GroupMeasured
+    batches: Batches
     stable: bool
     alone: NetworkRun | None
 
@@ -190,22 +162,22 @@ class ProgramLoad:
 
     @property
     def latency_slowdown(self) -> float | None:
-        """Packet latency beside the others, as a multiple of that alone."""
-        if self.alone is None or not self.alone.stable or self.latency is None:
-            return None
-        return known(self.latency / self.alone.measured.packet_latency)
+        """Packet latency beside the others, as a multiple of that alone; 1 if they never meet.
+
+        Both runs have the same packets of this program, and are measured over the same cycles.
+        """
+        return known(self._slowdown[0])
 
     @property
     def latency_slowdown_ci95(self) -> float | None:
-        """Half-width of the 95 % interval of that multiple: those of both latencies, as one."""
-        if self.alone is None or self.latency_slowdown is None:
-            return None
-        here, alone = self.measured, self.alone.measured
-        relative = np.hypot(
-            here.packet_latency_ci95 / here.packet_latency,
-            alone.packet_latency_ci95 / alone.packet_latency,
-        )
-        return known(self.latency_slowdown * float(relative))
+        """Half-width of the 95 % interval of that multiple, batch by batch of both runs."""
+        return known(self._slowdown[1])
+
+    @property
+    def _slowdown(self) -> tuple[float, float]:
+        if self.alone is None or not self.alone.stable or not self.stable:
+            return np.nan, np.nan
+        return paired_ratio(self.batches, self.alone.latency_batches[0])
 
     @property
     def accepted_slowdown(self) -> float | None:
@@ -214,6 +186,7 @@ class ProgramLoad:
             return None
         return known(self.alone.measured.accepted / self.measured.accepted)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         alone = self.alone
@@ -245,6 +218,7 @@ def program_loads(
             tasks=int(np.count_nonzero(programs.program_of == number)),
             offered=offered,
             measured=run.groups[number],
+            batches=run.latency_batches[number],
             stable=run.stable,
             alone=alone[number] if alone else None,
         )

@@ -81,6 +81,63 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
     )
 
 
+def simulate_beside(other: Simulation, on: str | Topology | Machine, **options: Any) -> Simulation:
+    """Simulate as another simulation was, cycle by cycle, to compare the two; see ``latency_over``.
+
+    Warm-up and measured cycles of each run are those of the other's run of that technique and
+    load, whatever ``cycles`` and ``precision`` say. A program with a task a node has the same
+    packets in both, whatever the mapping, the routing and the network are. Let ``other`` be the one
+    that keeps up, if one does not: it decides for how long both are measured.
+
+    Parameters
+    ----------
+    other
+        What it is to be compared with.
+    on
+        The network; see ``SimulateQuestion``, as for all other options. ``load`` is the other's.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If packets could block each other for good.
+
+    Examples
+    --------
+    >>> options = {"on": "mesh:4x4", "app": "ring:16", "load": 0.2, "cycles": 2000}
+    >>> identity = simulate(**options)
+    >>> there_and_back = [0, 1, 2, 3, 7, 6, 5, 4, 8, 9, 10, 11, 15, 14, 13, 12]
+    >>> snake = simulate_beside(identity, mapping=there_and_back, **options)
+    >>> ratio, half_width = snake.point.latency_over(identity.point)
+    >>> ratio + half_width < 1
+    True
+    """
+    question = ask(SimulateQuestion, {"on": on, **options} | {"load": list(other.asked)})
+    network = prepare(question, max(other.asked))
+    setting_of = {setting.router.switching: setting for setting in network.settings}
+    pairs = [
+        (setting_of[point.setting.router.switching], point.run)
+        for point in other.points
+        if point.setting.router.switching in setting_of
+    ]
+
+    def one(setting: Setting, beside: NetworkRun, stopped: Callable[[], bool]) -> SimulatedLoad:
+        run = network.make_run(setting, beside.load)
+        found = run_network(run, question.limits(), beside=beside, stopped=stopped)
+        return SimulatedLoad(network, setting, found)
+
+    with patience(network.name):
+        points = run_all([partial(one, *pair) for pair in pairs])
+    return Simulation(
+        network=network,
+        points=tuple(points),
+        asked=other.asked,
+        advice=_advice(network.settings, tuple(network.mean_load(load) for load in other.asked)),
+        provenance=provenance_of(question, "simulate", network.topology),
+    )
+
+
 def find_saturation(on: str | Topology | Machine, **options: Any) -> NetworkSaturation:
     """Find the offered load at which a network saturates, by bracketing.
 
@@ -160,7 +217,7 @@ def _with_programs_alone(
         point, number = points[place // count], place % count
         setting = alone[number].settings[network.settings.index(point.setting)]
         run = alone[number].make_run(setting, point.program_load)
-        return run_network(run, limits, stopped=stopped)
+        return run_network(run, limits, beside=point.run, stopped=stopped)
 
     runs = len(points) * count
     with counting(runs, f"{network.name}: each program alone") as tell:

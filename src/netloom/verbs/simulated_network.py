@@ -19,22 +19,24 @@ from netloom.simulation.network.router import (
     end_channels,
 )
 from netloom.simulation.network.run import Run
+from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty
 from netloom.verbs.failures import broken_parts, failure_cost
 from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
-from netloom.verbs.shared_programs import only_program, packets_by_program, share_programs
+from netloom.verbs.shared_programs import only_program, program_seeds, share_programs
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
 from netloom.workload.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.machines import Machine
     from netloom.provenance import Provenance
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reserve import Reservation
-    from netloom.simulation.tally import Groups
     from netloom.topology import Topology
     from netloom.verbs.failures import FailureCost
     from netloom.verbs.simulate_question import SimulateQuestion
@@ -78,8 +80,8 @@ class Programs:
         The programs and where they run.
     traffics
         That of each alone.
-    packets
-        How their packets are told apart.
+    seeds
+        Of the packets of each, which are the same whatever other programs there are.
     load_factor
         The load of the average sending node where every program offers a load of 1; above 1 if
         programs share nodes.
@@ -87,7 +89,7 @@ class Programs:
 
     shared: SharedProgram
     traffics: tuple[Traffic, ...]
-    packets: Groups
+    seeds: tuple[int, ...]
     load_factor: float
 
 
@@ -114,6 +116,9 @@ class SimulatedNetwork:
     programs
         The programs whose traffic it is; None where it is that of a pattern, or of one program
         without nodes of its own.
+    tasks
+        Of one program, with a task a node: the traffic of its tasks, and the node of each. What
+        they send and when is drawn for them, whatever the mapping.
     cost
         What failures cost; None where nothing is broken.
     """
@@ -129,6 +134,7 @@ class SimulatedNetwork:
     refused: dict[str, str]
     remarks: tuple[str, ...]
     programs: Programs | None
+    tasks: tuple[Traffic, NDArray[np.int32]] | None
     cost: FailureCost | None
 
     @property
@@ -153,19 +159,35 @@ class SimulatedNetwork:
             arrivals=self.arrivals,
             seed=self.seed,
             reservation=setting.reservation,
-            groups=self.programs.packets if self.programs else None,
             bound=setting.bound,
+            senders=self._senders(load),
+            apart=self.programs is not None,
         )
+
+    def _senders(self, load: float) -> list[Sender]:
+        """Return what makes the packets where that is not just the traffic."""
+        if self.tasks is not None:
+            traffic, node_of = self.tasks
+            return [Sender(traffic, load, self.seed, node_of)]
+        if self.programs is None:
+            return []
+        each = load / self.programs.load_factor
+        pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
+        return [Sender(traffic, each, seed) for traffic, seed in pairs]
 
     def alone(self, program: int) -> SimulatedNetwork:
         """Return the same network with one of its programs only, where it is, and its bounds."""
         assert self.programs is not None
-        traffic = self.programs.traffics[program]
+        programs, one = self.programs, slice(program, program + 1)
+        traffic = programs.traffics[program]
+        alone = Programs(
+            programs.shared.alone(program), programs.traffics[one], programs.seeds[one], 1.0
+        )
         settings = tuple(
             replace(each, bound=throughput_bound(self.topology, each.routing, traffic, each.router))
             for each in self.settings
         )
-        return replace(self, traffic=traffic, programs=None, settings=settings)
+        return replace(self, traffic=traffic, programs=alone, settings=settings)
 
     def mean_load(self, load: float) -> float:
         """Return the load of the average sending node where every program offers ``load``.
@@ -209,6 +231,7 @@ class SimulatedNetwork:
                 }
                 for setting in self.settings
             },
+            "flit_bytes": self.machine.flit_bytes if self.machine else None,
             "cycle_us": self.machine.cycle_us if self.machine else None,
             "seed": self.seed,
             "remarks": list(self.remarks),
@@ -250,7 +273,7 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
     name, base = asked_router(question, on_machine)
     lengths, arrivals = question.packet_flits, question.arrivals
-    traffic, programs = _traffic(question, topology)
+    traffic, programs, tasks = _traffic(question, topology)
     network = SimulatedNetwork(
         topology=topology,
         machine=on_machine,
@@ -263,6 +286,7 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
         refused={},
         remarks=(),
         programs=programs,
+        tasks=tasks,
         cost=None,
     )
     if load is not None:  # a load that these packets cannot make is no technique's fault
@@ -307,18 +331,21 @@ def _settings(
     return tuple(settings), refused
 
 
-def _traffic(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs | None]:
+def _traffic(
+    question: SimulateQuestion, topology: Topology
+) -> tuple[Traffic, Programs | None, tuple[Traffic, NDArray[np.int32]] | None]:
+    """Return the traffic, the programs that make it, and that of the tasks of a single one."""
     if question.app is None:
         for field in OF_A_PROGRAM:
             default = type(question).model_fields[field].default
             if not np.array_equal(getattr(question, field), default):
                 raise InputError(field, "no program", f"app, for {field} to go with")
-        return read_traffic(question.traffic, topology), None
+        return read_traffic(question.traffic, topology), None, None
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     only = only_program(question.app)
     if only is None:
-        return _of_programs(question, topology)
+        return *_of_programs(question, topology), None
     graph = read_program(only, messages=question.messages, parts=question.parts)
     node_of = place_program(
         question.mapping,
@@ -327,7 +354,13 @@ def _traffic(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, P
         seed=question.seed,
         tasks_per_node=question.tasks_per_node,
     )
-    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight), None
+    traffic = from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+    tasks = None
+    if len(np.unique(node_of)) == graph.num_tasks:
+        alike = np.arange(graph.num_tasks)
+        own = from_process_graph(graph, alike, graph.num_tasks, weight=question.weight)
+        tasks = own, np.asarray(node_of, np.int32)
+    return traffic, None, tasks
 
 
 def _of_programs(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs]:
@@ -339,8 +372,7 @@ def _of_programs(question: SimulateQuestion, topology: Topology) -> tuple[Traffi
         from_process_graph(one.graph, one.node_of, one.num_nodes, weight=question.weight)
         for one in alone
     )
-    packets = packets_by_program(traffics, seed=question.seed)
-    return together, Programs(shared, traffics, packets, load_factor)
+    return together, Programs(shared, traffics, program_seeds(shared, question.seed), load_factor)
 
 
 def _techniques(asked: str | None, base: Router) -> list[Switching]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.verbs.numbers import known
+from netloom.simulation.paired import Batches, paired_ratio
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.shared_programs import program_loads
 
 if TYPE_CHECKING:
@@ -66,6 +67,16 @@ class SimulatedLoad:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""
         return known(cycles) if self.run.stable else None
 
+    def latency_over(self, other: SimulatedLoad) -> tuple[float | None, float | None]:
+        """Return packet latency as a multiple of another run's, and its 95 % half-width.
+
+        Of two runs over the same cycles; see ``simulate_beside``. None unless both keep up.
+        """
+        if not (self.run.stable and other.run.stable):
+            return None, None
+        ratio, half = paired_ratio(*(_all_latencies(each.run) for each in (self, other)))
+        return known(ratio), known(half)
+
     @property
     def note(self) -> str | None:
         """What to know before relying on the figures."""
@@ -122,6 +133,7 @@ class SimulatedLoad:
             "seed": self.network.seed,
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures of the run as plain data."""
         run, topology = self.run, self.network.topology
@@ -246,6 +258,7 @@ class Simulation:
 
         return _long(self.points, counted)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate``."""
         common = self.network.describe(self.provenance) | {
@@ -289,6 +302,7 @@ class Search:
         """Whether the network saturates at any load that it can be offered."""
         return self.found.saturates
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return where it saturates as plain data."""
         found, bound = self.found, self.setting.bound
@@ -348,6 +362,7 @@ class NetworkSaturation:
         """Return one row a run of the search and channel, as ``Simulation.channels``."""
         return _channels(self.network.topology, self.points)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate saturation``."""
         common = self.network.describe(self.provenance) | {"advice": self.advice}
@@ -365,6 +380,12 @@ class NetworkSaturation:
         ]
         lines += [f"{name}: {why}" for name, why in self.network.refused.items()]
         return "\n".join(lines)
+
+
+def _all_latencies(run: NetworkRun) -> Batches:
+    """Return the latencies of all packets by batches, of whatever groups."""
+    sums, counts = zip(*run.latency_batches, strict=True)
+    return Batches(np.sum(sums, axis=0), np.sum(counts, axis=0))
 
 
 def _table(points: Sequence[SimulatedLoad]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.verbs.numbers import known
+from netloom.verbs.numbers import known, plainly
 from netloom.verbs.predict_numbers import table_of
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ class TorusBroadcastPrediction:
             "error": error,
         }
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom predict torus-broadcast``."""
         found = self.found

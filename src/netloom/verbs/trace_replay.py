@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.simulation.critical_path import Parts, critical_path
+from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
+from netloom.verbs.numbers import plainly
 from netloom.verbs.unhindered import unhindered_latencies
 from netloom.workload.traces import EVERYONE
 
@@ -113,7 +114,7 @@ class TraceReplay:
 
     @property
     def ideal_finish_cycles(self) -> int | None:
-        """When it would have finished without contention, and with a processor for every row."""
+        """When it would have finished had no row waited: for channels, or for a processor."""
         return self.critical_path.ideal_finish_cycles if self.critical_path else None
 
     @property
@@ -169,17 +170,19 @@ class TraceReplay:
         """Return one row a message, in the order of the trace; times in cycles.
 
         A multicast has a row for each hop of its tree, and no target task. ``latency`` is from
-        ``sent`` to ``arrived``, ``contention`` what it is above ``unhindered``. Null is what had
-        not happened when the run ended.
+        ``sent`` to ``arrived``: ``source_wait``, until its node's channel into the network took
+        it, ``unhindered``, and ``contention``. Null is what had not happened when the run ended.
         """
         import polars as pl
 
         rows = self.rows
         sends = np.flatnonzero(rows["flits"] > 0)
+        sends = sends[np.argsort(self.program.entry[sends], kind="stable")]
         entry, rows, alone = self.program.entry[sends], rows[sends], self.unhindered[sends].copy()
         arrived = rows["arrived"] >= 0
         alone[arrived & (rows["source"] == rows["target"])] = 0
         latency = np.where(arrived, rows["arrived"] - rows["sent"], -1)
+        waited = waits_at_source(rows)
         table = pl.DataFrame(
             {
                 "id": pl.Series(self.trace.ids, dtype=pl.String).gather(entry),
@@ -190,8 +193,9 @@ class TraceReplay:
                 "flits": rows["flits"],
                 **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
                 "latency": latency,
+                "source_wait": np.where(arrived, waited, -1),
                 "unhindered": alone,
-                "contention": np.where(arrived, latency - alone, -1),
+                "contention": np.where(arrived, latency - waited - alone, -1),
                 "hops": np.where(arrived, rows["hops"], -1),
             }
         )
@@ -238,6 +242,7 @@ class TraceReplay:
         )
         return _known(table)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --trace``."""
         table, channels = self.messages(), self.channels()
@@ -355,4 +360,5 @@ def _summary(cycles: pl.Series) -> dict[str, Any]:
 
 
 def _slowest(messages: pl.DataFrame) -> pl.DataFrame:
-    return messages.sort("latency", descending=True, maintain_order=True).head(MOST_LISTED)
+    by = ["latency", "sent", "id", "source_node", "target_node"]
+    return messages.sort(by, descending=[True, *[False] * 4]).head(MOST_LISTED)

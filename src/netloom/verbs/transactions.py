@@ -19,6 +19,8 @@ from netloom.simulation.intervals import batch_interval
 from netloom.simulation.replay import Ending, run_program
 from netloom.topology import Topology
 from netloom.verbs.channel_table import channels_by
+from netloom.verbs.loop_simulation import silent
+from netloom.verbs.numbers import plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import ask
@@ -98,6 +100,8 @@ class TransactionSimulation:
         Figures of all of the measured time.
     batches
         Figures of its parts.
+    silent_tasks
+        Tasks without edges, which have no transactions and no part in means.
     mean_flits
         B, the mean length of a message.
     channel_flits
@@ -115,6 +119,7 @@ class TransactionSimulation:
     distance: float
     found: TransactionStatistics
     batches: tuple[TransactionStatistics, ...]
+    silent_tasks: int
     mean_flits: float
     channel_flits: NDArray[np.float64]
     ending: Ending
@@ -124,6 +129,11 @@ class TransactionSimulation:
         """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
         values = [getattr(batch, quantity) for batch in self.batches]
         return batch_interval(values, np.ones(len(values)))[1]
+
+    @property
+    def left_out(self) -> str | None:
+        """What of the program has no transactions, in words; None if all of it has."""
+        return silent(self.silent_tasks) if self.silent_tasks else None
 
     @property
     def interrupted(self) -> bool:
@@ -171,11 +181,13 @@ class TransactionSimulation:
         run = (self.contexts, self.channel_flits)
         return channels_by("contexts", [run], self.network.topology)
 
+    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom simulate --transactions``."""
         row = self.row()
         used = {part: row.pop(f"utilisation_{part}") for part in ("mean", "max")}
-        common = self.network.describe(self.provenance) | {"program": self.program}
+        common = self.network.describe(self.provenance)
+        common |= {"program": self.program, "silent_tasks": self.silent_tasks}
         return common | row | {"utilisation": used}
 
     def __repr__(self) -> str:
@@ -224,6 +236,9 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
         question.mapping, graph, network.topology,
         seed=question.seed, tasks_per_node=question.tasks_per_node,
     )  # fmt: skip
+    if graph.num_edges and not graph.across(node_of).num_edges:
+        nothing = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, nothing, "communication that enters the network")
     routed = paths(network.topology, ShortestPath(), node_of[graph.source], node_of[graph.target])
     program = Transactions(
         graph,
@@ -259,6 +274,7 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
         distance=distance,
         found=program.statistics(engine.rows, begin=begin, end=int(marks[-1])),
         batches=_batches(program, engine, marks),
+        silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         mean_flits=_mean_flits(engine),
         channel_flits=used,
         ending=ending,

@@ -118,8 +118,8 @@ def read_goal(
 
     A receive gets the first send of its source and tag that no earlier receive has got, in the
     order of the file. A receive from any source, or of any tag (−1), gets one of those that other
-    receives leave over: the one that comes earliest among its own rank's operations. LogGOPSim
-    gives it the one that arrives first.
+    receives leave over: the one that comes earliest among its own rank's operations, of the lowest
+    rank if there are several. LogGOPSim gives it the one that arrives first.
 
     Parameters
     ----------
@@ -177,6 +177,7 @@ def read_goal(
         listed(entries.targets),
         listed(entries.after),
         where,
+        flit_bytes=flit_bytes,
     )
 
 
@@ -246,7 +247,7 @@ def _add_operation(
         _rank(match["peer"], found, where)
     if int(match["cpu"] or 0):
         raise InputError(where, f"cpu {match['cpu']}", "cpu 0: a node has one processor")
-    label = match["label"] or f"@{number}"
+    label = match["label"] or f"@{len(labels) + 1}"  # its place in its rank
     if label in labels:
         first = found.operations[labels[label]].line
         raise InputError(where, f"label '{label}' again, as in line {first}", "a label of its own")
@@ -347,15 +348,12 @@ def _matched(path: Path, operations: list[_Operation]) -> list[tuple[int, int]]:
 
 def _taken(queues: _Queues, turn: dict[int, int], receive: _Operation) -> int:
     """Take the send that a receive gets off its queue; −1 if there is none."""
-    if ANY in (receive.peer, receive.tag):
-        fitting = [
-            queue
-            for (source, tag), queue in queues.items()
-            if queue and receive.peer in (ANY, source) and receive.tag in (ANY, tag)
-        ]
-    else:
+    if ANY not in (receive.peer, receive.tag):
         known = queues.get((receive.peer, receive.tag))
-        fitting = [known] if known else []
-    if not fitting:
-        return -1
-    return min(fitting, key=lambda queue: (turn[queue[0]], queue[0])).popleft()
+        return known.popleft() if known else -1
+    fitting = [
+        (turn[queue[0]], source, queue)
+        for (source, tag), queue in queues.items()
+        if queue and receive.peer in (ANY, source) and receive.tag in (ANY, tag)
+    ]
+    return min(fitting)[2].popleft() if fitting else -1  # a rank has one operation at each turn

@@ -30,9 +30,6 @@ THINKING, CHOOSING = 0, 2
 
 CHOICES = ("uniform", "bytes", "messages")
 
-PERMUTATIONS = ("transpose", "bit-complement", "bit-reverse", "shuffle", "tornado", "neighbour")
-"""Process graphs, by the name of their spec, that may leave tasks where they are."""
-
 
 class ClosedLoop:
     """The loops of all tasks of a mapped program; a ``Source``.
@@ -85,8 +82,8 @@ class ClosedLoop:
     Raises
     ------
     InputError
-        If a value is out of range, or a task has no neighbour or, where the choice goes by
-        weight, only neighbours of weight 0.
+        If a value is out of range, or no task sends or, where the choice goes by weight, one sends
+        with weight 0 only.
 
     Examples
     --------
@@ -173,10 +170,13 @@ class LoopTimes:
         float64[num_chains], T_i: the mean time of a loop of each task.
     message_flits
         L, what a loop sends.
+    by_loop
+        float64[loops], the mean time of each loop over the tasks.
     """
 
     cycles: NDArray[np.float64]
     message_flits: int
+    by_loop: NDArray[np.float64] | None = None
 
     @property
     def average_node(self) -> float:
@@ -251,7 +251,8 @@ def loop_times(ends: NDArray[np.int64], *, message_flits: int, skip: int, loops:
     assert loops > 0
     assert loops_done(ends).min() >= skip + loops
     begin = ends[skip - 1] if skip else np.zeros(ends.shape[1], np.int64)
-    return LoopTimes((ends[skip + loops - 1] - begin) / loops, message_flits)
+    each = np.diff(ends[skip : skip + loops], axis=0, prepend=begin[np.newaxis])
+    return LoopTimes((ends[skip + loops - 1] - begin) / loops, message_flits, each.mean(axis=1))
 
 
 def think_cycles(applied: float, message_flits: int) -> float:
@@ -352,14 +353,14 @@ class _Neighbours:
 def senders(graph: ProcessGraph) -> NDArray[np.int64]:
     """Return the tasks that send to others, lowest first (int64[num_senders]).
 
-    A task that a permutation leaves where it is, such as those on the diagonal of a transpose, is
-    idle, as in Chittor 1991, section 4.2.3. In any other program a task without neighbours is a
-    mistake.
+    The others are idle, or only listen: those that a permutation leaves where they are, such as
+    the ones on the diagonal of a transpose (Chittor 1991, section 4.2.3), and ranks of a recording
+    that have sent nothing.
 
     Raises
     ------
     InputError
-        If a task has no neighbour, neither to send to nor to receive from, or none sends.
+        If none sends.
 
     Examples
     --------
@@ -367,12 +368,6 @@ def senders(graph: ProcessGraph) -> NDArray[np.int64]:
     >>> senders(transpose(2))
     array([1, 2])
     """
-    met = np.zeros(graph.num_tasks, bool)
-    met[graph.source] = True
-    sending = np.flatnonzero(met)
-    met[graph.target] = True
-    is_permutation = graph.name.partition(":")[0] in PERMUTATIONS
-    if not len(sending) or not (met.all() or is_permutation):
-        task = f"task {np.argmin(met)} without neighbours" if len(met) else "no tasks"
-        raise InputError(graph.name, task, "tasks that communicate")
-    return sending
+    if not graph.num_edges:
+        raise InputError(graph.name, "no task that sends", "tasks that communicate")
+    return np.unique(graph.source).astype(np.int64)

@@ -77,6 +77,11 @@ class NodeCosts:
         if not self.packet_us >= least:
             raise InputError("packet_us", f"{self.packet_us}", f"at least {least:g}, for its bytes")
 
+    @property
+    def channel_byte_us(self) -> float:
+        """What a byte takes on a network channel, µs."""
+        return self.cycle_us / self.flit_bytes
+
     def packets(self, message_bytes: ArrayLike) -> NDArray[np.int64]:
         """Return how many packets each message is cut into (int64, at least 1)."""
         return np.maximum(-(-np.asarray(message_bytes, np.int64) // self.packet_bytes), 1)
@@ -111,7 +116,7 @@ class NodeCosts:
         >>> round(symult.applied(4096, 1000), 5)
         0.07646
         """
-        channel_us = message_bytes / self.flit_bytes * self.cycle_us
+        channel_us = message_bytes * self.channel_byte_us
         return float(channel_us / (think_us + 2 * self.message_us(message_bytes)))
 
 

@@ -47,6 +47,24 @@ class ProcessGraph:
         """Number of directed edges, that is, of paths once the graph is mapped."""
         return len(self.source)
 
+    def across(self, node_of: ArrayLike) -> ProcessGraph:
+        """Return what enters a network: without the edges between tasks of the same node.
+
+        Parameters
+        ----------
+        node_of
+            int[num_tasks], the node of each task.
+
+        Examples
+        --------
+        >>> process_graph(3, [0, 1, 2], [1, 2, 0]).across([4, 4, 5]).source
+        array([1, 2], dtype=int32)
+        """
+        nodes = np.asarray(node_of)
+        kept = nodes[self.source] != nodes[self.target]
+        columns = (self.source, self.target, self.bytes, self.messages)
+        return ProcessGraph(self.name, self.num_tasks, *(column[kept] for column in columns))
+
     def __repr__(self) -> str:
         total = f"{float(self.bytes.sum()):.4g} bytes, {float(self.messages.sum()):.4g} messages"
         return f"<{self.name}: {self.num_tasks} tasks, {self.num_edges} directed edges, {total}>"

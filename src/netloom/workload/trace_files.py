@@ -114,6 +114,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
         targets,
         _after(table, ids, where),
         where,
+        flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
     )
 
 

@@ -2,6 +2,9 @@
 
 ``trace_files`` reads and writes tables, ``goal`` reads schedules of LogGOPSim. A trace knows tasks
 only; put on the nodes of a network it becomes messages, which any simulator can replay.
+
+The order in which a file has its rows says nothing. What is ready in the same cycle goes by a rule
+of its own: first the row with the longest chain of rows to come, then the one whose id is first.
 """
 
 from __future__ import annotations
@@ -75,7 +78,9 @@ class Trace:
     An entry is released when all entries that it waits for are complete, and not before
     ``start``. It takes its task's processor for ``run`` cycles, and is sent then. An entry
     without targets is a computation; one with several is a multicast, sent on from node to node,
-    and complete when it has reached all.
+    and complete when it has reached all. A processor serves entries in the order in which they
+    are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
+    sent at once even if the processor is busy.
 
     Attributes
     ----------
@@ -98,6 +103,8 @@ class Trace:
         For each entry the tasks that it goes to, or ``EVERYONE``.
     after
         For each entry the entries that it waits for.
+    flit_bytes
+        Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
     """
 
     name: str
@@ -111,6 +118,7 @@ class Trace:
     flits: NDArray[np.int32]
     targets: Lists
     after: Lists
+    flit_bytes: int | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -121,6 +129,11 @@ class Trace:
 
     def placed(self, topology: Topology, node_of: ArrayLike) -> Replay:
         """Return the program that replays the trace, each task on its node.
+
+        Rows are numbered such that, of those of one cycle, the one that goes first has the lower
+        number: the one with the longest remaining chain, of what it takes and what waits for it
+        (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
+        nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
 
         Parameters
         ----------
@@ -191,6 +204,8 @@ def ordered_trace(
     targets: Lists,
     after: Lists,
     where: Callable[[int], str],
+    *,
+    flit_bytes: int | None = None,
 ) -> Trace:
     """Return a trace from entries in any order: each comes after those that it waits for.
 
@@ -204,6 +219,8 @@ def ordered_trace(
         start, run, hold, receive, source, flits.
     where
         The place of an entry, as the user would look for it.
+    flit_bytes
+        As in ``Trace``.
 
     Raises
     ------
@@ -232,6 +249,7 @@ def ordered_trace(
         },
         targets=targets.taken(order),
         after=Lists(waited.offsets, place[waited.values]),
+        flit_bytes=flit_bytes,
     )
 
 
@@ -302,14 +320,42 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
     offsets = np.zeros(len(owner) + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=len(owner)), out=offsets[1:])
     after = other[np.argsort(row, kind="stable")]
+    turn = _turn(columns, Lists(offsets, after), owner, trace.ids)
+    place = np.empty(len(turn), np.int64)
+    place[turn] = np.arange(len(turn))
+    waiting = Lists(offsets, after).taken(turn)
     table = Messages(
         num_nodes=topology.num_nodes,
         first=0,
-        **columns,
-        after_offsets=offsets,
-        after=after,
+        **{name: values[turn] for name, values in columns.items()},
+        after_offsets=waiting.offsets,
+        after=place[waiting.values],
     )
-    return Replay(trace.name, checked(table), owner)
+    return Replay(trace.name, checked(table), owner[turn])
+
+
+def _turn(
+    columns: dict[str, NDArray[Any]], after: Lists, owner: NDArray[np.int64], ids: tuple[str, ...]
+) -> NDArray[np.int64]:
+    """Return the rows in the order in which they go if all can: see ``Trace.placed``.
+
+    What a row waits for has a longer remaining chain than the row, and so a lower number.
+    """
+    import polars as pl
+
+    from netloom.workload.traces_kernel import remaining_chains
+
+    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
+    cycles = columns["run"].astype(np.int64) + transit + columns["receive"]
+    chains = np.zeros(len(cycles), np.int64)
+    remaining_chains(np.maximum(cycles, 1), *after, chains)
+    names = pl.Series("id", ids, dtype=pl.String)
+    by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
+        pl.arg_sort_by("length", "id", maintain_order=True)
+    )
+    rank = np.empty(len(ids), np.int64)
+    rank[by_name.to_series().to_numpy()] = np.arange(len(ids))
+    return np.lexsort((rank[owner], -chains))
 
 
 def _trees(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> dict[int, Branches]:

@@ -43,8 +43,8 @@ class Transactions:
     Parameters
     ----------
     graph
-        Whom a task has its transactions with: the targets of its edges. A task without any only
-        answers.
+        Whom a task has its transactions with: the targets of its edges. A task without any has no
+        thread: it only answers.
     node_of
         int[num_tasks], the node of each task, in every instance.
     num_nodes
@@ -73,7 +73,7 @@ class Transactions:
     Raises
     ------
     InputError
-        If a value is out of range, or a task has no neighbour.
+        If a value is out of range, or no task has a neighbour.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from netloom.simulation.network import layout
 from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.program_engine import ProgramEngine
+from netloom.workload.counter_random import uniforms
 from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -25,8 +26,45 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload.messages import Messages
 
+COINS = 20
+"""First stream of chance of ``NodeChance``."""
+
 MOST_PACKETS = 2**24
 """Most packets that a cycle may send; they take 48 bytes each."""
+
+
+class NodeChance:
+    """Chance of messages by their node, and by how many that has sent before.
+
+    ``of`` returns what stands for a generator of NumPy: each call of ``integers`` draws one number
+    for each message, whatever other messages there are.
+    """
+
+    def __init__(self, seed: int, num_nodes: int) -> None:
+        self._seed, self._sent = seed, np.zeros(num_nodes, np.int64)
+        self._calls, self._node, self._index = 0, self._sent[:0], self._sent[:0]
+
+    def of(self, source: NDArray[np.int32]) -> NodeChance:
+        """Go on to messages of these nodes, in the order in which each sends them."""
+        order = np.argsort(source, kind="stable")
+        counts = np.bincount(source, minlength=len(self._sent))
+        place = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self._index = np.empty(len(source), np.int64)
+        self._index[order] = place
+        self._index += self._sent[source]
+        self._calls, self._node = 0, source.astype(np.int64)
+        self._sent += counts
+        return self
+
+    def integers(
+        self, low: int, high: Any, size: int | None = None, dtype: Any = np.int64
+    ) -> NDArray[Any]:
+        """Return whole numbers from ``low`` on, below ``high``, one for each message."""
+        assert size in (None, len(self._node))
+        drawn = uniforms(self._seed, COINS + self._calls, self._node, self._index)
+        self._calls += 1
+        found: NDArray[Any] = (low + np.floor(drawn * (np.asarray(high) - low))).astype(dtype)
+        return found
 
 
 class NetworkProgram(ProgramEngine):
@@ -45,6 +83,9 @@ class NetworkProgram(ProgramEngine):
         Of what routing leaves to chance.
     reservation
         For reserved VCs: the connections; ``routing`` is its own.
+    by_node
+        Whether what routing leaves to chance goes by a message's node and how many that has sent
+        before it, so that it is the same whatever other nodes do; otherwise by the order of rows.
 
     Raises
     ------
@@ -77,6 +118,7 @@ class NetworkProgram(ProgramEngine):
         switch_cycles: int = 0,
         seed: int = 0,
         reservation: Reservation | None = None,
+        by_node: bool = False,
     ) -> None:
         if router.switching == "reserved" and reservation is None:
             raise InputError("switching", "'reserved'", "one without connections, for a program")
@@ -90,6 +132,7 @@ class NetworkProgram(ProgramEngine):
         self.network.check_lengths(np.array([packet_flits]))
         self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+        self._by_node = NodeChance(seed, topology.num_nodes) if by_node else None
 
     @property
     def flit_hops(self) -> int:
@@ -109,7 +152,8 @@ class NetworkProgram(ProgramEngine):
         if self.reservation is None:
             assert connections is None
             start, end = messages.source, messages.target
-            coin, aux = draw_aux(self.network.routing, self._coins, start, end)
+            coins: Any = self._coins if self._by_node is None else self._by_node.of(start)
+            coin, aux = draw_aux(self.network.routing, coins, start, end)
         else:
             coin = np.zeros(len(messages), np.int32)
             aux = self._owners(messages) if connections is None else connections

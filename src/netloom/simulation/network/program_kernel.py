@@ -41,6 +41,8 @@ def note_arrivals(state, agenda):
         row = record(agenda.rows, entry.row)
         row.packets -= 1
         row.hops = entry.hops
+        if row.entered < 0 or entry.entry < row.entered:
+            row.entered = entry.entry
         if row.packets == 0:
             note(agenda, entry.arrival, entry.row, ARRIVED)
     clock.logged = 0

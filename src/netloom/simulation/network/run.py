@@ -10,21 +10,21 @@ decisions depend on cycles and packets only, never on time: the same question ha
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.routing import draw_aux
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
+from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
 from netloom.simulation.tally import Tally, worst_node
 from netloom.simulation.warmup import warmup_packets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
-    from netloom.simulation.tally import Delivered, GroupMeasured, Groups, Measured
+    from netloom.simulation.paired import Batches
+    from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic
 
@@ -117,6 +118,11 @@ class NetworkRun:
         int64[longest + 1]: how many packets had each latency.
     groups
         What was measured of each group of packets, where they were told apart.
+    latency_batches
+        Packet latencies by batches, of each group, or of all packets: what ``paired_ratio`` takes.
+    step, stops
+        Cycles of a step of the measured window, and the cycles at which the run paused before it:
+        what another run needs to go through the same.
     """
 
     load: float
@@ -137,6 +143,9 @@ class NetworkRun:
     vc_occupancy: NDArray[np.float64]
     latency_counts: NDArray[np.int64]
     groups: tuple[GroupMeasured, ...]
+    latency_batches: tuple[Batches, ...]
+    step: int
+    stops: tuple[int, ...]
 
 
 @dataclass
@@ -180,10 +189,18 @@ class Run:
         Of everything random. Packets and the coins of their routing have streams of their own.
     reservation
         The connections, with reserved VCs.
-    groups
-        Groups of packets to measure apart.
     bound
         What is proven to limit the traffic; None: nothing is known.
+    senders
+        What makes the packets, each with chance of its own, so that one has the same packets
+        whatever others there are: ``traffic`` at ``load`` by default, which else is that of all.
+    apart
+        Whether the packets of each sender are also measured apart.
+
+    Attributes
+    ----------
+    stops
+        The cycles up to which it was run, call by call.
     """
 
     def __init__(
@@ -198,20 +215,20 @@ class Run:
         arrivals: Arrivals,
         seed: int,
         reservation: Reservation | None = None,
-        groups: Groups | None = None,
         bound: Bound | None = None,
+        senders: Sequence[Sender] = (),
+        apart: bool = False,
     ) -> None:
-        from netloom.workload import PacketStream
-
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
-        self.lengths, self.reservation, self.groups = lengths, reservation, groups
-        self.bound = bound
+        self.lengths, self.reservation, self.bound = lengths, reservation, bound
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
             topology, routing, router, shortest_packet=lengths.shortest, connections=connections
         )
-        self.stream = PacketStream(traffic, load, lengths=lengths, arrivals=arrivals, seed=seed)
-        self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+        senders = senders or [Sender(traffic, load, seed)]
+        self.packets = SentPackets(senders, routing, reservation, lengths, arrivals)
+        self.groups = self.packets.groups() if apart else None
+        self.stops: list[int] = []
         self.born_flits = np.zeros(topology.num_nodes, np.int64)
         self.delivered_packets = np.zeros(topology.num_nodes, np.int64)
         self.born_packets = np.zeros(topology.num_nodes, np.int64)
@@ -219,18 +236,12 @@ class Run:
     def advance(self, cycles: int) -> Delivered:
         """Run some cycles more; return the packets that they delivered."""
         until = self.engine.cycle + cycles
-        packets = self.stream.until(until)
-        if self.reservation is None:
-            coin, aux = draw_aux(self.routing, self._coins, packets.source, packets.target)
-        else:
-            aux = self.reservation.aux_of(packets.source, packets.target)
-            coin = np.zeros_like(aux)
-        table = np.empty((len(aux), len(BORN)), np.int32)
-        for column, values in enumerate((*packets, coin, aux)):
-            table[:, column] = values
+        self.stops.append(until)
+        table = self.packets.until(until)
+        source, flits = (table[:, BORN.index(name)] for name in ("source", "flits"))
         nodes = len(self.born_flits)
-        self.born_flits += np.bincount(packets.source, packets.flits, nodes).astype(np.int64)
-        self.born_packets += np.bincount(packets.source, minlength=nodes)
+        self.born_flits += np.bincount(source, flits, nodes).astype(np.int64)
+        self.born_packets += np.bincount(source, minlength=nodes)
         delivered = self.engine.advance(table, until)
         self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
         return delivered
@@ -251,7 +262,11 @@ class Run:
 
 
 def run_network(
-    run: Run, limits: Limits, *, stopped: Callable[[], bool] = lambda: False
+    run: Run,
+    limits: Limits,
+    *,
+    beside: NetworkRun | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> NetworkRun:
     """Warm a network up, measure it until a limit is met, and return what was found.
 
@@ -261,6 +276,9 @@ def run_network(
         A run that has not begun.
     limits
         When it ends.
+    beside
+        Another run that it is to be compared with: it warms up and is measured in the same cycles,
+        whatever the limits; see ``paired.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 
@@ -270,10 +288,15 @@ def run_network(
         If packets block each other for good.
     """
     start = time.thread_time()
+    if beside is not None:
+        limits = replace(limits, cycles=beside.measured.cycles)
     most = limits.most_cycles if limits.cycles is None else limits.cycles
-    step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
-    warmed_up = _warm_up(run, step, limits, stopped)
-    engine, begin = run.engine, run.engine.cycle
+    if beside is None:
+        step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
+        warmed_up = _warm_up(run, step, limits, stopped)
+    else:
+        step, warmed_up = beside.step, _warm_up_as(run, beside, stopped)
+    engine, begin, stops = run.engine, run.engine.cycle, tuple(run.stops)
     tally = Tally(
         len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1), groups=run.groups
     )
@@ -319,6 +342,9 @@ def run_network(
         vc_occupancy=occupancy / max(steps * len(channels), 1),
         latency_counts=tally.latency_counts,
         groups=tally.measured_by_group(),
+        latency_batches=tally.latency_batches(),
+        step=step,
+        stops=stops,
     )
 
 
@@ -334,7 +360,7 @@ def _step(run: Run) -> int:
 
 def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> bool:
     """Run until MSER-5 finds the end of the start-up, or a limit; return whether it was found."""
-    packets_a_cycle = float(run.stream.rates.sum())
+    packets_a_cycle = run.packets.a_cycle
     few_hops = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
     wanted = max(10 * few_hops, LEAST_WARM_PACKETS / packets_a_cycle)
     cycles = min(ceil(wanted), limits.most_cycles)
@@ -354,6 +380,18 @@ def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -
             break
         cycles = min(2 * cycles, limits.most_cycles)
     return False
+
+
+def _warm_up_as(run: Run, other: NetworkRun, stopped: Callable[[], bool]) -> bool:
+    """Run as long as another's start-up took; return whether this one's was over by then."""
+    latencies = [np.zeros(0, np.int32)]
+    for until in other.stops:
+        if stopped():
+            return False
+        delivered = run.advance(until - run.engine.cycle)
+        latencies.append(delivered.arrival - delivered.birth)
+    seen = np.concatenate(latencies)
+    return len(seen) > 0 and warmup_packets(seen) is not None
 
 
 def _hopeless(run: Run) -> bool:
@@ -383,9 +421,7 @@ def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
     return None if found.stable else Stability(stable=False, reason=where)
 
 
-def _stability(
-    run: Run, samples: _Samples, packets: int, *, interim: bool = False
-) -> Stability:
+def _stability(run: Run, samples: _Samples, packets: int, *, interim: bool = False) -> Stability:
     """Return whether the network keeps up, and why, of a window in which so many packets came."""
     if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
         few = f"{packets} packets are too few to tell whether the network keeps up"

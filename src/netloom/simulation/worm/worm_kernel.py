@@ -32,6 +32,7 @@ def enter(agenda, state, row, cycle):
     worm.released = 0
     worm.flits = here.flits
     worm.source = here.source
+    here.entered = cycle
     state.asking[unsigned(counts.asking)] = index
     counts.asking += 1
 
@@ -101,6 +102,8 @@ def grant(setup, agenda, state, channel, cycle):
     here.last_flits = worm.flits
     here.flits += worm.flits
     worm.moves += 1
+    if channel >= setup.num_channels and worm.moves == 1:  # its node's channel into the network
+        record(agenda.rows, worm.row).entered = cycle
     hold = worm.flits + setup.slack
     if worm.moves < worm.length:
         if worm.moves >= hold and not setup.circuit:

@@ -1,0 +1,128 @@
+"""The packets of a run: those of one traffic, or of several programs, as one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.routing import draw_aux
+from netloom.simulation.network.layout import BORN
+from netloom.simulation.tally import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.tally import Delivered
+    from netloom.workload import Arrivals, Lengths, PacketStream, Traffic
+
+
+@dataclass(frozen=True, eq=False)
+class Sender:
+    """What makes packets, with chance of its own.
+
+    Attributes
+    ----------
+    traffic, load
+        Who sends to whom, how much; see ``workload.PacketStream``. Of nodes, or of tasks.
+    seed
+        The same seed makes the same packets, and the same coins of their routing.
+    node_of
+        int32[num_tasks], where the traffic is of tasks: the node of each. So a program has the
+        same packets under every mapping. None where it is of nodes.
+    """
+
+    traffic: Traffic
+    load: float
+    seed: int
+    node_of: NDArray[np.int32] | None = None
+
+
+class SentPackets:
+    """The packets of all senders, born cycle by cycle; those of one cycle sender by sender.
+
+    Parameters
+    ----------
+    senders
+        At least one.
+    routing, reservation
+        What packets carry for their routing.
+    lengths, arrivals
+        As of ``workload.PacketStream``.
+    """
+
+    def __init__(
+        self,
+        senders: Sequence[Sender],
+        routing: VirtualChannelRouting,
+        reservation: Reservation | None,
+        lengths: Lengths,
+        arrivals: Arrivals,
+    ) -> None:
+        from netloom.workload import PacketStream
+
+        self._senders, self._routing, self._reservation = senders, routing, reservation
+        self._streams: list[PacketStream] = [
+            PacketStream(
+                each.traffic, each.load, lengths=lengths, arrivals=arrivals, seed=each.seed
+            )
+            for each in senders
+        ]
+        self._coins = [
+            np.random.default_rng(np.random.SeedSequence(each.seed, spawn_key=(7,)))
+            for each in senders
+        ]
+        self._owners = [np.zeros(0, np.int8 if len(senders) < 128 else np.int32)]
+
+    @property
+    def a_cycle(self) -> float:
+        """Packets that are created in a cycle, on average."""
+        return float(sum(stream.rates.sum() for stream in self._streams))
+
+    def until(self, cycle: int) -> NDArray[np.int32]:
+        """Return int32[n, 6], the packets born before a cycle that were not returned before.
+
+        The columns are those of ``layout.BORN``.
+        """
+        tables = [self._of(number, cycle) for number in range(len(self._senders))]
+        if len(tables) == 1:
+            return tables[0]
+        owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+        table = np.concatenate(tables)
+        order = np.argsort(table[:, BORN.index("birth")], kind="stable")
+        self._owners.append(owner[order].astype(self._owners[0].dtype))
+        return table[order]
+
+    def groups(self) -> Groups:
+        """Return how packets are told apart by their senders."""
+
+        def of(packets: Delivered) -> NDArray[np.int32]:
+            if len(self._senders) == 1:
+                return np.zeros(len(packets.number), np.int32)
+            self._owners = [np.concatenate(self._owners)]
+            return self._owners[0][packets.number].astype(np.int32)
+
+        rates = (each.traffic.rate for each in self._senders)
+        return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
+
+    def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
+        sender = self._senders[number]
+        packets = self._streams[number].until(cycle)
+        if sender.node_of is not None:
+            ends = (sender.node_of[packets.source], sender.node_of[packets.target])
+            packets = packets._replace(source=ends[0], target=ends[1])
+        if self._reservation is None:
+            coins = self._coins[number]
+            coin, aux = draw_aux(self._routing, coins, packets.source, packets.target)
+        else:
+            aux = self._reservation.aux_of(packets.source, packets.target)
+            coin = np.zeros_like(aux)
+        table = np.empty((len(aux), len(BORN)), np.int32)
+        for column, values in enumerate((*packets, coin, aux)):
+            table[:, column] = values
+        return table
