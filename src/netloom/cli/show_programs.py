@@ -52,9 +52,9 @@ def _loop(result: LoopSimulation) -> list[Any]:
     lines = [*_head(result.network, f"{result.program}, mapping {result.mapping}", flits), table]
     if result.limit is not None:
         lines.append(
-            "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis: an average node "
-            f"saturates at {number(result.limit.average_node)}, the worst at "
-            f"{number(result.limit.worst_node)}; if all sent alike, none could send more than "
+            "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis estimates that an "
+            f"average node, at its own pace, saturates at {number(result.limit.average_node)}, the "
+            f"worst at {number(result.limit.worst_node)}; if all sent alike, none could send more than "
             f"{number(result.limit.upper_bound)}.[/]"
         )
     if result.points[-1].programs:
