@@ -37,8 +37,8 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     screen.print(_figures_table(data))
     note = (
         "* estimates of the load from which most nodes and the first one are held up while every "
-        "edge carries its share (lemmas 3 and 4); in % of a channel, offered by the average sending "
-        "node"
+        "edge carries its share (lemmas 3 and 4); in % of a channel, offered by the average "
+        "sending node"
     )
     limit = result.mapped.limit
     if limit.lemma_3 > limit.upper_bound:

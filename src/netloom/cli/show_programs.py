@@ -54,8 +54,8 @@ def _loop(result: LoopSimulation) -> list[Any]:
         lines.append(
             "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis estimates that an "
             f"average node, at its own pace, saturates at {number(result.limit.average_node)}, the "
-            f"worst at {number(result.limit.worst_node)}; if all sent alike, none could send more than "
-            f"{number(result.limit.upper_bound)}.[/]"
+            f"worst at {number(result.limit.worst_node)}; if all sent alike, none could send more "
+            f"than {number(result.limit.upper_bound)}.[/]"
         )
     if result.points[-1].programs:
         lines.append(_side_by_side(result))
