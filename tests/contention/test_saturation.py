@@ -23,6 +23,24 @@ def test_lemma_4_is_no_bound():
     assert limit.average_node == pytest.approx(1 / (1 + 4 / 3))
 
 
+def test_no_estimate_is_above_the_bound():
+    """Two paths share a channel, eight meet nobody: at the bound the former are held up."""
+    starts = [0, 1, *range(3, 11)]
+    limit = limits(mesh(12), starts, [2, 2, *range(4, 12)])
+    assert limit.lemma_3 == pytest.approx(10 / 12)
+    assert limit.average_node == limit.upper_bound == pytest.approx(1 / 2)
+    assert not (limit.node_estimate > limit.node_bound).any()
+    found = verdict(limit, None, paths_meet=True)
+    assert found.sentence.count("50 %") == 2
+    assert "most are" not in found.sentence
+    beyond = verdict(limit, 0.6, paths_meet=True)
+    assert beyond.level == "most-nodes"
+    assert beyond.sentence == (
+        "Most nodes affected: 60 % is offered, and more than 50 % cannot be carried."
+    )
+    assert beyond.margin == pytest.approx(0.5 / 0.6)
+
+
 def test_traffic_is_that_of_the_average_sending_node():
     limit = limits(mesh(3), [0, 1], [2, 2], [30, 10])
     assert limit.node_share.tolist() == [1.5, 0.5, 0]

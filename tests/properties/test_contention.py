@@ -84,11 +84,13 @@ def test_saturation_reduces_to_the_printed_lemmas_for_equal_weights(data):
     degree = np.bincount(source[moving], minlength=topology.num_nodes)
     mean_degree = degree.sum() / np.count_nonzero(degree)
     nu = found.path_contention[moving]
-    assert np.isclose(limit.average_node, mean_degree / (nu.mean() + 1))
+    assert np.isclose(limit.lemma_3, mean_degree / (nu.mean() + 1))
     assert np.isclose(limit.worst_node, mean_degree / (nu.max() + 1))
     assert np.isclose(limit.upper_bound, mean_degree / found.channel_load.max())
     assert limit.worst_node <= limit.upper_bound * (1 + 1e-12)
+    assert limit.average_node == min(limit.lemma_3, limit.upper_bound)
     for node in np.flatnonzero(degree):
         worst = nu[source[moving] == node].max()
-        assert np.isclose(limit.node_estimate[node], degree[node] * (1 - worst / (nu.max() + 1)))
+        lemma_5 = degree[node] * (1 - worst / (nu.max() + 1))
+        assert np.isclose(limit.node_estimate[node], min(lemma_5, limit.node_bound[node]))
     assert np.isnan(limit.node_estimate[degree == 0]).all()

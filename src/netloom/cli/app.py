@@ -107,6 +107,7 @@ def analyze(
             messages=messages,
             parts=parts,
             mapping=mapping,
+            hosts=hosts,
             routing=routing,
             weight=weight,
             tasks_per_node=tasks_per_node,

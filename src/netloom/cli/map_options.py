@@ -21,7 +21,7 @@ Nodes: TypeAlias = Annotated[
 Hosts: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Host names, for --nodes and rank files: line n is node n (default n0 ...).",
+        help="Host names, for --nodes and rank files: line n is node n (default: the network's).",
         rich_help_panel=WHERE,
     ),
 ]

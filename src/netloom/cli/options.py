@@ -84,7 +84,7 @@ RankFileFormat: TypeAlias = Annotated[
 ]
 Hosts: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Host names: line n is node n (default n0 ...).", rich_help_panel=FILES),
+    typer.Option(help="Host names, node 0 first (default: the network's).", rich_help_panel=FILES),
 ]
 
 Paper: TypeAlias = Annotated[

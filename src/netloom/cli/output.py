@@ -69,7 +69,7 @@ def apply_mapping(
         write_mapping(save, result.node_of, result.topology.name)
         lines.append(f"Mapping: {save}")
     if rankfile is not None:
-        names = None if hosts is None else read_hosts(hosts)
+        names = result.topology.node_labels or None if hosts is None else read_hosts(hosts)
         write_rank_file(rankfile, result.node_of, form, names)
         tasks = result.graph.num_tasks
         busiest = int(np.bincount(result.node_of).max())

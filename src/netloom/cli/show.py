@@ -35,7 +35,14 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
         f"channels), mapping {escape(result.mapping_name)}, {escape(result.routing)}"
     )
     screen.print(_figures_table(data))
-    note = "* estimates (lemmas 3 and 4); in % of a channel, offered by the average sending node"
+    note = (
+        "* estimates of the load from which most nodes and the first one are held up while every "
+        "edge carries its share (lemmas 3 and 4); in % of a channel, offered by the average "
+        "sending node"
+    )
+    limit = result.mapped.limit
+    if limit.lemma_3 > limit.upper_bound:
+        note += f"; of most nodes the bound is shown, for lemma 3 says {percent(limit.lemma_3)}"
     if result.random:
         note += f"; better than: of {len(result.random)} random mappings, by the maximum"
     screen.print(f"[dim]{note}[/]")

@@ -60,10 +60,10 @@ def _loop(result: LoopSimulation) -> list[Any]:
         lines.append(f"• {result.left_out}")
     if result.limit is not None:
         lines.append(
-            "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis: an average node "
-            f"saturates at {number(result.limit.average_node)}, the worst at "
-            f"{number(result.limit.worst_node)}; if all sent alike, none could send more than "
-            f"{number(result.limit.upper_bound)}.[/]"
+            "[dim]Traffic in flits/node/cycle, times in cycles. Static analysis estimates that an "
+            f"average node, at its own pace, saturates at {number(result.limit.average_node)}, the "
+            f"worst at {number(result.limit.worst_node)}; if all sent alike, none could send more "
+            f"than {number(result.limit.upper_bound)}.[/]"
         )
     if result.points[-1].programs:
         lines.append(_side_by_side(result))

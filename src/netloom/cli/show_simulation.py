@@ -184,9 +184,8 @@ def _remarks(result: Simulation | NetworkSaturation) -> list[str]:
     if isinstance(result, NetworkSaturation) or result.several:
         bound = largest_bound(network.settings)
         lines.append(
-            f"Traffic in flits/node/cycle, latency in cycles; seed {network.seed}. With this "
-            f"routing and these ends, no more than {number(bound.load)} can be carried: "
-            f"{bound.what}."
+            f"Traffic in flits/node/cycle, latency in cycles; seed {network.seed}. "
+            f"{bound.sentence[0].upper()}{bound.sentence[1:]}."
         )
     return lines
 

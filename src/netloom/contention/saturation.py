@@ -9,7 +9,10 @@ Lemmas 3, 4 and 5 are *estimates*, although the thesis calls the last two bounds
 one of all paths that meet a path p move at a time, but paths that meet p on different channels
 can move at once. (On a line of five nodes with paths 0→2, 1→3, 2→4 the middle path meets both
 others; lemma 4 says 1/3, yet 1/2 is sustained.) What cannot be exceeded is the load at which the
-most heavily loaded channel is busy all the time, ``upper_bound``.
+most heavily loaded channel is busy all the time, ``upper_bound``. Where most paths meet few others
+but some channel is busy, lemma 3 says more than that, and the average node is given the bound. (The
+lemma can hold there of a program whose nodes each go at their own pace: most send more than those
+whose paths cross the busy channel, so that edges no longer carry their shares.)
 """
 
 from __future__ import annotations
@@ -39,13 +42,15 @@ class Saturation:
     Attributes
     ----------
     average_node
-        Estimate for a typical node (lemma 3): above it most nodes are held up.
+        Estimate for a typical node: above it most nodes are held up. The lesser of lemma 3 and the
+        upper bound.
     worst_node
         Estimate for the node held up most (lemma 4): below it no node is.
     upper_bound
         Never exceeded: at this load the busiest channel is busy all the time.
     node_estimate
-        float64[num_nodes], lemma 5 for each node that sends; NaN for the others.
+        float64[num_nodes], the lesser of lemma 5 and ``node_bound`` for each node that sends; NaN
+        for the others.
     node_bound
         float64[num_nodes]: the node's own traffic at which, every edge carrying its share, the
         busiest channel on its paths is full; NaN for nodes that do not send.
@@ -53,6 +58,8 @@ class Saturation:
         float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
     mean_weight
         B̄, the weight that the average sending node injects.
+    lemma_3
+        What lemma 3 says of the average node, even if that is above the upper bound.
     """
 
     average_node: float
@@ -62,6 +69,7 @@ class Saturation:
     node_bound: NDArray[np.float64]
     node_share: NDArray[np.float64]
     mean_weight: float
+    lemma_3: float
 
 
 def saturation(
@@ -120,14 +128,17 @@ def saturation(
     estimate = _least(alone / weight, source, num_nodes) * sent
     bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
     idle = sent == 0
+    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
+    upper_bound = mean_sent / float(found.weighted_channel_load.max())
     return Saturation(
-        average_node=mean_sent / float(np.average(contending, weights=weight)),
+        average_node=min(lemma_3, upper_bound),
         worst_node=mean_sent / most,
-        upper_bound=mean_sent / float(found.weighted_channel_load.max()),
-        node_estimate=np.where(idle, np.nan, estimate),
+        upper_bound=upper_bound,
+        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
         node_bound=np.where(idle, np.nan, bound),
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
+        lemma_3=lemma_3,
     )
 
 

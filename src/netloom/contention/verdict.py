@@ -70,7 +70,7 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
     >>> import numpy as np
     >>> from netloom.contention import Saturation
     >>> one = np.array([0.1])
-    >>> limit = Saturation(0.2, 0.1, 0.3, one, one, np.array([1.0]), 64.0)
+    >>> limit = Saturation(0.2, 0.1, 0.3, one, one, np.array([1.0]), 64.0, 0.2)
     >>> verdict(limit, 0.05, paths_meet=True).level
     'good-enough'
     >>> verdict(limit, 0.15, paths_meet=True).affected_nodes
@@ -117,7 +117,7 @@ def _share(fraction: float | None) -> str:
 
 def _without_load(limit: Saturation) -> str:
     most = f"; above {_share(limit.average_node)} most are (estimates)"
-    if limit.average_node > limit.upper_bound:  # the estimate says less than the bound
+    if limit.lemma_3 >= limit.upper_bound:  # the estimate says less than the bound
         most = " (an estimate)"
     return (
         f"Depends on the load: while the average node offers up to {_share(limit.worst_node)} of a "
@@ -128,6 +128,11 @@ def _without_load(limit: Saturation) -> str:
 
 def _with_load(level: Level, limit: Saturation, offered: float, held_up: int) -> str:
     senders = int(np.count_nonzero(limit.node_share))
+    if limit.lemma_3 >= limit.upper_bound <= offered:
+        return (
+            f"Most nodes affected: {_share(offered)} is offered, and more than "
+            f"{_share(limit.upper_bound)} cannot be carried."
+        )
     start = {
         "good-enough": "Good enough: contention is estimated to begin at "
         f"{_share(limit.worst_node)} of a channel a node, and {_share(offered)} is offered.",

@@ -42,7 +42,8 @@ def allocated_nodes(
     topology
         The network; its broken nodes are left out.
     hosts
-        The host name of each node; ``n0``, ``n1`` … where it is not given.
+        The host name of each node; the network's own names of them where it is not given, or
+        ``n0``, ``n1`` … where it has none.
 
     Returns
     -------
@@ -98,17 +99,30 @@ def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
     return working[working < whole.pes] if isinstance(whole, Omega) else working
 
 
+def node_names(topology: Topology, hosts: Sequence[str] | None = None) -> dict[str, int]:
+    """Return the node of each name that a person may use for one.
+
+    Its name in the network, and its host: of ``hosts``, or ``n0``, ``n1`` … where neither those are
+    given nor the network's nodes have names of their own.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> node_names(mesh(1, 2))
+    {'(0,0)': 0, '(0,1)': 1, 'n0': 0, 'n1': 1}
+    """
+    own = {topology.node_name(node): node for node in range(topology.num_nodes)}
+    if hosts is None and not topology.node_labels:
+        hosts = [f"n{node}" for node in range(topology.num_nodes)]
+    return own | {host: node for node, host in enumerate(hosts or ())}
+
+
 def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -> NDArray[np.int64]:
     """Return the nodes in a list or a file of lists."""
     lines: Iterator[tuple[str, str]] = iter([("nodes", str(nodes))])
     if isfile(nodes):  # noqa: PTH113
         lines = read_lines(nodes, wanted="a list of nodes")
-    number_of: dict[str, int] = {}
-    for node in range(topology.num_nodes):
-        number_of[topology.node_name(node)] = node
-        if hosts is None:
-            number_of[f"n{node}"] = node
-    number_of |= {host: node for node, host in enumerate(hosts or ())}
+    number_of = node_names(topology, hosts)
     found = [
         node
         for where, line in lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,15 +15,25 @@ from netloom.spec import whole_number
 from netloom.textfiles import read_lines, read_text, unwritable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
 
-def read_mapping(path: str | Path) -> NDArray[np.int64]:
+def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> NDArray[np.int64]:
     """Read the node of each task from a mapping file.
 
     A ``.json`` file is an object whose ``node_of`` lists the nodes; any other has one node a
     line, that of task 0 first, where ``#`` starts a comment and blank lines do not count. Whether
     the nodes exist and how often each may occur is for ``check_mapping`` to say.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        The number of each node that has a name. A whole number in the file is a node's number,
+        though it were a name too.
 
     Returns
     -------
@@ -37,8 +48,8 @@ def read_mapping(path: str | Path) -> NDArray[np.int64]:
     path = Path(path)
     wanted = "one node number a line, or netloom's JSON"
     if path.suffix == ".json":
-        return _read_json(path, read_text(path, wanted=wanted))
-    nodes = [whole_number(word, where=where) for where, word in read_lines(path, wanted=wanted)]
+        return _read_json(path, read_text(path, wanted=wanted), names)
+    nodes = [_node(word, names, where) for where, word in read_lines(path, wanted=wanted)]
     if not nodes:
         raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
@@ -85,7 +96,17 @@ def write_text(path: str | Path, text: str) -> None:
         raise unwritable(path, error) from None
 
 
-def _read_json(path: Path, text: str) -> NDArray[np.int64]:
+def _node(word: str, names: Mapping[str, int] | None, where: str) -> int:
+    """Return the node that a word of a mapping file means."""
+    if not names or not re.search(r"[^\s\d+-]", word):
+        return whole_number(word, where=where)
+    if word not in names:
+        known = ", ".join(list(names)[:3])
+        raise InputError(where, f"'{word:.60}'", f"a node's number or name, such as {known}")
+    return names[word]
+
+
+def _read_json(path: Path, text: str, names: Mapping[str, int] | None) -> NDArray[np.int64]:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -96,6 +117,8 @@ def _read_json(path: Path, text: str) -> NDArray[np.int64]:
     if not isinstance(nodes, list) or not nodes:
         raise InputError(str(path), "no list of nodes", _JSON)
     for task, node in enumerate(nodes):
+        if isinstance(node, str) and names and node in names:
+            nodes[task] = node = names[node]
         if type(node) is not int or not 0 <= node < 2**63:
             raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
     return np.array(nodes, dtype=np.int64)

@@ -13,6 +13,8 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -124,6 +126,7 @@ def place(
     seed: int = DEFAULT_SEED,
     tasks_per_node: int = 1,
     topology_name: str = "topology",
+    names: Mapping[str, int] | None = None,
 ) -> NDArray[np.int32]:
     """Return the checked mapping that ``mapping`` names.
 
@@ -139,6 +142,8 @@ def place(
         Most tasks that a node takes.
     topology_name
         Named where the tasks do not fit.
+    names
+        The node of each name that a mapping file may use instead of its number.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def place(
     if not Path(mapping).is_file():
         wanted = "identity, random, a layout such as gray, or a mapping file"
         raise InputError(f"mapping '{mapping}'", "no such name or file", wanted)
-    found = read_mapping(mapping)
+    found = read_mapping(mapping, names)
     return check_mapping(found, num_tasks, num_nodes, tasks_per_node, where=str(mapping))
 
 

@@ -7,6 +7,7 @@ launcher's reader is known to skip: ``how_to_apply`` says what to type.
 
 from __future__ import annotations
 
+import re
 import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
+
+HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
+"""What a host may be called, addresses included: nothing that launchers' files take for more."""
 
 RANKS_A_LINE = 16
 """Ranks on one line of a Cray rank order; any number will do."""
@@ -46,13 +50,14 @@ def rank_file(
         openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation;
         node n is the n-th of the allocation).
     hosts
-        The host name of each node; ``n0``, ``n1`` … where it is not given. ``cray`` needs none.
+        The host name of each node, such as a network's ``node_labels``; ``n0``, ``n1`` … where it
+        is not given. ``cray`` needs none.
 
     Raises
     ------
     InputError
-        If the format is not known, a node has no host name, or a Cray rank order cannot express
-        the mapping.
+        If the format is not known, a node has no host name or one that no host can have, or a Cray
+        rank order cannot express the mapping.
 
     Examples
     --------
@@ -160,6 +165,10 @@ def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str
         raise InputError(
             "hosts", f"{len(hosts)} host names", f"at least {nodes.max() + 1}, one for each node"
         )
+    for node in np.unique(nodes).tolist():
+        if not HOST_NAME.fullmatch(hosts[node]):
+            found = f"'{hosts[node]:.60}', the name of node {node}"
+            raise InputError("hosts", found, "host names: a file of them, a line each")
     return [hosts[node] for node in nodes.tolist()]
 
 

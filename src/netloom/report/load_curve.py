@@ -30,10 +30,11 @@ def simulation_chart(record: Recorded) -> alt.HConcatChart:
     """
     found, bound = record.figures, _bound(record)
     router = found["router"]
+    whose = "any routing" if bound.get("of") == "network" else "this routing"
     words = [
         f"{found['routing']}, {router['name']} router, {router['vcs']} VCs "
         f"of {router['buffer_flits']} flits, packets of {found['packet_flits']['law']} flits",
-        f"With this routing and these ends, at most {bound['load']:.4g} can be carried: "
+        f"With {whose} and these ends, at most {bound['load']:.4g} can be carried: "
         f"{bound['limited_by']}",
     ]
     title = f"{found['traffic']} on {found['topology']}"

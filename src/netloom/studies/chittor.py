@@ -241,7 +241,7 @@ def random_mappings(kind: str, nodes: int, mappings: int) -> RandomMappings:
                 contention.path_length.mean(), contention.path_length.max(),
                 contention.logical_path_length.mean(), loads.mean(), loads.max(),
                 levels.mean(), levels.max(),
-                limit.average_node, limit.worst_node,
+                limit.lemma_3, limit.worst_node,
             )
         )  # fmt: skip
     return RandomMappings(*np.array(found, np.float64).T)
@@ -311,7 +311,7 @@ def _capacity(printed: dict[str, Any]) -> Iterator[Row]:
     graph, net = read(f"all-to-all:{nodes}"), mesh(side, side)
     _, limit = _mapped(net, graph, np.arange(nodes, dtype=np.int32), np.ones(graph.num_edges))
     name = f"saturation of uniform traffic on {net.name}"
-    percent = 100 * limit.average_node
+    percent = 100 * limit.lemma_3
     yield _row(printed, "corollary 5", f"{name} (%)", known["percent"], percent)
     capacity = printed["equation 3.34"]
     found = float(capacity_fraction(percent, average_distance(net)))

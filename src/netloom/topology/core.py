@@ -28,7 +28,10 @@ class Topology:
         int32[num_channels], the nodes that each channel leaves and enters.
     node_labels
         The names of the nodes in the file they were read from; empty where nodes have no name
-        but their number.
+        but their number. Messages call nodes so, and rank files their hosts.
+    node_kinds
+        What the file says that each node is, such as ``host`` or ``switch``; empty where it does
+        not say. See ``kinds``.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Topology:
     channel_source: NDArray[np.int32]
     channel_target: NDArray[np.int32]
     node_labels: tuple[str, ...] = ()
+    node_kinds: tuple[str, ...] = ()
 
     @property
     def num_channels(self) -> int:

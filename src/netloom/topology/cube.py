@@ -112,7 +112,7 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     line_base = (np.cumsum(sizes) - sizes).reshape(-1, 2)
     source, target = _channel_ends(sides, line_channels)
     return Cube(
-        label, num_nodes, source, target, (), sides, closed, strides, line_channels, line_base
+        label, num_nodes, source, target, (), (), sides, closed, strides, line_channels, line_base
     )
 
 

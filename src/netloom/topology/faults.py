@@ -102,6 +102,7 @@ def without(
     found = Faulty(
         f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}",
         whole.num_nodes, whole.channel_source[kept], whole.channel_target[kept], whole.node_labels,
+        whole.node_kinds,
         whole=whole, failed_nodes=tuple(np.flatnonzero(failed).tolist()), whole_channel=kept,
     )  # fmt: skip
     _check_in_one_piece(found)

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Topology:
     """Return a NetworkX graph as a network; an undirected edge becomes two channels.
 
-    Nodes whose labels are exactly 0 … N − 1 keep those numbers; others are numbered in the
-    graph's own order. Channels are sorted by source, then target.
+    Nodes that are exactly 0 … N − 1 in the graph keep those numbers; others are numbered in the
+    graph's own order. A node is called by its attribute ``label`` or ``name``, if all have one and
+    no two the same, otherwise as in the graph. Channels are sorted by source, then target.
+    Attributes ``type``, ``kind`` or ``role`` of nodes say what they are (see ``kinds``).
 
     Raises
     ------
@@ -37,7 +39,11 @@ def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Top
     <graph:networkx: 10 nodes, 30 directed channels>
     """
     directed = graph if graph.is_directed() else graph.to_directed()
-    return _from_edges(list(directed.nodes), list(directed.edges()), name)
+    nodes = list(directed.nodes)
+    marks = {
+        node: {str(k).lower(): str(v) for k, v in directed.nodes[node].items()} for node in nodes
+    }
+    return _from_edges(nodes, list(directed.edges()), name, marks)
 
 
 def read_graph(path: str | Path) -> Topology:
@@ -105,7 +111,10 @@ def _read_edge_list(path: Path) -> Topology:
 
 
 def _from_edges(
-    nodes: list[Hashable], edges: list[tuple[Hashable, Hashable]], name: str
+    nodes: list[Hashable],
+    edges: list[tuple[Hashable, Hashable]],
+    name: str,
+    marks: dict[Hashable, dict[str, str]] | None = None,
 ) -> Topology:
     check_size(len(edges), where=name, what="channels")
     if not nodes:
@@ -123,9 +132,20 @@ def _from_edges(
             raise InputError(name, f"{what}: {labels[a]} -> {labels[b]}", "each channel once")
     plain = labels == list(range(len(labels))) or labels == [str(i) for i in range(len(labels))]
     words = () if plain else tuple(map(str, labels))
-    found = Topology(name, len(labels), pairs[:, 0].copy(), pairs[:, 1].copy(), words)
+    kinds: tuple[str, ...] = ()
+    if marks is not None:
+        named = [_said(marks[label], "label", "name") for label in labels]
+        words = tuple(named) if all(named) and len(set(named)) == len(named) else words
+        kinds = tuple(_said(marks[label], "type", "kind", "role") for label in labels)
+    kinds = kinds if any(kinds) else ()
+    found = Topology(name, len(labels), pairs[:, 0].copy(), pairs[:, 1].copy(), words, kinds)
     _check_connected(found)
     return found
+
+
+def _said(marks: dict[str, str], *names: str) -> str:
+    """Return the first of these attributes that a node has; empty where it has none."""
+    return next((marks[name] for name in names if marks.get(name)), "")
 
 
 def _in_order(nodes: Iterable[Hashable]) -> list[Hashable]:

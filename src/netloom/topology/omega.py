@@ -127,7 +127,7 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
     stages = check_lines(pes, switch_size, where=name)
     source, target = _channel_ends(pes, switch_size, stages)
     num_nodes = 2 * pes + stages * pes // switch_size
-    return Omega(name, num_nodes, source, target, (), pes, switch_size, stages)
+    return Omega(name, num_nodes, source, target, (), (), pes, switch_size, stages)
 
 
 def check_lines(pes: int, switch_size: int, *, where: str = "") -> int:

@@ -137,6 +137,7 @@ class Analysis:
                 "average_node": limit.average_node,
                 "worst_node": limit.worst_node,
                 "upper_bound": limit.upper_bound,
+                "lemma_3": limit.lemma_3,
                 "of_capacity": self._of_capacity(row["dilation"]),
             },
             "offered": self.offered,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from netloom.contention import (
 )
 from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
+from netloom.mapping import read_hosts
 from netloom.progress import patience, track
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import (
@@ -59,6 +61,9 @@ class AnalyzeQuestion(Question):
         What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
     mapping
         ``identity``, ``random``, ``distance:HOPS``, a file, or the array ``node_of``.
+    hosts
+        A file with the host name of each node, a line each, by which a mapping file may name them;
+        otherwise the network's own names, or ``n0``, ``n1`` ….
     routing
         ``default``, ``dimension-order``, ``shortest-path``, ``up-down``, ``layered``,
         ``routes:FILE``, or a routing.
@@ -88,6 +93,7 @@ class AnalyzeQuestion(Question):
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
+    hosts: str | PathLike[str] | None = None
     routing: (
         str
         | InstanceOf[DimensionOrder]
@@ -145,8 +151,9 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     )
     routing = _routing(question.routing, network)
     per_node = question.tasks_per_node
+    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
     node_of = place_program(
-        question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node
+        question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node, hosts=hosts
     )
     with patience(f"Counting the contention of {graph.num_edges:,} paths"):
         mapped = _map(question, graph, network, routing, node_of)

@@ -43,7 +43,7 @@ class Intact:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        bound = {"load": self.bound.load, "limited_by": self.bound.what}
+        bound = self.bound.to_dict()
         return {"routing": self.routing, "throughput_bound": bound, "hops": self.hops}
 
 

@@ -177,7 +177,7 @@ class LatencyPrediction:
             "zero_load_latency": self.points[0].zero_load_latency,
             "saturation_offered": self.saturation,
             "latency_factor": LATENCY_FACTOR,
-            "throughput_bound": {"load": self.bound.load, "limited_by": self.bound.what},
+            "throughput_bound": self.bound.to_dict(),
             "busiest_channel": self.busiest_channel,
             "trust": TRUST,
             "interrupted": self.interrupted,

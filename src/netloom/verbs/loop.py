@@ -284,6 +284,7 @@ def _limit(
     if not (found.path_length > 0).any():
         return None
     limit = saturation(found, source, share, network.topology.num_nodes)
+    limit = replace(limit, average_node=limit.lemma_3)  # each at its own pace: the bound is not its
     known = ("average_node", "worst_node", "upper_bound")  # a task's weight is 1, a node's the mean
     return replace(limit, **{name: getattr(limit, name) / limit.mean_weight for name in known})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,17 +10,21 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.mapping import gray, place
+from netloom.mapping.allocation import node_names
 from netloom.mapping.distance import mapping_with_distance
 from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without, working_nodes
+from netloom.topology.kinds import check_all_compute
 from netloom.verbs.failures import check_working, first_broken
 from netloom.verbs.record import traffic_of
 from netloom.workload import parse_traffic, read
 from netloom.workload.shared import among
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from netloom.workload import ProcessGraph, Traffic
@@ -99,8 +104,8 @@ def find_network(
     Raises
     ------
     InputError
-        If there is no such network, machine, channel or node, or what is broken cuts the network
-        in two.
+        If there is no such network, machine, channel or node, some nodes run no tasks (see
+        ``topology.kinds``), or what is broken cuts the network in two.
 
     Examples
     --------
@@ -118,13 +123,20 @@ def find_network(
     if isinstance(on, Machine):
         on = on.network()
     network = topology(on) if isinstance(on, str) else on
+    check_all_compute(network)
     if failed_channels or failed_nodes:
         network = without(network, channels=failed_channels or "", nodes=failed_nodes or "")
     return network, on_machine
 
 
 def place_program(
-    mapping: Any, graph: ProcessGraph, network: Topology, *, seed: int, tasks_per_node: int
+    mapping: Any,
+    graph: ProcessGraph,
+    network: Topology,
+    *,
+    seed: int,
+    tasks_per_node: int,
+    hosts: Sequence[str] | None = None,
 ) -> NDArray[np.int32]:
     """Return int32[num_tasks], the node of each task.
 
@@ -138,6 +150,8 @@ def place_program(
         The program and the network.
     seed, tasks_per_node
         See ``mapping.place``.
+    hosts
+        The host name of each node, for mapping files; see ``mapping.allocation.node_names``.
 
     Raises
     ------
@@ -162,11 +176,19 @@ def place_program(
         laid_out = find_layout(mapping, graph, network).node_of
         check_working(network, laid_out)
         return laid_out
-    return place_tasks(mapping, graph.num_tasks, network, seed=seed, tasks_per_node=tasks_per_node)
+    return place_tasks(
+        mapping, graph.num_tasks, network, seed=seed, tasks_per_node=tasks_per_node, hosts=hosts
+    )
 
 
 def place_tasks(
-    mapping: Any, num_tasks: int, network: Topology, *, seed: int, tasks_per_node: int
+    mapping: Any,
+    num_tasks: int,
+    network: Topology,
+    *,
+    seed: int,
+    tasks_per_node: int,
+    hosts: Sequence[str] | None = None,
 ) -> NDArray[np.int32]:
     """Return int32[num_tasks], the node of each of so many tasks; see ``place_program``.
 
@@ -197,6 +219,7 @@ def place_tasks(
         seed=seed,
         tasks_per_node=tasks_per_node,
         topology_name=network.name,
+        names=None if named or not isinstance(mapping, str | Path) else node_names(network, hosts),
     )
     node_of: NDArray[np.int32] = nodes[placed]
     check_working(network, node_of)

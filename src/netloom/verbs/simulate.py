@@ -236,10 +236,10 @@ def _advice(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | No
     bound = largest_bound(settings)
     if loads and loads[0] > bound.load:
         lines.append(
-            f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with this "
-            f"routing and these ends (limited by {bound.what}): packets will queue without end and "
-            "latencies not be given; offer less, or change traffic, mapping or routing so that "
-            "less goes there"
+            f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
+            f"{bound.whose} and these ends (limited by {bound.what}): packets will queue without "
+            "end and latencies not be given; offer less, or change traffic, mapping or routing so "
+            "that less goes there"
         )
     router = settings[0].router
     times, flits = router.timing(), router.vcs * router.buffer_flits

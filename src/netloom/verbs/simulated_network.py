@@ -225,11 +225,7 @@ class SimulatedNetwork:
             "routing": first.routing.name,
             "router": {"name": self.router_name} | {name: fields[name] for name in ROUTER_FIELDS},
             "throughput_bounds": {
-                setting.router.switching: {
-                    "load": setting.bound.load,
-                    "limited_by": setting.bound.what,
-                }
-                for setting in self.settings
+                setting.router.switching: setting.bound.to_dict() for setting in self.settings
             },
             "flit_bytes": self.machine.flit_bytes if self.machine else None,
             "cycle_us": self.machine.cycle_us if self.machine else None,

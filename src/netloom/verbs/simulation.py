@@ -155,7 +155,7 @@ class SimulatedLoad:
             "note": self.note,
             "vc_occupancy": run.vc_occupancy.tolist(),
             "histogram": _histogram(run.latency_counts) if shown else None,
-            "throughput_bound": {"load": bound.load, "limited_by": bound.what},
+            "throughput_bound": bound.to_dict(),
             "programs": [program.to_dict() for program in self.programs],
         }
 
@@ -317,7 +317,7 @@ class Search:
             "interrupted": self.interrupted,
             "zero_load_latency": known(found.zero_load_latency),
             "latency_factor": found.latency_factor,
-            "throughput_bound": {"load": bound.load, "limited_by": bound.what},
+            "throughput_bound": bound.to_dict(),
             "cpu_seconds": sum(run.cpu_seconds for run in found.runs),
             "runs": [point.to_dict() for point in self.points],
         }

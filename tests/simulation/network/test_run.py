@@ -13,6 +13,7 @@ from netloom.simulation.network import (
     run_network,
     throughput_bound,
 )
+from netloom.simulation.network.bound import _channel_loads
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 
@@ -188,3 +189,25 @@ def test_a_large_network_is_not_measured_before_far_packets_arrive():
     found = run_network(prepared("mesh:64x64", 0.02), Limits())
     assert found.warmup_cycles > 4 * 130  # more than the mean latency of near packets would give
     assert found.measured.hops == pytest.approx(2 * 64 / 3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing", "traffic"),
+    [
+        ("mesh:4x4", "valiant", "uniform-self"), ("torus:4x5", "valiant", "tornado"),
+        ("mesh:4x4", "romm", "transpose"), ("torus:4x4", "romm", "uniform"),
+        ("mesh:4x4", "o1turn", "hot-spot:0.3:5,6"), ("torus:4x3", "dimension-order:0,1", "uniform"),
+        ("torus:4x4", "dimension-order-static-dateline", "bit-complement"),
+    ],
+)  # fmt: skip
+def test_channels_carry_what_was_expected(spec, routing, traffic):
+    load, cycles = 0.05, 40_000
+    run = prepared(spec, load, traffic=traffic, routing=routing, flits="1", vcs=4)
+    expected = _channel_loads(run.engine.topology, run.routing, run.traffic) * load * cycles
+    run.advance(cycles)
+    run.engine.advance(NO_PACKETS, cycles + 1000)
+    assert run.engine.count("delivered") == run.engine.count("created")
+    crossed = run.engine.channel_flits()
+    assert crossed[expected < 1e-6].sum() == 0
+    assert (np.abs(crossed - expected) <= 5 * np.sqrt(expected) + 1e-6).all()
+    assert crossed.sum() == pytest.approx(expected.sum(), rel=0.02)

@@ -1,20 +1,36 @@
 """How much a network could carry at best, whatever its routers do: what every run is held against.
 
-A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing; where
-each pair of nodes has one path, the channels themselves do (Dally & Towles, section 3.3.1).
+A resource that takes one flit a cycle cannot be asked for more. Cuts bound every routing; a routing
+itself is bound by the load that its channels have to expect (Dally & Towles, section 3.3.1), where
+packets draw their way or have one, and by the most even split of the traffic, where routers choose.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.contention import measure
+from netloom.contention.choice import best_split
+from netloom.contention.expected_load import (
+    dimension_order_loads,
+    romm_loads,
+    romm_work,
+    to_every_node,
+    valiant_loads,
+)
 from netloom.routing import DimensionOrder, paths
 from netloom.routing.table import channels_by_port
-from netloom.routing.virtual_channel_tables import DIMENSION_ORDER, STATIC_DATELINE, TABLE
+from netloom.routing.virtual_channel_tables import (
+    ADAPTIVE,
+    DIMENSION_ORDER,
+    O1TURN,
+    STATIC_DATELINE,
+    STICKY_ESCAPE,
+    TABLE,
+    TWO_PHASE,
+)
 from netloom.simulation.network.router import end_channels
 from netloom.topology import Cube
 from netloom.workload.targets import Fixed, HotSpot, Shares, Uniform
@@ -34,6 +50,9 @@ if TYPE_CHECKING:
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""
 
+MOST_BOXES = 2**28
+"""Most nodes of the minimal boxes of all pairs, over which ROMM draws."""
+
 MOST_PARTS = 1024
 """Most parts of a dimension between which cuts are made: their traffic is a square table."""
 
@@ -52,10 +71,37 @@ class Bound:
         resource would have to carry more than it can.
     what
         The resource, in words.
+    kind
+        Both are proved: no run gets past either. ``routing``: what the channels carry with this
+        routing was reckoned too. ``network``: only what holds for every routing was, so that the
+        limit of this one may be lower.
     """
 
     load: float
     what: str
+    kind: Literal["routing", "network"] = "routing"
+
+    @property
+    def sentence(self) -> str:
+        """The limit in words, without a full stop.
+
+        Examples
+        --------
+        >>> Bound(0.25, "channel 0 -> 1").sentence
+        'with this routing and these ends, no more than 0.25 can be carried: channel 0 -> 1'
+        """
+        said = f"with {self.whose} and these ends, no more than {self.load:.4g} can be carried"
+        more = "" if self.kind == "routing" else " (the limit of this routing may be lower)"
+        return f"{said}: {self.what}{more}"
+
+    @property
+    def whose(self) -> str:
+        """Whose limit it is: ``this routing`` or ``any routing``."""
+        return "this routing" if self.kind == "routing" else "any routing"
+
+    def to_dict(self) -> dict[str, float | str]:
+        """Return plain data, for JSON."""
+        return {"load": self.load, "limited_by": self.what, "of": self.kind}
 
 
 def throughput_bound(
@@ -70,11 +116,15 @@ def throughput_bound(
     - on k-ary n-cubes, the channels across every cut between two coordinates, or across every two
       cuts of a ring. These hold for every routing, minimal or not. (A side above ``MOST_PARTS`` is
       cut in that many places only.)
-    - every channel, where the routing leaves no choice: dimension order, as long as no packet goes
-      just half-way round a ring, given routes, tables of one channel each; and where at most
-      ``MOST_PAIRS`` pairs of nodes are to be listed.
+    - every channel, by the load that it has to expect, where routers do not choose: given routes,
+      tables of one channel each, dimension order (half of what goes half-way round a ring goes
+      either way), O1TURN, Valiant, ROMM;
+    - all channels together, where they do: the most even split of the traffic over the ways that
+      packets may take (see ``contention.choice``).
 
-    A packet from a node to itself crosses no network channel, but is injected and ejected.
+    The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed; otherwise the
+    bound is of the kind ``network``. A packet from a node to itself crosses no network channel
+    (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
     Parameters
     ----------
@@ -95,7 +145,7 @@ def throughput_bound(
     >>> net = mesh(8, 8)
     >>> routing = virtual_channel_routing(net, "dimension-order", num_vcs=4)
     >>> throughput_bound(net, routing, parse_traffic("uniform", net), Router())
-    Bound(load=0.4921875, what='the 8 channels from row 3 to row 4')
+    Bound(load=0.4921875, what='the 8 channels from row 3 to row 4', kind='routing')
     >>> throughput_bound(net, routing, parse_traffic("hot-spot:0.2:0", net), Router()).what
     'ejection at node (0,0)'
     """
@@ -109,13 +159,11 @@ def throughput_bound(
     if isinstance(topology, Cube):
         for axis in range(len(topology.sides)):
             found.extend(_cuts(topology, axis, traffic))
-    channel_load = _channel_loads(topology, routing, traffic)
-    if channel_load is not None and len(channel_load):
-        channel = _first_largest(channel_load)
-        named = f"channel {topology.channel_name(channel)}"
-        found.append((float(channel_load[channel]), named))
+    fullest = max(load for load, _ in found)
+    own = _of_routing(topology, routing, traffic, fullest)
+    found.extend(own or [])
     fullest, what = found[_first_largest(np.array([load for load, _ in found]))]
-    return Bound(1 / fullest, what)
+    return Bound(1 / fullest, what, "network" if own is None else "routing")
 
 
 def listed_pairs(traffic: Traffic) -> int:
@@ -240,25 +288,109 @@ def _cut_name(
     return f"{counted} {'out of' if outwards else 'into'} {nodes}{of}"
 
 
+def _of_routing(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic, fullest: float
+) -> list[tuple[float, str]] | None:
+    """Return the load of the routing's fullest channels at load 1, and their name.
+
+    Empty where some way to use the routing loads nothing more than ``fullest``; None where the
+    loads are not to be had.
+    """
+    load = _channel_loads(topology, routing, traffic)
+    if load is not None:
+        if not len(load):
+            return []
+        channel = _first_largest(load)
+        return [(float(load[channel]), f"channel {topology.channel_name(channel)}")]
+    if routing.tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
+        return None
+    if isinstance(topology, Cube) and routing.tables.kind in (ADAPTIVE, STICKY_ESCAPE):
+        orders = _both_orders(topology)
+        attained = _in_orders(topology, orders, traffic)
+        if attained is not None and attained.max(initial=0) <= fullest / SAME:
+            return []
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    source, target, weight = traffic.matrix()
+    apart = source != target
+    if not apart.any():
+        return []
+    sent = weight[apart] * traffic.rate.sum()
+    split = best_split(routing, source[apart], target[apart], sent)
+    if split is None:
+        return None
+    dearest = _first_largest(split.prices)
+    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
+    name = f"{many} channels such as {topology.channel_name(dearest)}"
+    if many == 1:
+        name = f"channel {topology.channel_name(dearest)}"
+    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
+    return [(split.least, f"{name}, however packets choose their ways{doubt}")]
+
+
+def _both_orders(topology: Cube) -> list[DimensionOrder]:
+    dimensions = tuple(range(len(topology.sides)))
+    return [DimensionOrder(dimensions[::-1]), DimensionOrder(dimensions)]
+
+
+def _in_orders(
+    topology: Cube, orders: list[DimensionOrder], traffic: Traffic
+) -> NDArray[np.float64] | None:
+    """Return the mean load of each channel over some orders of the dimensions."""
+    parts = _parts(traffic.law, traffic.rate)
+    if parts is None:
+        return None
+    alike, (source, target, weight) = parts
+    loads = [dimension_order_loads(topology, order, source, target, weight) for order in orders]
+    if alike.any():
+        loads += [to_every_node(topology, order, alike) for order in orders]
+    return np.asarray(np.sum(loads, axis=0) / len(orders))
+
+
+def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Shares] | None:
+    """Return what each node sends to every node alike, and pairs of nodes for the rest, if few.
+
+    What a node sends to itself is not exact: in dimension order it crosses no channel.
+    """
+    nodes = np.arange(len(rate), dtype=np.int32)
+    if isinstance(law, Uniform):
+        none = np.zeros(0, np.int32)
+        return rate / (law.num_nodes - (not law.to_self)), Shares(none, none, np.zeros(0))
+    if isinstance(law, HotSpot):
+        kept, cold, warm = _split(law, rate)
+        base, hot = _parts(law.base, kept), law.hot_nodes
+        if base is None or len(rate) * len(hot) > MOST_PAIRS:
+            return None
+        alike, pairs = base
+        source = np.concatenate([pairs.source, np.repeat(nodes, len(hot))])
+        target = np.concatenate([pairs.target, np.tile(hot, len(nodes))])
+        weight = np.concatenate([pairs.weight, np.repeat(cold + warm, len(hot))])
+        return alike, Shares(source, target, weight)
+    if _listed(law, len(rate)) > MOST_PAIRS:
+        return None
+    source, target, share = law.shares(0, len(rate))
+    return np.zeros(len(rate)), Shares(source, target, rate[source] * share)
+
+
 def _channel_loads(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
 ) -> NDArray[np.float64] | None:
-    """Return float64[num_channels], flits a cycle at load 1, where every pair has one path."""
+    """Return float64[num_channels], flits a cycle at load 1, where routers do not choose."""
     tables = routing.tables
-    in_order = tables.kind in (DIMENSION_ORDER, STATIC_DATELINE)
-    if not (in_order or routing.routes or tables.kind == TABLE):
+    if isinstance(topology, Cube) and tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
+        order = DimensionOrder(tuple(tables.order.tolist()))
+        if tables.kind != TWO_PHASE:
+            return _in_orders(topology, [order], traffic)
+        if not routing.minimal:
+            received = _received(traffic.law, traffic.rate)
+            return valiant_loads(topology, order, traffic.rate, received)
+        return _romm(topology, order, traffic)
+    if isinstance(topology, Cube) and tables.kind == O1TURN and not routing.uses_credits:
+        return _in_orders(topology, _both_orders(topology), traffic)
+    if not (routing.routes or tables.kind == TABLE) or listed_pairs(traffic) > MOST_PAIRS:
         return None
-    if listed_pairs(traffic) > MOST_PAIRS:
-        return None
-    if in_order and isinstance(traffic.law, Uniform):
-        return None  # all channels of a cut carry alike, so that the cuts say as much
     source, target, weight = traffic.matrix()
     sent = Shares(source, target, weight * traffic.rate.sum())
-    if in_order:
-        if _half_way(tables, sent):
-            return None
-        order = DimensionOrder(tuple(tables.order.tolist()))
-        return measure(topology, order, source, target, sent.weight).weighted_channel_load
     if routing.routes is None:
         return _table_loads(topology, tables, sent)
     routed = paths(topology, routing.routes, source, target)
@@ -266,13 +398,13 @@ def _channel_loads(
     return np.bincount(routed.channels, by_hop, minlength=topology.num_channels).astype(np.float64)
 
 
-def _half_way(tables: RouteTables, sent: Shares) -> bool:
-    """Whether any pair is half-way round a ring apart, where a coin decides between two ways."""
-    axes = len(tables.sides)
-    rings = np.flatnonzero(tables.wraps & (tables.sides % 2 == 0))
-    at = tables.coordinates.reshape(-1, axes)[:, rings]
-    apart = np.abs(at[sent.source] - at[sent.target])
-    return bool((2 * apart == tables.sides[rings]).any())
+def _romm(topology: Cube, order: DimensionOrder, traffic: Traffic) -> NDArray[np.float64] | None:
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    source, target, weight = traffic.matrix()
+    if romm_work(topology, source, target) > MOST_BOXES:
+        return None
+    return romm_loads(topology, order, source, target, weight * traffic.rate.sum())
 
 
 def _table_loads(

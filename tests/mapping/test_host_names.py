@@ -1,0 +1,108 @@
+"""A network's labels are the names of its hosts: in rank files, mapping files and messages."""
+
+import networkx as nx
+import pytest
+from typer.testing import CliRunner
+
+import netloom as nl
+from netloom.cli.app import app
+from netloom.errors import InputError
+from netloom.mapping.allocation import allocated_nodes, node_names
+from netloom.topology import graph_topology, mesh, read_graph, without
+
+NAMES = ["ada", "bob", "cat", "dan"]
+
+
+@pytest.fixture
+def ring(tmp_path):
+    """A ring of four hosts in GraphML, called by an attribute of theirs."""
+    graph = nx.cycle_graph(4)
+    nx.set_node_attributes(graph, dict(enumerate(NAMES)), "label")
+    nx.write_graphml(graph, tmp_path / "ring.graphml")
+    return tmp_path / "ring.graphml"
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    return done.exit_code, done.output + str(done.exception or "")
+
+
+def test_labels_of_a_file_are_names(ring):
+    found = read_graph(ring)
+    assert found.node_labels == tuple(NAMES)
+    assert found.channel_name(0) == "ada -> bob"
+    by_id = graph_topology(nx.relabel_nodes(nx.cycle_graph(4), dict(enumerate(NAMES))))
+    assert by_id.node_labels == tuple(NAMES)
+    alike = nx.cycle_graph(4)
+    nx.set_node_attributes(alike, "host", "label")  # the same for all: no names
+    assert graph_topology(alike).node_labels == ()
+
+
+def test_rank_files_use_them(ring, tmp_path):
+    ranks, hosts = tmp_path / "ranks", tmp_path / "hosts"
+    asked = ("analyze", "ring:4", "--on", f"graph:{ring}", "--random-mappings", 0, "--rankfile",
+             ranks, "--rankfile-format", "slurm")  # fmt: skip
+    code, out = run(*asked)
+    assert code == 0, out
+    assert ranks.read_text().split() == NAMES
+    hosts.write_text("h1\nh2\nh3\nh4\n")
+    assert run(*asked, "--hosts", hosts)[0] == 0
+    assert ranks.read_text().split() == ["h1", "h2", "h3", "h4"]
+    # what was written by names can be read again, by those of --hosts too
+    ranks.write_text("h4\nh3\nh2\nh1\n")
+    out = tmp_path / "m.json"
+    code, said = run(*asked, "--hosts", hosts, "--mapping", ranks, "--save-mapping", out)
+    assert code == 0, said
+    assert nl.analyze("ring:4", f"graph:{ring}", mapping=str(out)).node_of.tolist() == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [("dan\ncat # late\nada\nbob\n", "txt"), ("3\ncat\n0\n1\n", "txt"),
+     ('{"node_of": ["dan", 2, "ada", "bob"]}', "json")],
+)  # fmt: skip
+def test_mapping_files_may_use_them(ring, tmp_path, text, suffix):
+    path = tmp_path / f"mapping.{suffix}"
+    path.write_text(text)
+    on = f"graph:{ring}"
+    found = nl.analyze("ring:4", on, mapping=str(path), random_mappings=0)
+    assert found.node_of.tolist() == [3, 2, 0, 1]
+    runs = [
+        nl.simulate(on, app="ring:4", mapping=given, load=0.1, cycles=100)
+        for given in (str(path), [3, 2, 0, 1], "identity")
+    ]
+    targets = [run.network.traffic.matrix().target.tolist() for run in runs]
+    assert targets[0] == targets[1] != targets[2]
+
+
+def test_names_of_networks_without_any(tmp_path):
+    path = tmp_path / "mapping"
+    path.write_text("n3\n(0,1)\n0\n2\n")
+    found = nl.analyze("ring:4", "mesh:2x2", mapping=str(path), random_mappings=0)
+    assert found.node_of.tolist() == [3, 1, 0, 2]
+    broken = without(mesh(2, 2), nodes="3")
+    with pytest.raises(InputError, match="task 0 on node 3, which failed"):
+        nl.analyze("ring:4", broken, mapping=str(path), tasks_per_node=2)
+
+
+def test_a_name_that_nobody_has(ring, tmp_path):
+    path = tmp_path / "mapping"
+    path.write_text("ada\nn1\n")
+    with pytest.raises(InputError, match="mapping:2: found 'n1'; expected a node's number or name"):
+        nl.analyze("ring:2", f"graph:{ring}", mapping=str(path))
+
+
+def test_a_label_is_never_taken_for_a_number_of_another():
+    found = graph_topology(nx.relabel_nodes(nx.path_graph(2), {0: "n1", 1: "n0"}))
+    assert node_names(found) == {"n1": 0, "n0": 1}
+    assert allocated_nodes("n1", found).tolist() == [0]
+
+
+def test_a_label_that_no_host_can_have(tmp_path):
+    graph = nx.relabel_nodes(nx.path_graph(2), {0: "rack 1", 1: "rack 2"})
+    nx.write_graphml(graph, tmp_path / "net.graphml")
+    asked = ("analyze", "ring:2", "--on", f"graph:{tmp_path / 'net.graphml'}",
+             "--rankfile", tmp_path / "ranks")  # fmt: skip
+    code, out = run(*asked)
+    assert code != 0
+    assert "'rack 1', the name of node 0" in out
