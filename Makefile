@@ -1,10 +1,10 @@
-# make demo | test | lint | docs | bench | browser: each sets up what it needs first (Python >= 3.11).
+# make demo | test | attack | wheel | lint | docs | bench | browser: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test browser lint docs bench clean
+.PHONY: demo test attack wheel browser lint docs bench clean
 
 demo: $(READY)
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
@@ -20,8 +20,17 @@ demo: $(READY)
 	@$(BIN)/netloom report out/torus-vs-mesh.sqlite -o out/torus-vs-mesh.html
 
 # all processors; the tests of one file stay together
-test: lint
+test: lint wheel
 	$(BIN)/pytest -n auto --dist loadfile
+
+# the wheel with the lowest versions allowed, and on other Pythons
+wheel: $(READY)
+	@UV=$(BIN)/uv .ci/wheel
+
+# thousands of nonsensical commands and broken files; a few hundred of them are among the tests
+CASES ?= 3000
+attack: $(READY)
+	$(BIN)/python -m tests.attack $(CASES)
 
 # for the tests of pages; where there is none, and it cannot be installed, these are skipped
 browser:

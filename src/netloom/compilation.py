@@ -1,14 +1,83 @@
-"""How kernels are compiled: the decorators of functions that share one hot loop.
+"""How kernels are compiled, and where they are kept: the decorators of all Numba functions.
 
-Such functions take all arrays of a state as one tuple. Counting references to each of them at every
-access costs twenty times what the work does, hence ``_nrt=False``: these functions allocate
-nothing. ``inlined`` ones are compiled into their callers, for the same tuple would be copied at
-every call.
+Functions that share one hot loop take all arrays of a state as one tuple. Counting references to
+each of them at every access costs twenty times what the work does, hence ``_nrt=False``: these
+functions allocate nothing. ``inlined`` ones are compiled into their callers, for the same tuple
+would be copied at every call.
+
+Numba keeps what it has compiled beside the module, else below the user's home. If neither can be
+written (a read-only installation in a container or a batch job), the kernels are kept in a
+temporary folder of the user's own; if there is none, they are compiled by each process anew.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from numba import njit
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-kernel: Any = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
-inlined: Any = njit(cache=True, nogil=True, _nrt=False, forceinline=True)  # type: ignore[call-overload]
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = "NUMBA_CACHE_DIR"
+"""The environment variable that names where kernels are kept; worker processes inherit it."""
+
+_kept = True
+"""Whether compiled kernels can be kept anywhere."""
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a function when it is first called, and keeps it.
+
+    ``options`` are Numba's.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        if not _kept:
+            return numba.njit(**options)(function)
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # Numba found no folder that can be written
+            _keep_elsewhere()
+        return compiled(function)
+
+    return compiled
+
+
+def _keep_elsewhere() -> None:
+    """Let kernels be kept in a temporary folder, or not at all; say so."""
+    global _kept  # noqa: PLW0603 (where kernels are kept is a matter of the process)
+    folder = _own_folder()
+    if folder is None or os.environ.get(FOLDER) == str(folder):
+        _kept = False
+        place = "compiled anew in each process"
+    else:
+        os.environ[FOLDER] = str(folder)
+        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        place = f"kept in {folder}"
+    warnings.warn(
+        f"neither the installation nor the home folder can be written: kernels are {place}; "
+        f"set {FOLDER} to a folder that lasts",
+        stacklevel=2,
+    )
+
+
+def _own_folder() -> Path | None:
+    """Return a temporary folder that nobody else can write, for kernels are code; or None."""
+    try:
+        folder = Path(tempfile.gettempdir(), f"netloom-kernels-{os.getuid()}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except (OSError, AttributeError):  # no folder can be written; a system without user numbers
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return folder if own and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
+
+
+kernel: Any = njit(nogil=True, _nrt=False)
+inlined: Any = njit(nogil=True, _nrt=False, forceinline=True)

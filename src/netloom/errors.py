@@ -7,6 +7,29 @@ is an assertion instead.
 
 from __future__ import annotations
 
+MOST_WHERE, MOST_FOUND, MOST_WANTED = 200, 400, 600
+"""Characters of each part of a message: what users gave is echoed, but not without end."""
+
+
+def one_line(text: str, most: int = MOST_FOUND) -> str:
+    r"""Return text as part of one line: what cannot be printed escaped, a long middle left out.
+
+    Examples
+    --------
+    >>> one_line("a\tb\x1b[31m")
+    'a\\tb\\x1b[31m'
+    >>> one_line("x" * 1000, most=9)
+    'xxxx…xxxx'
+    """
+    if len(text) > most:
+        half = (most - 1) // 2
+        text = f"{text[:half]}…{text[-half:]}"
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+
 
 class InputError(ValueError):
     """A field, file or argument that cannot be used as given.
@@ -29,11 +52,11 @@ class InputError(ValueError):
     """
 
     def __init__(self, where: str, found: str, wanted: str = "") -> None:
-        self.where = where
-        self.found = found
-        self.wanted = wanted
-        hint = f"; expected {wanted}" if wanted else ""
-        super().__init__(f"{where}: found {found}{hint}")
+        self.where = one_line(where, MOST_WHERE)
+        self.found = one_line(found, MOST_FOUND)
+        self.wanted = one_line(wanted, MOST_WANTED)
+        hint = f"; expected {self.wanted}" if wanted else ""
+        super().__init__(f"{self.where}: found {self.found}{hint}")
 
 
 class NoRouteError(InputError):

@@ -9,48 +9,44 @@ from netloom._version import __version__
 from netloom.cli import experiment, options
 from netloom.cli.compile import EPILOG as COMPILE_EPILOG
 from netloom.cli.compile import compile_
+from netloom.cli.edge import run_guarded
 from netloom.cli.hotspot import EPILOG as HOTSPOT_EPILOG
 from netloom.cli.hotspot import hotspot
 from netloom.cli.map import EPILOG as MAP_EPILOG
 from netloom.cli.map import map_
-from netloom.cli.output import apply_mapping, compilation_announced, print_json
+from netloom.cli.output import (
+    advice_shown,
+    apply_mapping,
+    check_files,
+    compilation_announced,
+    print_json,
+)
 from netloom.cli.predict import predict
 from netloom.cli.report import EPILOG as REPORT_EPILOG
 from netloom.cli.report import report
 from netloom.cli.simulate import EPILOG, simulate
 from netloom.cli.study import study
 from netloom.cli.validate import validate
-from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
+
+DOCS = "Documentation: docs/index.md of the source; make docs builds it as a site."
+"""Where to read on."""
 
 app = typer.Typer(
     name="netloom",
     help="Will this parallel program's communication contend on this network, and where?",
+    epilog=f"Example: netloom analyze hypercube:6 --on torus:8x8 --plot hot.png\n\n{DOCS}",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line on standard error and exit code 2."""
-    try:
-        sys.exit(app(standalone_mode=False))
-    except InputError as error:
-        sys.stderr.write(f"netloom: {error}\n")
-        sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
-    except Exception as error:
-        if not hasattr(error, "format_message"):  # only Typer's own usage errors have it
-            raise
-        if said := " ".join(error.format_message().split()):
-            sys.stderr.write(f"netloom: {said}\n")
-        sys.exit(2)
+    """Run the command line and exit; a user's mistake is one line, and exit code 2."""
+    with advice_shown():
+        code = run_guarded(lambda: app(standalone_mode=False))
+    sys.exit(code)
 
 
 def _print_version(wanted: bool) -> None:
@@ -94,10 +90,7 @@ def analyze(
     as_json: options.AsJson = False,
 ) -> None:
     """Tell, without simulating, where a mapped program contends and what limits it."""
-    if plot is not None:
-        from netloom.report.save import check_picture
-
-        check_picture(plot)
+    check_files(plot, (save_mapping, rankfile))
     with compilation_announced():
         from netloom.verbs import analyze as ask
 

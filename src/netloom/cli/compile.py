@@ -11,8 +11,8 @@ import typer
 
 from netloom.cli import compile_options as of
 from netloom.cli import options
-from netloom.cli.output import advice_shown, compilation_announced, print_json
-from netloom.cli.simulate import INTERRUPTED
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -95,7 +95,7 @@ def _compile(pattern: str, given: dict[str, Any], *, as_json: bool) -> None:
     _check_files(**files)
     if given.pop("one_way", False):
         given["both_ways"] = False
-    with compilation_announced(), advice_shown(), _verified():
+    with compilation_announced(), _verified():
         from netloom.verbs import compile_phases
 
         result = compile_phases(pattern, **given)
@@ -145,11 +145,10 @@ def _check_files(
     for picture in (gantt, map_):
         if picture is not None:
             check_picture(picture)
-    for path in (out, programs):
-        if path is not None:
-            check_writable(path)
-    if out is not None and out.is_dir():
-        raise InputError(str(out), "a folder", "a file, such as plan.json")
+    if out is not None:
+        check_writable(out)
+    if programs is not None:
+        check_writable(programs, folder=programs.suffix != ".json")
     if programs is not None and programs.suffix not in ("", ".json"):
         raise InputError(str(programs), f"suffix '{programs.suffix}'", "a .json file or a folder")
 
@@ -162,9 +161,11 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
 
         show(result)
     written = []
+    from netloom.report.save import make_folder
+
     for file in ("out", "programs"):
         if files[file] is not None:
-            _make_folder_of(files[file])
+            make_folder(files[file].parent)
     if files["out"] is not None:
         result.write(files["out"])
         written.append(f"Plan: {files['out']}")
@@ -175,15 +176,6 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
     if not as_json:
         for line in written:
             typer.echo(line)
-
-
-def _make_folder_of(path: Path) -> None:
-    from netloom.textfiles import unwritable
-
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:
@@ -202,18 +194,15 @@ def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -
 
 
 def _write_programs(result: "CompiledPhases", path: Path) -> None:
-    from netloom.textfiles import unwritable
+    from netloom.report.save import make_folder
+    from netloom.textfiles import write_text
 
     programs = result.programs()
-    try:
-        if path.suffix == ".json":
-            lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
-            path.write_text(f"[\n {lines}\n]\n", encoding="utf-8")
-            return
-        path.mkdir(exist_ok=True)
-        width = len(str(len(programs) - 1))
-        for each in programs:
-            file = path / f"node-{each.node:0{width}}.txt"
-            file.write_text(f"{each}\n", encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
+    if path.suffix == ".json":
+        lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
+        write_text(path, f"[\n {lines}\n]\n")
+        return
+    make_folder(path)
+    width = len(str(len(programs) - 1))
+    for each in programs:
+        write_text(path / f"node-{each.node:0{width}}.txt", f"{each}\n")

@@ -7,8 +7,8 @@ import typer
 
 from netloom.cli import hotspot_options as of
 from netloom.cli import options
-from netloom.cli.output import advice_shown, compilation_announced, print_json
-from netloom.cli.simulate import INTERRUPTED
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -64,7 +64,7 @@ def hotspot(
         check_picture(plot)
     defaults = {name: each.default for name, each in signature(hotspot).parameters.items()}
     given = {name: value for name, value in asked.items() if value != defaults[name]}
-    with compilation_announced(), advice_shown():
+    with compilation_announced():
         from netloom.verbs.kinds import KINDS
 
         kind = KINDS[f"hotspot.{what}" if what else "hotspot"]

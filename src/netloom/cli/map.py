@@ -8,14 +8,12 @@ import typer
 
 from netloom.cli import map_options as of
 from netloom.cli import options
-from netloom.cli.output import apply_mapping, compilation_announced, print_json
-from netloom.cli.simulate import INTERRUPTED
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import apply_mapping, check_files, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from netloom.verbs import ProgramMapping
 
 EPILOG = (
@@ -69,7 +67,8 @@ def map_(
         given.pop(name, None)
     if routes is not None:
         given["routes"] = True
-    _check_files(plot, (save_mapping, rankfile, routes), rankfile_format)
+    check_files(plot, (save_mapping, rankfile, routes))
+    _check_format(rankfile_format)
     with compilation_announced():
         from netloom.verbs import find_mapping
 
@@ -90,15 +89,8 @@ def map_(
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_files(plot: Path | None, files: "Sequence[Path | None]", form: str) -> None:
-    """Refuse files that cannot be written, before any work."""
-    if plot is not None:
-        from netloom.report.save import check_picture
-
-        check_picture(plot)
-    for path in files:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(str(path), "a folder that is not there", "a file in one that is")
+def _check_format(form: str) -> None:
+    """Refuse a format of rank files that is none, before any work."""
     if form != signature(map_).parameters["rankfile_format"].default:
         from netloom.mapping import FORMATS
 

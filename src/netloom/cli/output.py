@@ -3,12 +3,14 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import typer
+
+from netloom.errors import InputError
 
 
 def print_json(data: Any) -> None:
@@ -48,12 +50,25 @@ def advice_shown() -> Iterator[None]:
     """Print advice as one line on standard error as soon as it is given."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        sys.stderr.write(f"netloom: {message}\n")
+        sys.stderr.write(f"netloom: {' '.join(str(message).split())}\n")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
+
+
+def check_files(picture: Path | None, others: Iterable[Path | None] = ()) -> None:
+    """Refuse files that cannot be written, before any work is done."""
+    from netloom.report.save import check_picture, check_writable
+
+    if picture is not None:
+        check_picture(picture)
+    for path in others:
+        if path is not None:
+            check_writable(path)
+            if not path.absolute().parent.is_dir():
+                raise InputError(str(path), "a folder that is not there", "a file in one that is")
 
 
 def apply_mapping(

@@ -10,8 +10,8 @@ import typer
 from netloom.cli import options
 from netloom.cli import predict_options as of
 from netloom.cli import simulate_options as router
-from netloom.cli.output import advice_shown, compilation_announced, print_json
-from netloom.cli.simulate import INTERRUPTED
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import compilation_announced, print_json
 from netloom.provenance import DEFAULT_SEED
 
 MOST_CYCLES = 200_000
@@ -158,7 +158,7 @@ def _answer(verb: str, command: Callable[..., None], asked: dict[str, Any]) -> N
         check_picture(plot)
     defaults = {name: each.default for name, each in signature(command).parameters.items()}
     given = {name: value for name, value in asked.items() if value != defaults[name]}
-    with compilation_announced(), advice_shown():
+    with compilation_announced():
         from netloom import verbs
 
         result = getattr(verbs, verb)(**given)

@@ -8,7 +8,8 @@ import typer
 from netloom.cli import options
 from netloom.cli import program_options as program
 from netloom.cli import simulate_options as of
-from netloom.cli.output import advice_shown, compilation_announced, print_json
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 EPILOG = (
     "Example: netloom simulate --on torus:8x8 --traffic tornado --load 0.05:0.6:0.05 --plot c.svg"
 )
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 
 def simulate(
@@ -117,7 +115,7 @@ def simulate(
         if kind.verb != "replay":
             raise InputError("save_messages", f"'{save_messages}'", "a trace, with --trace")
     given = _given(asked)
-    with compilation_announced(), advice_shown():
+    with compilation_announced():
         _check_options(kind, given)
         result = kind.ask(**given)
     if as_json:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from netloom.cli import options
-from netloom.cli.output import advice_shown, compilation_announced, print_json
-from netloom.cli.simulate import INTERRUPTED
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import compilation_announced, print_json
 from netloom.errors import InputError
 
 FIGURES = {
@@ -108,7 +108,7 @@ def _run_exhibit(
     picture = check_picture(_picture_of(name, plot))
     if csv is not None:
         check_table(csv)
-    with compilation_announced(), advice_shown():
+    with compilation_announced():
         try:
             result = recompute(name, quick=quick)
         except KeyboardInterrupt:
@@ -141,7 +141,7 @@ def _run_study(
     from netloom.cli.show_study import show_study
 
     _check_files(name, csv, plot)
-    with compilation_announced(), advice_shown():
+    with compilation_announced():
         from netloom.studies.running import run_study as run
 
         result = run(name, quick=quick, kept=None if csv is None else csv.with_suffix(".jsonl"))

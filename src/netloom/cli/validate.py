@@ -84,10 +84,12 @@ def _written(result: Any, csv: Path | None, markdown: Path | None) -> list[str]:
 
         lines.append(f"Table: {save_table(result.table(), csv)}")
     if markdown is not None:
+        from netloom.report.save import make_folder
         from netloom.studies.validation_page import page
+        from netloom.textfiles import write_text
 
-        markdown.parent.mkdir(parents=True, exist_ok=True)
-        markdown.write_text(page(result), encoding="utf-8")
+        make_folder(markdown.parent)
+        write_text(markdown, page(result))
         lines.append(f"Page: {markdown}")
     return lines
 

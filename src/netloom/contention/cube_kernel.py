@@ -21,15 +21,15 @@ largest load of every 2**j channels of a line, and two overlapping spans cover a
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.dimension_order_kernel import step
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
 
 
-@njit(cache=True)
+@njit()
 def _cover(load, line, length, place, hops, weight):
     """Add one path to a difference array over ``hops`` channels of a line, round its end too."""
     load[line + place, COUNT] += 1
@@ -45,7 +45,7 @@ def _cover(load, line, length, place, hops, weight):
     load[line + beyond, WEIGHT] -= weight
 
 
-@njit(cache=True)
+@njit()
 def _sum_lines(values, length):
     """Turn every line of ``length`` rows into its running sum."""
     for line in range(0, len(values), length):
@@ -53,7 +53,7 @@ def _sum_lines(values, length):
             values[place] += values[place - 1]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     """First pass along one dimension: who crosses, joins and turns onto each channel.
 
@@ -81,7 +81,7 @@ def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
     _sum_lines(join, length)
 
 
-@njit(cache=True)
+@njit()
 def spans(load, length):
     """Largest load of each span of 2**j channels, j = 0, 1 …, clipped at the end of its line."""
     levels = 1
@@ -99,7 +99,7 @@ def spans(load, length):
     return heaviest
 
 
-@njit(cache=True)
+@njit()
 def _heaviest_run(heaviest, first, hops):
     level = 0
     while 2 ** (level + 1) <= hops:
@@ -107,7 +107,7 @@ def _heaviest_run(heaviest, first, hops):
     return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, met):
     """Second pass: add what each path meets along this dimension, and move it to the next.
 

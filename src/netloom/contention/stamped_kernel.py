@@ -5,10 +5,11 @@ will do: routes of the user's own may meet, part and meet again.
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True)
+@njit()
 def count_loads(channels, offsets, weights, load, weighted_load):
     """Add every path, and its weight, to each of its channels."""
     for path in range(len(offsets) - 1):
@@ -17,7 +18,7 @@ def count_loads(channels, offsets, weights, load, weighted_load):
             weighted_load[channels[hop]] += weights[path]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def stamp_paths(channels, offsets, weights, load):
     """Logical path length, paths met and weight met of every path.
 

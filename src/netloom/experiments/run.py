@@ -77,12 +77,21 @@ def run(
 def store_of(file: str | Path, store: str | Path | None = None) -> Path:
     """Return the store of an experiment file: the one named, or the one beside it.
 
+    Raises
+    ------
+    InputError
+        If that is no name of a file.
+
     Examples
     --------
     >>> print(store_of("sweeps/torus.toml"))
     sweeps/torus.sqlite
     """
-    return Path(file).with_suffix(".sqlite") if store is None else Path(store)
+    if store is not None:
+        return Path(store)
+    if not Path(file).name:
+        raise InputError(str(file), "a folder", "an experiment file, .toml")
+    return Path(file).with_suffix(".sqlite")
 
 
 def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> Asked:

@@ -112,11 +112,9 @@ def _fields(kind: Kind) -> dict[str, Any]:
 class _OfPlainData(GenerateJsonSchema):
     """Leaves out what is no plain data: topologies, process graphs and other objects."""
 
-    def json_or_python_schema(self, schema: Any) -> Any:
+    def is_instance_schema(self, schema: Any) -> Any:  # noqa: ARG002
         """Leave out what must be an object of a class."""
-        if schema["python_schema"]["type"] == "is-instance":
-            raise PydanticOmit
-        return super().json_or_python_schema(schema)
+        raise PydanticOmit
 
 
 def _descriptions(question: type[Question]) -> dict[str, str]:

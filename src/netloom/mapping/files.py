@@ -12,7 +12,7 @@ import numpy as np
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.spec import whole_number
-from netloom.textfiles import read_lines, read_text, unwritable
+from netloom.textfiles import read_lines, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,20 +80,6 @@ def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> N
         return
     head = f"# netloom {__version__}: the node on {topology_name} of each task, task 0 first\n"
     write_text(path, head + "".join(f"{node}\n" for node in nodes))
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write ``text`` to ``path``.
-
-    Raises
-    ------
-    InputError
-        If that is not possible.
-    """
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
 
 
 def _node(word: str, names: Mapping[str, int] | None, where: str) -> int:

@@ -15,8 +15,8 @@ rest of the way, a queue, and whether it is in there; room for a route, and for 
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.layered_kernel import leads_to
 from netloom.routing.priced_paths_kernel import find
 
@@ -26,7 +26,7 @@ LESS = 1e-9
 """Relative price by which a path must be cheaper than the one before."""
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def forced(net, sources, targets, weights):
     """Return the weight that each channel carries whatever minimal paths are chosen.
 
@@ -66,7 +66,7 @@ def forced(net, sources, targets, weights):
     return load, used, first, last
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leave(one, hops, wiring, state):
     """Take the waits of the first hops of a path out of the graphs."""
     _, routes, _, layer, uses, waits, closed = state
@@ -80,7 +80,7 @@ def leave(one, hops, wiring, state):
                 closed[level, :] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def enter(one, wiring, state, seeking):
     """Put the waits of a path into the graphs; return False, and do nothing, for a circle."""
     _, routes, lengths, layer, uses, waits, _ = state
@@ -98,7 +98,7 @@ def enter(one, wiring, state, seeking):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def carry(one, weight, state):
     """Put a weight on the channels of a path."""
     load, routes, lengths = state[:3]
@@ -106,7 +106,7 @@ def carry(one, weight, state):
         load[routes[one, hop]] += weight
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def price_all(load, weight, unit, extra):
     """Price each channel: by how much a weight on it raises Σ (load / unit)^12."""
     for channel in range(len(load)):
@@ -114,7 +114,7 @@ def price_all(load, weight, unit, extra):
         extra[channel] = after**12 - before**12
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def may_wait(held, asked, level, wiring, state, seeking):
     """Whether a path may hold one channel and ask for another without closing a circle."""
     waits, closed = state[5], state[6]
@@ -129,7 +129,7 @@ def may_wait(held, asked, level, wiring, state, seeking):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def price_rest(net, spare, source, target):
     """Fill ``rest`` with the lowest price of each node's way to the target, on minimal paths.
 
@@ -157,7 +157,7 @@ def price_rest(net, spare, source, target):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def find_between_waits(net, incoming, wiring, state, spare, ends, level, limit, route):
     """Find the cheapest minimal path whose every wait closes no circle by itself.
 
@@ -197,7 +197,7 @@ def find_between_waits(net, incoming, wiring, state, spare, ends, level, limit, 
     return limit, hops
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def put(one, route, hops, level, wiring, state, seeking):
     """Give a path this route, all in one layer, if that closes no circle."""
     _, routes, lengths, layer = state[:4]
@@ -205,7 +205,7 @@ def put(one, route, hops, level, wiring, state, seeking):
     return enter(one, wiring, state, seeking)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def try_cheaper(one, net, incoming, wiring, state, room, spare, ends, price, limit):
     """Give a path the cheapest route below ``limit`` that is found to close no circle."""
     extra, found, seeking = spare[0], spare[6], spare[7]
@@ -222,7 +222,7 @@ def try_cheaper(one, net, incoming, wiring, state, room, spare, ends, price, lim
     return try_between(one, net, incoming, wiring, state, spare, ends, limit * (1 - LESS))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def try_between(one, net, incoming, wiring, state, spare, ends, limit):
     """As ``try_cheaper``, of the routes whose waits close no circle one by one."""
     found, seeking = spare[6], spare[7]
@@ -235,7 +235,7 @@ def try_between(one, net, incoming, wiring, state, spare, ends, limit):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def reroute(net, incoming, wiring, state, room, spare, sources, targets, weights, turn, unit, all_):
     """Take paths out and put them in again, in turn, each where it costs least.
 

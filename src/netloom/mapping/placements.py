@@ -11,6 +11,7 @@ from netloom.errors import InputError, NotAMappingError
 from netloom.mapping.files import read_mapping
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
+from netloom.textfiles import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,9 +174,10 @@ def place(
         return random_mapping(num_tasks, num_nodes, seed, tasks_per_node)
     if not isinstance(mapping, str | Path):
         return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node)
-    if not Path(mapping).is_file():
+    if (kind := kind_of(mapping)) != "a file":
         wanted = "identity, random, a layout such as gray, or a mapping file"
-        raise InputError(f"mapping '{mapping}'", "no such name or file", wanted)
+        missing = "no such name or file" if kind == "no such file" else kind
+        raise InputError(f"mapping '{mapping}'", missing, wanted)
     found = read_mapping(mapping, names)
     return check_mapping(found, num_tasks, num_nodes, tasks_per_node, where=str(mapping))
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.files import write_text
 from netloom.mapping.placements import check_mapping
 from netloom.spec import MAX_ELEMENTS
-from netloom.textfiles import read_lines
+from netloom.textfiles import read_lines, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom._version import __version__
-from netloom.mapping.files import write_text
+from netloom.textfiles import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path

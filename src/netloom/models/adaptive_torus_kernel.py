@@ -1,9 +1,10 @@
 """The fixed point of Duato's adaptive routing on a torus, and the ways that its messages take."""
 
 import numpy as np
-from numba import njit
 
-kernel = njit(cache=True, nogil=True)
+from netloom.compilation import njit
+
+kernel = njit(nogil=True)
 
 NETWORK, SOURCE, STRETCH, CHANNEL_WAIT, BLOCKED, SERVICE_UNICAST, SERVICE_BROADCAST = range(7)
 """Places of an answer; from ``HELD_FROM`` on, the probabilities of 0 ... V held VCs."""

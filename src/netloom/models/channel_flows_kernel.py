@@ -5,12 +5,12 @@ output port [node, port], the target and the input port of each channel.
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.virtual_channels_kernel import allowed, heading
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def ties(tables, source, target):
     """Return the bits of a coin that decide which way a packet goes."""
     axes, bits = len(tables.order), 0
@@ -24,7 +24,7 @@ def ties(tables, source, target):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def follow(tables, wiring, pair, coin, channels, share):
     """Write the channels of a packet's path and the chance of each VC; return the hops, -1 if not.
 
@@ -60,7 +60,7 @@ def follow(tables, wiring, pair, coin, channels, share):
         hops += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def follow_all(tables, wiring, source, target, aux, most_hops):
     """Return all ways of all pairs: the pair and the weight of each way, hops, channels, shares.
 

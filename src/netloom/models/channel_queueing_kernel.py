@@ -4,7 +4,8 @@
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 CLOSE = 1e-3  # cycles
 CLOSE_ENOUGH = 0.05
@@ -12,7 +13,7 @@ MOST_ITERATIONS = 600
 FAR = 1e6
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def spill(delay, flits, room):
     """Return E[(D - room)+] and E[min(D, room)²] of a delay D.
 
@@ -25,7 +26,7 @@ def spill(delay, flits, room):
     return delay * beyond, 2 * delay * scale * (1 - beyond * (1 + rooms))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_up(channel, share, values, out):
     """Set ``out`` to the sums of the turns' values on each VC of their channels."""
     out[:] = 0.0
@@ -35,7 +36,7 @@ def add_up(channel, share, values, out):
                 out[channel[turn], vc] += values[turn] * share[turn, vc]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mean_of(share, turn, values, channel):
     """Return the mean of the VCs' values as a turn uses them."""
     mean = 0.0
@@ -44,7 +45,7 @@ def mean_of(share, turn, values, channel):
     return mean
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_fronts(net, rate, wait, stall, by_channel, by_pair):
     """Count the packets at the front of buffers, by Little's law, for each channel that they want.
 
@@ -64,7 +65,7 @@ def count_fronts(net, rate, wait, stall, by_channel, by_pair):
             by_pair[2, net.pair[turn]] += rate[turn] * wait[turn]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def update_waits(net, rate, state, held, by_channel, by_pair):
     """Set the waits from the packets that are at other fronts; return the largest change."""
     wait, shared, stall, busy, busy_in = state
@@ -90,7 +91,7 @@ def update_waits(net, rate, state, held, by_channel, by_pair):
     return change
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def update_queues(net, rate, state, queue, further, scratch):
     """Set the waits behind other packets in a buffer; return whether the fronts keep up.
 
@@ -123,7 +124,7 @@ def update_queues(net, rate, state, queue, further, scratch):
     return front.max() < 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def update_stalls(net, state, queue, further):
     """Set how long packets hold their VC without sending; return the largest change."""
     stall = state[2]
@@ -144,7 +145,7 @@ def update_stalls(net, state, queue, further):
     return change
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fixed_point(net, rate):
     """Return each turn's wait with its VC's queue, each turn's stall, and whether there are any."""
     turns, vcs = net.share.shape

@@ -5,13 +5,14 @@ Equation numbers are those of Shahrabi, Ould-Khaoua & Mackenzie 2002. ``model`` 
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 MOST_STEPS = 200
 """Newton needs some ten steps, and about forty where the fixed point is nearly lost."""
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def adaptive_busy(rho, vcs):
     """Return P_a, all adaptive virtual channels of a channel busy (eq. 15), and its derivative.
 
@@ -27,7 +28,7 @@ def adaptive_busy(rho, vcs):
     return value, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def escape_busy(rho, vcs, ways):
     """Return P_d, the adaptive and the deterministic ones busy (eq. 16), and its derivative."""
     partly = ways / vcs
@@ -36,7 +37,7 @@ def escape_busy(rho, vcs, ways):
     return value, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def queue_wait(rate, service, flits):
     """Return the M/G/1 wait with variance (S − M)² (eqs. 18–23 and 28), and its derivative."""
     free = 1.0 - rate * service
@@ -45,7 +46,7 @@ def queue_wait(rate, service, flits):
     return value, rate * (service + above + value) / free
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choices_busy(adaptive, hops_left):
     """Return the sum over hops of P_bj / P_d (eq. 17), and its derivative for P_a.
 
@@ -59,7 +60,7 @@ def choices_busy(adaptive, hops_left):
     return value, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def blocked(rate, service, model):
     """Return W_c times P_b summed over a unicast message's hops, and B_b; derivatives for S."""
     rho = rate * service
@@ -82,14 +83,14 @@ def blocked(rate, service, model):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def source_service(unicast, broadcast, model):
     """Return S_s (eq. 27)."""
     share = model.source_broadcast_share
     return share * broadcast + (1.0 - share) * unicast
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def service_time(rate, model):
     """Return the least fixed point S of eq. 21 at a node's message rate; NaN beyond saturation.
 
@@ -118,7 +119,7 @@ def service_time(rate, model):
     return np.nan
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def multiplexing(rho, vcs):
     """Return V̄ (eq. 31), both sums over ρ so that it is 1 at no load."""
     total = vcs * rho ** (vcs - 1)
@@ -130,7 +131,7 @@ def multiplexing(rho, vcs):
     return squares / total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve(rates, model, found, busy):
     """Fill a row of ``found`` and of ``busy`` (P_v) for each rate; NaN beyond saturation.
 
@@ -164,7 +165,7 @@ def solve(rates, model, found, busy):
         busy[at, model.vcs] = rho**model.vcs
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def saturation(model):
     """Return the largest rate that is not beyond saturation, by bisection below λ_c M = 1."""
     low = 0.0

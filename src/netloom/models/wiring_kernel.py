@@ -1,10 +1,11 @@
 """The smallest peak width over all linear layouts, by dynamic programming over sets of nodes."""
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True)
+@njit()
 def bit_count(word):
     """Return the number of bits set in ``word``."""
     count = 0
@@ -14,7 +15,7 @@ def bit_count(word):
     return count
 
 
-@njit(cache=True)
+@njit()
 def smallest_peak(neighbours):
     """Peak width of the best layout; bit w of ``neighbours[v]`` is set where a link joins v and w.
 

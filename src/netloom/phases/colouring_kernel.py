@@ -1,10 +1,11 @@
 """Edge colouring of connections between senders and receivers."""
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def edge_colouring(one, other, num_processors, colours):
     """Return int64[n], a colour of each connection, none twice at a processor.
 

@@ -1,14 +1,15 @@
 """Items into bins of several resources each, such that bins hold them and cost least together."""
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 EVENNESS = 0.01
 """Worth of even loads, next to the largest one of a bin: where moving one item changes no largest
 load, annealing would walk blindly."""
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def excess_of(held, size, capacity):
     """Return by how much a bin's contents, with one more item, exceed the capacities."""
     over = 0
@@ -17,7 +18,7 @@ def excess_of(held, size, capacity):
     return over
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def height_of(load, weight):
     """Return the cost of a bin with one more item: its largest load, and how even they are."""
     height, squares = 0.0, 0.0
@@ -28,7 +29,7 @@ def height_of(load, weight):
     return height + EVENNESS * squares
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def place(item, into, sign, sizes, weights, held, load):
     """Add an item to a bin, or take it out of it."""
     for kind in range(sizes.shape[1]):
@@ -37,14 +38,14 @@ def place(item, into, sign, sizes, weights, held, load):
         load[into, kind] += sign * weights[item, kind]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def refresh(one, held, load, empty, nothing, capacity, excess, height):
     """Bring what is known of a bin up to date."""
     excess[one] = excess_of(held[one], empty, capacity)
     height[one] = height_of(load[one], nothing)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pack(sizes, weights, capacity, bins, tries, heat, penalty, rng, bin_of):
     """Anneal a packing, moving and swapping items; return its excess over the capacities.
 

@@ -26,7 +26,7 @@ from netloom.phases.timetable import Kind, Timetable
 from netloom.phases.verify import InvalidPlanError, Violation
 from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS
-from netloom.textfiles import read_text, unwritable
+from netloom.textfiles import read_text, write_text
 from netloom.topology import Cube, Topology, topology
 
 if TYPE_CHECKING:
@@ -119,10 +119,7 @@ def write_plan(
         lines = map(json.dumps, programs) if isinstance(programs, list) else None
         fields["programs"] = json.dumps(programs) if lines is None else _block(lines, indent=1)
     text = ",\n".join(f' "{name}": {value}' for name, value in fields.items())
-    try:
-        Path(path).write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
+    write_text(path, f"{{\n{text}\n}}\n")
 
 
 def read_plan(path: str | Path) -> PlanFile:

@@ -7,12 +7,13 @@ at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], wo
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 TOGETHER = 1e-9  # relative difference that rounding may make between equal numbers
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fair_rates(running, first_use, uses, first_user, users, capacity, count, left, rate):
     """Fill the max-min fair rates of the running connections (words per clock), -1 for others.
 
@@ -50,7 +51,7 @@ def fair_rates(running, first_use, uses, first_user, users, capacity, count, lef
                         left[uses[at]] -= least
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
     """Let connections run that may; return how many still wait, moved to the front of ``waiting``.
 
@@ -78,7 +79,7 @@ def admit(waiting, running, exclusive, in_turn, one, other, missing, free):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def flow(
     sequence, exclusive, in_turn, num_processors, one, other, words, first, later, waits,
     first_use, uses, first_user, users, capacity, start, end,

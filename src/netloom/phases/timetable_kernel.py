@@ -8,10 +8,11 @@ connections, none before one that it waits for. ``start``: int64[n].
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def longest_chain(words, first, later, waits):
     """Return the most words of connections that wait for one another."""
     ready, left = np.zeros(len(words), np.int64), waits.copy()
@@ -32,7 +33,7 @@ def longest_chain(words, first, later, waits):
     return longest
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def grouped(one, other, num_processors):
     """Return ``(places, members)``: the connections of each processor, as a ragged array."""
     places = np.zeros(num_processors + 2, np.int64)
@@ -48,7 +49,7 @@ def grouped(one, other, num_processors):
     return places[:-1], members
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def first_allowed(members, taken, waits):
     """Return the first member that is not taken and waits for none, or -1."""
     for connection in members:
@@ -57,7 +58,7 @@ def first_allowed(members, taken, waits):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def greedy_sequence(one, other, words, first, later, waits, num_processors):
     """Fill a sequence as algorithm AS does: the busiest processor's longest connection next.
 
@@ -97,7 +98,7 @@ def greedy_sequence(one, other, words, first, later, waits, num_processors):
     return sequence
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def first_hole(place, end, second_place, second_end, ready, length, begins, finishes):
     """Return the first time from ``ready`` on at which two processors are free for ``length``.
 
@@ -118,7 +119,7 @@ def first_hole(place, end, second_place, second_end, ready, length, begins, fini
             return time
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def occupy(place, end, begin, finish, begins, finishes):
     """Insert a busy time of a processor, which has place to end so far; there is room for it."""
     while end > place and begins[end - 1] > begin:
@@ -127,7 +128,7 @@ def occupy(place, end, begin, finish, begins, finishes):
     begins[end], finishes[end] = begin, finish
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill(sequence, one, other, words, first, later, places, busy, ready, start):
     """Fill ``start``: each connection in its turn in the first hole that is long enough.
 
@@ -151,7 +152,7 @@ def fill(sequence, one, other, words, first, later, places, busy, ready, start):
             ready[later[at]] = max(ready[later[at]], begin + length)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def filled(sequence, one, other, words, first, later, num_processors):
     """Return int64[n], the start of each connection in the timetable of a sequence."""
     places, _ = grouped(one, other, num_processors)
@@ -161,7 +162,7 @@ def filled(sequence, one, other, words, first, later, num_processors):
     return start
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def keeps_order(sequence, position, first, later):
     """Whether no connection of a sequence is before one that it waits for."""
     for place in range(len(sequence)):
@@ -173,7 +174,7 @@ def keeps_order(sequence, position, first, later):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def improve(sequence, one, other, words, first, later, num_processors, bound, tries, rng, start):
     """Anneal a sequence: swap two of it, and look at how many words of its timetable are late.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from errno import EACCES, EISDIR, ENOTDIR
+from errno import EACCES, ENOTDIR
+from functools import cache
 from os import W_OK, access, strerror
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
-from netloom.textfiles import unwritable
+from netloom.textfiles import KINDS, kind_of, replacing, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 FORMATS = (".png", ".svg", ".html")
 TABLES = (".csv", ".parquet")
+
+ENGINE_ADDRESSES = 65 << 30
+"""Bytes of addresses that the JavaScript engine behind pictures (V8) reserves at first."""
 
 
 def check_picture(path: str | Path) -> Path:
@@ -38,8 +42,8 @@ def check_picture(path: str | Path) -> Path:
     return _check(Path(path), FORMATS)
 
 
-def check_writable(path: str | Path) -> Path:
-    """Return the path of a file or folder to write, or refuse it before any work is done.
+def check_writable(path: str | Path, *, folder: bool = False) -> Path:
+    """Return the path of a file, or ``folder``, to write, or refuse it before any work is done.
 
     Folders that are not there yet will be made: the nearest that is must be writable.
 
@@ -54,12 +58,66 @@ def check_writable(path: str | Path) -> Path:
     'plan.json'
     """
     path = Path(path)
-    parent = next(folder for folder in path.absolute().parents if folder.exists())
+    kind = kind_of(path)
+    if kind in KINDS.values() and not (folder and kind == "a folder"):
+        raise InputError(str(path), kind, "a folder" if folder else "a file, or a free name")
+    there = (each for each in path.absolute().parents if kind_of(each) != "no such file")
+    parent = next(there)
+    try:
+        path.absolute().lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # a name too long, a folder that may not be entered
+        raise unwritable(path, error) from None
+    except ValueError:
+        raise InputError(str(path), "a null character", "the name of a file") from None
     if not parent.is_dir():
         raise unwritable(path, NotADirectoryError(ENOTDIR, strerror(ENOTDIR)))
-    if not access(path if path.exists() else parent, W_OK):
+    if not access(path if kind in ("a file", "a folder") else parent, W_OK):
         raise unwritable(path, PermissionError(EACCES, strerror(EACCES)))
     return path
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in, unless it is there.
+
+    Raises
+    ------
+    InputError
+        If that is not possible.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
+@cache
+def check_address_space() -> None:
+    """Refuse to draw where the JavaScript engine that draws would end the whole process.
+
+    It reserves addresses, not memory, when it starts; a limit on them (``ulimit -v``, or a batch
+    system's) makes it abort without a word that says why.
+
+    Raises
+    ------
+    InputError
+        If the process may not reserve as many addresses as it needs.
+    """
+    try:
+        from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # a system without such limits
+        return
+    limit = getrlimit(RLIMIT_AS)[0]
+    if limit == RLIM_INFINITY:
+        return
+    try:
+        mmap(-1, ENGINE_ADDRESSES, flags=MAP_PRIVATE | MAP_ANONYMOUS, prot=0).close()
+    except OSError:
+        found = f"a limit of {limit / 2**30:.3g} GiB of addresses, which pictures do not fit in"
+        wanted = f"ulimit -v unlimited, or {ENGINE_ADDRESSES >> 30} GiB more than the program takes"
+        raise InputError("picture", found, wanted) from None
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
@@ -71,11 +129,10 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
         If the suffix is none of these, or the file cannot be written.
     """
     path = check_picture(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
-    except OSError as error:
-        raise unwritable(path, error) from None
+    check_address_space()
+    make_folder(path.parent)
+    with replacing(path) as new:
+        chart.save(str(new), scale_factor=2.0, inline=path.suffix == ".html")
     return path
 
 
@@ -104,20 +161,16 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
         If the suffix is neither, or the file cannot be written.
     """
     path = check_table(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    with replacing(path) as new, new.open("wb") as stream:
         if path.suffix == ".csv":
-            table.write_csv(path)
+            table.write_csv(stream)
         else:
-            table.write_parquet(path)
-    except OSError as error:
-        raise unwritable(path, error) from None
+            table.write_parquet(stream)
     return path
 
 
 def _check(path: Path, suffixes: Sequence[str]) -> Path:
     if path.suffix not in suffixes:
         raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(suffixes)}")
-    if path.is_dir():
-        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
     return check_writable(path)

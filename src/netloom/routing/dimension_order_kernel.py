@@ -5,10 +5,11 @@ first channel of each dimension and direction, and the order in which dimensions
 """
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True)
+@njit()
 def travel(start, end, side, wrap):
     """Direction (0 forward, 1 backward) and hops from coordinate ``start`` to ``end``."""
     if not wrap:
@@ -19,7 +20,7 @@ def travel(start, end, side, wrap):
     return 1, side - forward
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def step(tables, axis, node, target):
     """Where a packet at ``node`` goes along ``axis`` on its way to ``target``.
 
@@ -39,7 +40,7 @@ def step(tables, axis, node, target):
     return direction, hops, first, place, node + (end - start) * stride
 
 
-@njit(cache=True)
+@njit()
 def path_offsets(tables, sources, targets):
     """Offsets of the ragged array that ``fill_paths`` fills."""
     offsets = np.zeros(len(sources) + 1, np.int64)
@@ -52,7 +53,7 @@ def path_offsets(tables, sources, targets):
     return offsets
 
 
-@njit(cache=True)
+@njit()
 def fill_paths(tables, sources, targets, offsets):
     """Channels of every path, in the order in which they are crossed."""
     channels = np.empty(offsets[-1], np.int32)

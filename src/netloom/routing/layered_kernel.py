@@ -6,15 +6,15 @@ leave each node, and the place of each channel among those. A layer's dependency
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.dimension_order_kernel import step
 from netloom.routing.shortest_path_kernel import distances_to
 
 ONE = np.int64(1)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_detours(
     tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
 ):
@@ -53,7 +53,7 @@ def fill_detours(
     return channels
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def is_open(tables, order, channel_of, node, target, distance, channel_target):
     """Whether an order of dimensions leads nearer to the target at every node of its way there."""
     while node != target:
@@ -64,7 +64,7 @@ def is_open(tables, order, channel_of, node, target, distance, channel_target):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def in_order(tables, order, channel_of, node, target):
     """The channel that dimension order takes from a node, -1 where it is broken or there is none.
 
@@ -77,7 +77,7 @@ def in_order(tables, order, channel_of, node, target):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def assign_layers(offsets, channels, wiring, most_layers):
     """Put every path into the first layer that stays free of circles with it, or into several.
 
@@ -104,7 +104,7 @@ def assign_layers(offsets, channels, wiring, most_layers):
     return layers, count, waits, closed
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def climb(route, wiring, waits, layers, scratch):
     """Begin a path in layer 0 and go on to the next layer wherever a circle would close.
 
@@ -122,7 +122,7 @@ def climb(route, wiring, waits, layers, scratch):
         layers[hop + 1] = layer
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def level_layers(offsets, channels, wiring, layers, num_layers, waits, closed):
     """Move paths, one after the other, to the layer of the fewest hops if that takes them.
 
@@ -143,7 +143,7 @@ def level_layers(offsets, channels, wiring, layers, num_layers, waits, closed):
             layers[hops] = least
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_path(route, wiring, waits, closed, scratch):
     """Add the dependencies of a path to a layer's graph, all or none; return whether they are in.
 
@@ -172,7 +172,7 @@ def add_path(route, wiring, waits, closed, scratch):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def leads_to(start, goal, wiring, waits, scratch):
     """Whether ``goal`` is waited for, at any number of removes, by what holds ``start``."""
     channel_target, out_offsets, out_channels, _ = wiring

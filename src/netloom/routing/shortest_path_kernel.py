@@ -1,10 +1,11 @@
 """Shortest paths on any directed graph: one breadth-first search backwards from each target."""
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True)
+@njit()
 def distances_to(target, channel_source, in_offsets, in_channels, distance, queue):
     """Fill ``distance`` with every node's hops to ``target``, -1 where there is no way."""
     distance[:] = -1
@@ -22,7 +23,7 @@ def distances_to(target, channel_source, in_offsets, in_channels, distance, queu
                 tail += 1
 
 
-@njit(cache=True)
+@njit()
 def path_lengths(by_target, sources, targets, channel_source, in_offsets, in_channels, num_nodes):
     """Hops of every path, -1 where there is no way; ``by_target`` visits paths target by target."""
     lengths = np.empty(len(sources), np.int32)
@@ -37,7 +38,7 @@ def path_lengths(by_target, sources, targets, channel_source, in_offsets, in_cha
     return lengths
 
 
-@njit(cache=True)
+@njit()
 def fill_paths(
     by_target, sources, targets, offsets, ends, in_offsets, in_channels, out_offsets, out_channels
 ):
@@ -66,7 +67,7 @@ def fill_paths(
     return channels
 
 
-@njit(cache=True)
+@njit()
 def table_waits(ends, in_offsets, in_channels, out_offsets, out_channels):
     """Which channels a packet may hold while it asks for which, under the table of ``fill_paths``.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +12,11 @@ from netloom._version import __version__
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.ragged import Paths
 from netloom.spec import whole_number
-from netloom.textfiles import read_lines, unwritable
+from netloom.textfiles import read_lines, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -130,10 +130,7 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     for number, source in enumerate(first.tolist()):
         visited = topology.channel_target[routes.routes[number]].tolist()
         lines.append(" ".join(map(str, [source, *visited])))
-    try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from None
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def routed_paths(

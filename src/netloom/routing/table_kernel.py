@@ -5,14 +5,14 @@ channel that leaves a node by a port.
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.shortest_path_kernel import distances_to
 
 ONE = np.int64(1)
 
 
-@njit(cache=True)
+@njit()
 def shortest_table(out_port, ends, in_offsets, in_channels, out_offsets, out_channels):
     """At every node, the lowest-numbered channel that leads one hop nearer to the target."""
     channel_source, channel_target = ends
@@ -31,7 +31,7 @@ def shortest_table(out_port, ends, in_offsets, in_channels, out_offsets, out_cha
     return table
 
 
-@njit(cache=True)
+@njit()
 def stranded(table, out_port, channel_source, in_offsets, in_channels):
     """Return a (node, target) from which some choices never lead to the target, or (-1, -1).
 
@@ -67,7 +67,7 @@ def stranded(table, out_port, channel_source, in_offsets, in_channels):
     return -1, -1
 
 
-@njit(cache=True)
+@njit()
 def table_waits(table, channel_at, channel_target):
     """For every channel, the ports that a packet may ask for while it holds that channel."""
     waits = np.zeros(len(channel_target), np.int64)

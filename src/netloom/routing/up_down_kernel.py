@@ -5,12 +5,12 @@
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.shortest_path_kernel import distances_to
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def distance_sums(samples, channel_source, in_offsets, in_channels):
     """Sum of the hops from every node to all samples; hops of nodes that cannot are left out."""
     num_nodes = len(in_offsets) - 1
@@ -24,7 +24,7 @@ def distance_sums(samples, channel_source, in_offsets, in_channels):
     return sums
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def legal_distances(target, up, channel_source, in_offsets, in_channels, distance, queue):
     """Fill ``distance`` with the hops of the shortest legal path from every state, -1 for none."""
     distance[:] = -1
@@ -47,7 +47,7 @@ def legal_distances(target, up, channel_source, in_offsets, in_channels, distanc
                     tail += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, in_channels):
     """Hops of every path, -1 where there is none; ``by_target`` visits paths target by target."""
     lengths = np.empty(len(sources), np.int32)
@@ -62,7 +62,7 @@ def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, i
     return lengths
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fill_legal(
     by_target, sources, targets, offsets, up, ends, in_offsets, in_channels, out_offsets,
     out_channels,
@@ -94,7 +94,7 @@ def fill_legal(
     return channels
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def following(state, channel, up, channel_target):
     """The state of a packet after a channel, -1 where it may not take that channel."""
     if up[channel]:
@@ -102,7 +102,7 @@ def following(state, channel, up, channel_target):
     return 2 * channel_target[channel] + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def scattered(source, target, node):
     """A number below 2**31 that looks random: the finalizer of SplitMix64 (Steele et al. 2014)."""
     mixed = np.uint64(source) * np.uint64(0x9E3779B97F4A7C15)

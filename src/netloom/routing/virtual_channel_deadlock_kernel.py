@@ -7,14 +7,14 @@ node and input slot that its head is at, and its ``aux``.
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.virtual_channels_kernel import allowed, arrived, heading
 
 SLOTS = 64  # input slots of a node, and some
 
 
-@njit(cache=True)
+@njit()
 def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_vcs, waits):
     """Set ``waits[a, b]`` where a packet may hold a and ask for b, both in escape VCs.
 
@@ -43,7 +43,7 @@ def fill_waits(tables, wiring, coins, by_source, intermediates, minimal, escape_
     return True
 
 
-@njit(cache=True)
+@njit()
 def in_box(tables, source, target, node, coin):
     """Whether a node is in the minimal box of a pair, round a ring as the coin says."""
     axes = len(tables.order)
@@ -59,7 +59,7 @@ def in_box(tables, source, target, node, coin):
     return True
 
 
-@njit(cache=True)
+@njit()
 def follow(tables, wiring, packet, aux, escape_vcs, waits, scratch):
     """Visit every state that a packet can come to; from those in escape VCs, look for waits."""
     num_vcs = tables.num_vcs
@@ -88,7 +88,7 @@ def follow(tables, wiring, packet, aux, escape_vcs, waits, scratch):
     return True
 
 
-@njit(cache=True)
+@njit()
 def look_ahead(tables, wiring, packet, state, held, escape_vcs, waits, scratch):
     """From a state in an escape VC, find the escape VCs asked for next, through any others."""
     num_vcs = tables.num_vcs
@@ -110,14 +110,14 @@ def look_ahead(tables, wiring, packet, state, held, escape_vcs, waits, scratch):
                     count = go(tables, wiring, node, out, after, seen, stack, count, stamps[1])
 
 
-@njit(cache=True)
+@njit()
 def choices(tables, packet, node, slot, aux):
     """The output slots that a packet may ask for in a state, and its ``aux`` from there on."""
     after = arrived(tables, node, aux)
     return allowed(tables, node, slot, packet[0], packet[1], after, packet[2], 0), after
 
 
-@njit(cache=True)
+@njit()
 def go(tables, wiring, node, out, aux, seen, stack, count, stamp):
     """Put the state behind an output slot on a stack."""
     channel = wiring[0][node, out // tables.num_vcs]
@@ -125,7 +125,7 @@ def go(tables, wiring, node, out, aux, seen, stack, count, stamp):
     return push(seen, stack, count, stamp, wiring[2][channel], slot, aux)
 
 
-@njit(cache=True)
+@njit()
 def push(seen, stack, count, stamp, node, slot, aux):
     """Put a state on a stack unless it has been there; return how many are."""
     place = (node * SLOTS + slot) * 2 + (aux < -1)

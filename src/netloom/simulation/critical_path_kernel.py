@@ -1,10 +1,11 @@
 """The longest path through rows that wait for each other."""
 
 import numpy as np
-from numba import njit
+
+from netloom.compilation import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def earliest_ends(start, cycles, after_offsets, after):
     """When each row could end at best: all it waits for, but not before its start, and its cycles.
 

@@ -12,7 +12,7 @@ from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.progress import counting
 from netloom.simulation.side_by_side import run_all
-from netloom.textfiles import read_text, unwritable
+from netloom.textfiles import read_text, unwritable, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,18 +96,14 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         except (ValueError, TypeError, KeyError):
             raise InputError(f"{path}:{number}", "no simulated case", WANTED) from None
     if len(whole) < len(text):
-        _write(path, whole, "w")
+        write_text(path, whole)
     return found
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:
-    _write(path, json.dumps(line) + "\n", "a")
-
-
-def _write(path: Path, text: str, mode: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open(mode, encoding="utf-8") as file:
-            file.write(text)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
     except OSError as error:
         raise unwritable(path, error) from None

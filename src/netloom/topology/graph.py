@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.textfiles import read_lines
+from netloom.textfiles import check_file, read_lines
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
+    from pathlib import Path
 
     import networkx as nx
 
@@ -57,9 +57,7 @@ def read_graph(path: str | Path) -> Topology:
     InputError
         Naming the file, and the line in an edge list, where it cannot be read.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(str(path), "no such file", "a GraphML or edge-list file")
+    path = check_file(path, wanted="a GraphML or edge-list file")
     if path.suffix == ".graphml":
         import networkx as nx
 

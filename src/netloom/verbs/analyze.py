@@ -6,7 +6,7 @@ from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf, model_validator
+from pydantic import Field, model_validator
 
 from netloom.contention import (
     estimate_mesh,
@@ -35,7 +35,7 @@ from netloom.routing import (
 from netloom.topology import Cube, Topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
 from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
 

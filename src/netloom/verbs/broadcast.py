@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.machines import Machine
 from netloom.progress import counting, patience
@@ -20,7 +20,7 @@ from netloom.verbs.network_question import refuse
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import read_traffic
-from netloom.verbs.question import ask
+from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
 from netloom.workload.broadcast import BroadcastTraffic

@@ -6,7 +6,7 @@ from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import DeadlockError
 from netloom.machines import Machine  # noqa: TC001
@@ -28,7 +28,7 @@ from netloom.topology import Topology  # noqa: TC001
 from netloom.verbs.compiled_phases import CompiledPhases, SimulatedPhases
 from netloom.verbs.phase_order import connection_order
 from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph  # noqa: TC001
 

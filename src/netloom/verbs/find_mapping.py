@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.contention import measure, saturation
 from netloom.errors import InputError
@@ -48,7 +48,7 @@ from netloom.verbs.found_mapping import (
 )
 from netloom.verbs.network_question import refuse
 from netloom.verbs.programs import find_network, read_program
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph  # noqa: TC001

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
@@ -23,7 +23,7 @@ from netloom.routing import (
 )
 from netloom.simulation.network.router import PRESETS, Router, router
 from netloom.topology import Topology
-from netloom.verbs.question import Question
+from netloom.verbs.question import InstanceOf, Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -21,7 +21,7 @@ from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
 from netloom.verbs.numbers import parse_positive, plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
-from netloom.verbs.question import ask
+from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload.loops import loops_done
 from netloom.workload.neighbour_patterns import PATTERNS, Pattern, pattern

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.models.channel_flows import follow_flows
@@ -28,7 +28,7 @@ from netloom.verbs.latency_prediction import LATENCY_FACTOR, LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
 from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
-from netloom.verbs.question import ask
+from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph, Traffic

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -24,7 +24,7 @@ from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import parse_sizes
 from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.programs import place_program, read_program
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph
 

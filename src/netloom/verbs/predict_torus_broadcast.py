@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -18,7 +18,7 @@ from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.predict_torus import find_torus
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.torus_broadcast_prediction import TorusBroadcastPrediction
 

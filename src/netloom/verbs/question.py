@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import core_schema
 
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+Thing = TypeVar("Thing")
+
+if TYPE_CHECKING:
+    InstanceOf = Annotated[Thing, ...]
+else:
+
+    @dataclass(frozen=True)
+    class InstanceOf:
+        """An object of a class, whose own fields are not looked at.
+
+        Pydantic's type of this name looks at them, and most of its releases find no names there
+        that are imported for type checkers only.
+        """
+
+        kind: type
+
+        def __class_getitem__(cls, kind: type) -> Any:
+            return Annotated[kind, cls(kind)]
+
+        def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
+            return core_schema.is_instance_schema(self.kind)
 
 
 class Question(BaseModel):

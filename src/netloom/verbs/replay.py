@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -20,7 +20,7 @@ from netloom.topology import Topology
 from netloom.verbs.network_question import refuse
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import find_network, place_tasks
-from netloom.verbs.question import ask
+from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.trace_replay import TraceReplay
 from netloom.workload.goal import read_goal

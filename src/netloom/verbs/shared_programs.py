@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.simulation.paired import paired_ratio
 from netloom.topology.faults import Faulty
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.programs import read_program
-from netloom.verbs.question import Question
+from netloom.verbs.question import InstanceOf, Question
 from netloom.workload import ProcessGraph
 from netloom.workload.shared import SharedProgram, parse_placed, share
 

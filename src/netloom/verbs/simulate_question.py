@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.simulation.network.run import Limits
 from netloom.verbs.network_question import NetworkQuestion
+from netloom.verbs.question import InstanceOf
 from netloom.verbs.shared_programs import ProgramsQuestion
 from netloom.workload import Arrivals, Lengths, Traffic
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field, InstanceOf
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -23,7 +23,7 @@ from netloom.verbs.loop_simulation import silent
 from netloom.verbs.numbers import plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
 from netloom.verbs.programs import place_program, read_program
-from netloom.verbs.question import ask
+from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph
 from netloom.workload.protocols import Protocol, coherence, request_reply

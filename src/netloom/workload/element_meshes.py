@@ -14,6 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
+from netloom.textfiles import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,8 +168,7 @@ def optional_package(name: str) -> Any:
 
 def _cells(path: Path) -> list[Any]:
     """Return meshio's blocks of cells; what meshio prints goes into the error, if any."""
-    if not path.is_file():
-        raise InputError(str(path), "no such file", MESH_FILE)
+    check_file(path, wanted=MESH_FILE)
     meshio, printed = optional_package("meshio"), StringIO()
     try:
         check_size(path.stat().st_size, where=str(path), what="bytes")

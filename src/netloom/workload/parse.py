@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
+from netloom.textfiles import kind_of
 from netloom.workload import generators, permutations, readers
 from netloom.workload.finite_elements import mesh_interface
 from netloom.workload.openmpi import is_monitoring, read_monitoring
@@ -70,6 +71,8 @@ def read(
     except OSError as error:  # a name too long for a file, a folder that may not be entered
         found = f"'{name[:60]}' ({error.strerror})"
         raise InputError("process graph", found, f"{PATTERNS}; {FILES}") from None
+    if exists and (kind := kind_of(name)) not in ("a file", "a folder"):
+        raise InputError(name, kind, f"{PATTERNS}; {FILES}")
     ending = next((ending for ending in _READERS if name.lower().endswith(ending)), None)
     if messages is not None and (monitoring or ending not in _MATRICES):
         raise InputError("messages", f"a second matrix with '{name}'", "a MatrixMarket file first")

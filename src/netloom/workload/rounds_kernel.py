@@ -6,10 +6,10 @@ of int64[2, rows], even rounds first. ``offsets``, ``after``: what each row of a
 where rows of the round before count from 0, and those of its own round on from there.
 """
 
-from numba import njit
+from netloom.compilation import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def find_open(done, row, number, part_of, first_open, before, is_open):
     """Find the rounds that are complete, part by part: those before the first that is not.
 
@@ -30,7 +30,7 @@ def find_open(done, row, number, part_of, first_open, before, is_open):
             before[here] = done[entry]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def find_gates(made, part_of, opens, offsets, after, times, gates):
     """The first cycle in which a row of the next round of each part can be released.
 
@@ -45,7 +45,7 @@ def find_gates(made, part_of, opens, offsets, after, times, gates):
             gates[part] = min(gates[part], latest)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def least_times(now, done, least, row, number, offsets, after, times, released):
     """The cycle in which each row is released, or the first in which it can be, if it is not yet.
 
@@ -66,7 +66,7 @@ def least_times(now, done, least, row, number, offsets, after, times, released):
         times[turn, here] = ended if ended >= 0 else max(now, latest + least[entry])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def number_waits(first, row, number, offsets, after, numbers, waits_offsets, waits):
     """Number rows on from ``first``; fill in, ragged, the numbers that each of them waits for.
 
@@ -88,7 +88,7 @@ def number_waits(first, row, number, offsets, after, numbers, waits_offsets, wai
         waits_offsets[entry + 1] = size
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def spread(times, row, number, column, found):
     """Put times into a table, a line a round; ``column`` of the rows of a round, -1: none."""
     for entry in range(len(times)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
-from netloom.textfiles import read_text, unwritable
+from netloom.textfiles import check_file, read_text, replacing
 from netloom.workload.traces import EVERYONE, Lists, Trace, listed, ordered_trace
 
 if TYPE_CHECKING:
@@ -155,15 +155,12 @@ def write_trace(trace: Trace, path: str | Path) -> None:
     table = pl.DataFrame(
         {k: v for k, v in columns.items() if k not in optional or np.asarray(v).any()}
     )
-    try:
+    with replacing(path) as new, new.open("wb") as stream:
         if kind == ".parquet":
-            table.write_parquet(path)
-        else:
-            with path.open("wb") as stream:
-                stream.write(f"# tasks: {trace.num_tasks}\n".encode())
-                table.write_csv(stream, separator="\t" if kind == ".tsv" else ",")
-    except OSError as error:
-        raise unwritable(path, error) from None
+            table.write_parquet(stream)
+            return
+        stream.write(f"# tasks: {trace.num_tasks}\n".encode())
+        table.write_csv(stream, separator="\t" if kind == ".tsv" else ",")
 
 
 def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
@@ -203,8 +200,7 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
 def _parquet(path: Path) -> tuple[pl.DataFrame, Where, int]:
     import polars as pl
 
-    if not path.is_file():
-        raise InputError(str(path), "no such file", f"a trace: {FILES}")
+    check_file(path, wanted=f"a trace: {FILES}")
     try:
         table = pl.read_parquet(path)
     except Exception as error:  # noqa: BLE001  # any parser's failure is the file's

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.textfiles import unwritable
+from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,12 +60,11 @@ def write(graph: ProcessGraph, path: str | Path, *, messages: str | Path | None 
         raise InputError(str(path), f"suffix '{path.suffix}'", WRITTEN)
     if messages is not None and (writer is not _write_matrix or Path(messages).suffix != ".mtx"):
         raise InputError("messages", f"'{messages}' with {path}", "two .mtx files")
-    try:
-        writer(graph, path)
-        if messages is not None:
-            _write_matrix(graph, Path(messages), weight="messages")
-    except OSError as error:
-        raise unwritable(error.filename or path, error) from None
+    with replacing(path) as new:
+        writer(graph, new)
+    if messages is not None:
+        with replacing(messages) as new:
+            _write_matrix(graph, new, weight="messages")
 
 
 def _write_matrix(graph: ProcessGraph, path: Path, weight: str = "bytes") -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.textfiles import unwritable
+from netloom.report.save import check_address_space, make_folder
+from netloom.textfiles import replacing, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,17 +30,16 @@ def save_pictures(page: Page, folder: Path) -> list[Path]:
     import vl_convert
 
     paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for place, figure in enumerate(figures_on(page.sections), 1):
-            name = f"{place:02d}-{_slug(figure.title)}"
-            spec = on_white(figure.spec, figure.title)
-            svg, png = folder / f"{name}.svg", folder / f"{name}.png"
-            svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8", newline="\n")
-            png.write_bytes(vl_convert.vegalite_to_png(spec, scale=2.0))
-            paths += [svg, png]
-    except OSError as error:
-        raise unwritable(folder, error) from None
+    make_folder(folder)
+    check_address_space()
+    for place, figure in enumerate(figures_on(page.sections), 1):
+        name = f"{place:02d}-{_slug(figure.title)}"
+        spec = on_white(figure.spec, figure.title)
+        svg, png = folder / f"{name}.svg", folder / f"{name}.png"
+        write_text(svg, vl_convert.vegalite_to_svg(spec))
+        with replacing(png) as new:
+            new.write_bytes(vl_convert.vegalite_to_png(spec, scale=2.0))
+        paths += [svg, png]
     return paths
 
 

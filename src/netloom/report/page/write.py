@@ -9,8 +9,8 @@ from netloom.errors import InputError
 from netloom.report.page.html import render
 from netloom.report.page.pages import page_of
 from netloom.report.page.pictures import save_pictures
-from netloom.report.save import check_writable
-from netloom.textfiles import unwritable
+from netloom.report.save import check_writable, make_folder
+from netloom.textfiles import kind_of, write_text
 from netloom.verbs.recorded import Recorded, record
 
 if TYPE_CHECKING:
@@ -92,11 +92,8 @@ def write_page(page: Page, path: str | Path, pictures: Path | None = None) -> Pa
     """
     path = Path(path)
     text = render(page)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise unwritable(path, error) from None
+    make_folder(path.parent)
+    write_text(path, text)
     if pictures is not None:
         save_pictures(page, pictures)
     return path
@@ -118,8 +115,6 @@ def check_page(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise InputError(str(path), f"suffix '{path.suffix}'", "a page, .html")
-    if path.is_dir():
-        raise InputError(str(path), "a folder", "a file, .html")
     return check_writable(path)
 
 
@@ -131,9 +126,9 @@ def check_folder(path: Path) -> Path:
     InputError
         If it is a file, or nothing can be written there.
     """
-    if path.exists() and not path.is_dir():
-        raise InputError(str(path), "a file", "a folder for pictures")
-    return check_writable(path)
+    if (kind := kind_of(path)) not in ("a folder", "no such file"):
+        raise InputError(str(path), kind, "a folder for pictures")
+    return check_writable(path, folder=True)
 
 
 def sources_of(given: Any) -> Iterable[Source]:
