@@ -1,11 +1,54 @@
 """What netloom raises when a *user* is mistaken.
 
 Every message names the field (or file and line), what was found there and what would be
-right, in one line; the command line prints that line and exits with 2. A bug of netloom's own
-is an assertion instead.
+right, in one line; the command line prints that line and exits with 2. What a message echoes is
+shortened, and control characters in it are escaped. A bug of netloom's own is an assertion instead.
 """
 
 from __future__ import annotations
+
+import re
+
+MOST_QUOTED = 60
+"""Most characters of what is echoed between quotation marks."""
+
+MOST_WORDS = 600
+"""Most characters of what a message says was found, or is expected."""
+
+_QUOTED = re.compile(rf"(?<!\w)(['\"])([^'\"]{{{MOST_QUOTED + 1},}})\1(?!\w)")
+
+
+def shown(text: str, most: int = MOST_QUOTED) -> str:
+    r"""Return text as one line shows it: its middle left out if it is long, nothing but print.
+
+    Control characters, ends of lines and halves of surrogate pairs are written as escapes.
+
+    Examples
+    --------
+    >>> print(shown("a\tb\nc"))
+    a\tb\nc
+    >>> shown("0123456789" * 10, 11)
+    '01234…56789'
+    """
+    text = _cut(text, most)
+    if text.isprintable():
+        return text
+    escaped = (
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+    return _cut("".join(escaped), most)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}…{text[-((most - 1) // 2) :]}"
+
+
+def _one_line(text: str) -> str:
+    """Return a part of a message: what it quotes is shortened, and if need be the rest as well."""
+    text = _QUOTED.sub(lambda found: f"{found[1]}{shown(found[2])}{found[1]}", text)
+    return shown(text, MOST_WORDS)
 
 
 class InputError(ValueError):
@@ -29,11 +72,9 @@ class InputError(ValueError):
     """
 
     def __init__(self, where: str, found: str, wanted: str = "") -> None:
-        self.where = where
-        self.found = found
-        self.wanted = wanted
-        hint = f"; expected {wanted}" if wanted else ""
-        super().__init__(f"{where}: found {found}{hint}")
+        self.where, self.found, self.wanted = map(_one_line, (where, found, wanted))
+        hint = f"; expected {self.wanted}" if wanted else ""
+        super().__init__(f"{self.where}: found {self.found}{hint}")
 
 
 class NoRouteError(InputError):
