@@ -8,10 +8,9 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from netloom.errors import InputError
-from netloom.spec import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,20 +57,170 @@ def check_file(path: str | Path, *, wanted: str) -> Path:
     return Path(path)
 
 
-def read_text(path: str | Path, *, wanted: str) -> str:
+MOST_BYTES = 2**28
+"""Most bytes of a text file."""
+
+MOST_LINE_BYTES = 2**22
+"""Most bytes of a line of a file that is read line by line."""
+
+MOST_BLANK_LINES = 2**20
+"""Most blank lines of such a file."""
+
+MOST_ELEMENTS = 2**22
+"""Most XML elements of a GraphML file."""
+
+MOST_DEPTH = 64
+"""Most XML elements of a GraphML file inside each other."""
+
+CHUNK_BYTES = 2**20
+"""Bytes that are looked at at a time."""
+
+
+def read_text(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -> str:
     """Return the text of a file of moderate size, or say that ``wanted`` was expected.
 
     Raises
     ------
     InputError
-        If there is no such file, it cannot be read or is larger than 256 MiB.
+        If there is no such file, it cannot be read or is larger than ``most_bytes``.
     """
     path = check_file(path, wanted=wanted)
     try:
-        check_size(path.stat().st_size, where=str(path), what="bytes")
-        return path.read_text(encoding="utf-8-sig", errors="replace")
+        with path.open("rb") as stream:
+            data = stream.read(most_bytes + 1)
     except OSError as error:
         raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
+    if len(data) > most_bytes:
+        raise InputError(str(path), f"over {most_bytes} bytes", f"at most {most_bytes}")
+    text = data.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def text_lines(
+    path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES
+) -> Iterator[tuple[int, str]]:
+    r"""Yield number and text of every line of a file, read one at a time.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it cannot be read, or ``check_lines`` refuses it.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "nodes"
+    >>> _ = file.write_text("3\n\n1")
+    >>> list(text_lines(file, wanted="nodes"))
+    [(1, '3\n'), (2, '\n'), (3, '1')]
+    """
+    path = check_file(path, wanted=wanted)
+    try:
+        with path.open("rb") as stream:
+            check_lines(stream, str(path), most_bytes=most_bytes)
+        with path.open(encoding="utf-8-sig", errors="replace") as lines:
+            yield from enumerate(lines, start=1)
+    except OSError as error:
+        raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
+
+
+def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) -> int:
+    r"""Return the size of a text; refuse what would take much memory, or long, to read.
+
+    Parameters
+    ----------
+    stream, where
+        What is to be read, perhaps while it is unpacked; and the name of the file.
+    most_bytes
+        Most bytes in all.
+
+    Raises
+    ------
+    InputError
+        If there are more bytes, a line is longer than ``MOST_LINE_BYTES``, or more than
+        ``MOST_BLANK_LINES`` are blank.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> check_lines(BytesIO(b"0 1\n" * 9), "edges.txt", most_bytes=20)
+    Traceback (most recent call last):
+        ...
+    netloom.errors.InputError: edges.txt: found over 20 bytes of text; expected at most 20
+    """
+    size = line = blank = 0
+    number = 1
+    before = b""
+    while chunk := stream.read(CHUNK_BYTES):
+        size += len(chunk)
+        if size > most_bytes:
+            raise InputError(where, f"over {most_bytes} bytes of text", f"at most {most_bytes}")
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+        line = line + len(chunk) if first < 0 else max(line + first, len(chunk) - last - 1)
+        if line > MOST_LINE_BYTES:
+            found = f"a line of over {MOST_LINE_BYTES} bytes"
+            raise InputError(f"{where}:{number}", found, "shorter lines")
+        number += chunk.count(b"\n")
+        line = line if first < 0 else len(chunk) - last - 1
+        dense = before + chunk.translate(None, b" \t")
+        blank += dense.count(b"\n\n")  # every second of a run of them
+        before = dense[-1:]
+        if 2 * blank > MOST_BLANK_LINES:
+            raise InputError(where, f"over {MOST_BLANK_LINES} blank lines", "fewer")
+    return size
+
+
+def check_graphml(path: Path) -> None:
+    """Refuse a GraphML file that would take far more memory than such graphs need.
+
+    What is no XML is left to the parser that reads it.
+
+    Raises
+    ------
+    InputError
+        If it is larger than ``MOST_BYTES``, defines entities, has more than ``MOST_ELEMENTS`` or
+        one tag of over ``MOST_LINE_BYTES``, or nests deeper than ``MOST_DEPTH``.
+    """
+    from xml.parsers import expat
+
+    depth = count = 0
+
+    def start(*_: object) -> None:
+        nonlocal depth, count
+        depth, count = depth + 1, count + 1
+        if depth > MOST_DEPTH:
+            raise InputError(at(), f"over {MOST_DEPTH} elements inside each other", "GraphML")
+        if count > MOST_ELEMENTS:
+            wanted = f"at most {MOST_ELEMENTS}; an edge list, .mtx or .csv takes more"
+            raise InputError(at(), f"over {MOST_ELEMENTS} XML elements", wanted)
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def entity(name: str, *_: object) -> None:
+        raise InputError(at(), f"an entity '{name}' of its own", "GraphML without entities")
+
+    def at() -> str:
+        return f"{path}:{parser.CurrentLineNumber}"
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.EntityDeclHandler, parser.DefaultHandler = entity, lambda _: None
+    size = 0
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise InputError(str(path), f"over {MOST_BYTES} bytes", f"at most {MOST_BYTES}")
+            try:
+                parser.Parse(chunk)
+            except expat.ExpatError:
+                return
+            if size - parser.CurrentByteIndex > MOST_LINE_BYTES:
+                raise InputError(at(), f"a tag of over {MOST_LINE_BYTES} bytes", "shorter ones")
 
 
 def read_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[str, str]]:
@@ -80,7 +229,7 @@ def read_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[str, str]]:
     Raises
     ------
     InputError
-        As ``read_text`` does.
+        As ``text_lines`` does.
 
     Examples
     --------
@@ -90,7 +239,7 @@ def read_lines(path: str | Path, *, wanted: str) -> Iterator[tuple[str, str]]:
     >>> [(where.split(":")[-1], words) for where, words in read_lines(file, wanted="nodes")]
     [('2', '3'), ('4', '1')]
     """
-    for number, line in enumerate(read_text(path, wanted=wanted).splitlines(), start=1):
+    for number, line in text_lines(path, wanted=wanted):
         words = line.split("#", 1)[0].strip()
         if words:
             yield f"{path}:{number}", words

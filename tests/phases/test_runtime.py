@@ -2,17 +2,21 @@
 
 import sys
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 
 import numpy as np
 import pytest
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
+from netloom.phases import runtime_processes
 from netloom.phases.node_programs import RECEIVE, SEND, NodePhase, node_programs
 from netloom.phases.runtime import run_programs, run_programs_on_mpi
+from netloom.phases.runtime_processes import WorkerLostError, run_in_processes
 from netloom.phases.runtime_worker import BATCH_WORDS, Worker
 from netloom.phases.timetable import schedule
 from netloom.topology import mesh, torus
+from tests.phases import bad_workers
 from tests.phases.by_hand import listed, plan_of
 
 BOTH_WAYS, ONE_WAY = ConSetCosts(), ConSetCosts(both_ways=False)
@@ -228,3 +232,38 @@ def test_mpi_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(InputError, match=r"mpi4py: found .*; expected an installed mpi4py"):
         run_programs_on_mpi(PROGRAMS, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("work", "fault"),
+    [
+        (bad_workers.dies_at_start, "worker 0 died while it started (killed by SIGKILL)"),
+        (bad_workers.dies_later, "worker 0 died while it ran (exit code 0)"),
+        (bad_workers.fails, "worker 0 failed while it ran (MemoryError no more)"),
+    ],
+)
+def test_a_worker_that_dies_is_a_fault_of_one_line(monkeypatch, work, fault):
+    """Data of a megabyte, more than a pipe holds: who dies while it is told hangs nobody."""
+    plan = plan_of([(0, 1), (1, 0)], 10**5, on=mesh(2))
+    programs = node_programs(plan, listed(plan), BOTH_WAYS)
+    data = {number: np.zeros(10**5) for number in range(2)}
+    monkeypatch.setattr(runtime_processes, "_work", work)
+    found = run_programs(programs, plan, data=data, workers=2)
+    assert len(found.faults) == 1
+    assert found.faults[0].replace("worker 1", "worker 0") == fault
+    assert found.words.tolist() == [0, 0]
+
+
+def test_a_worker_that_does_not_start_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(runtime_processes, "_work", bad_workers.never_starts)
+    with pytest.raises(WorkerLostError, match="worker 0 has not started within 0 s"):
+        run_in_processes(None, [[], []], start_seconds=0)
+
+
+def test_a_process_that_cannot_be_started_is_a_fault(monkeypatch):
+    def full(self):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(BaseProcess, "start", full)
+    found = run_programs(PROGRAMS, SMALL, workers=2)
+    assert found.faults == ("worker 0 cannot be started (Resource temporarily unavailable)",)

@@ -103,7 +103,7 @@ def test_a_missing_file_is_named(run):
         ("E\t1\t2\t5 bytes\t1 msgs sent\n", "rank 1; expected the file's own, 0"),
         ("R\t1\t0\t5 bytes\t1 msgs sent\n", "rank 1; expected the file's own, 0"),
         ("E\t0\t3\t5 bytes\t1 msgs sent\n", "rank 3; expected 0 to 2"),
-        ("E\t0\t1\t-5 bytes\t1 msgs sent\n", "'E\t0\t1\t-5 bytes"),
+        ("E\t0\t1\t-5 bytes\t1 msgs sent\n", r"'E\\t0\\t1\\t-5 bytes"),
         ("E\t0\t1\t5 bytes\tx msgs sent\n", "expected 'E<tab>rank<tab>peer"),
         ("E\t0\t1\t5\n", "expected 'E<tab>rank<tab>peer"),
         ("C\t0\t-1\t5 bytes\t1 msgs sent\n", "expected 'E<tab>rank<tab>peer"),

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_POINTS = 1_000_000
 """Most points of an experiment."""
 
+MOST_BYTES = 2**24
+"""Most bytes of an experiment file."""
+
 HEADINGS = ("title", "question")
 """What an experiment file says in words."""
 
@@ -118,7 +121,7 @@ def read_experiment(path: str | Path) -> Experiment:
         Naming the line and the field that is wrong, what was found and what would do.
     """
     path = Path(path)
-    text = read_text(path, wanted="an experiment file, .toml")
+    text = read_text(path, wanted="an experiment file, .toml", most_bytes=MOST_BYTES)
     try:
         whole = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # besides syntax: numbers, or depth, past sense

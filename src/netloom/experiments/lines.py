@@ -56,7 +56,7 @@ def _statements(text: str) -> Iterator[tuple[int, list[str], bool]]:
     """Yield the line, the names and whether it is a head, of every head and key of a file."""
     names: list[str] = []
     line, began, depth, is_head, in_value = 1, 1, 0, False, False
-    for piece in TOKEN.findall(text + "\n"):
+    for piece in (found[0] for found in TOKEN.finditer(text + "\n")):
         if piece == "\n" and not depth:
             if names:
                 yield began, names, is_head

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
     from netloom.topology import Topology
 
-BETWEEN = re.compile(r"[,\s]+(?![^(\[]*[)\]])")
-"""What stands between two nodes: not a comma in ``(0,3)`` or ``n[3-7,9]``."""
+WORD = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\]|[^,\s])+")
+"""What names nodes, between commas and blanks: these may be in ``(0,3)`` or ``n[3-7,9]``."""
+
+MOST_NAMED = 2**24
+"""Most nodes that a list names, each as often as it does."""
 
 MOST_DIGITS = 9
 """Digits of a number that may be a node's."""
@@ -123,13 +126,16 @@ def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -
     if isfile(nodes):  # noqa: PTH113
         lines = read_lines(nodes, wanted="a list of nodes")
     number_of = node_names(topology, hosts)
-    found = [
-        node
-        for where, line in lines
-        for word in BETWEEN.split(line.strip(" \t,"))
-        for node in _nodes(word, number_of, topology, where)
-    ]
-    return np.array(found, np.int64)
+    found: dict[int, None] = {}
+    count = 0
+    for where, line in lines:
+        for word in WORD.findall(line) or [line]:
+            for node in _nodes(word, number_of, topology, where):
+                found[node] = None
+                count += 1
+            if count > MOST_NAMED:
+                raise InputError(where, f"over {MOST_NAMED} nodes", "each node once")
+    return np.array([*found], np.int64)
 
 
 def _nodes(word: str, number_of: dict[str, int], topology: Topology, where: str) -> Iterator[int]:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.phases.runtime_processes import WorkerLostError, run_in_processes
 from netloom.phases.runtime_worker import Network, Report, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from multiprocessing.process import BaseProcess
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 20.0
 """After how long without any message a run is given up."""
-
-POLL_SECONDS = 0.1
-"""How often workers are looked at that may have died."""
 
 MOST_SLEEP = 0.001
 """Longest sleep of an MPI rank that waits for a message, seconds."""
@@ -48,7 +45,7 @@ class Delivery:
         int64[n], how many words of each connection its target received.
     faults
         What was wrong, a line each; empty where every word came to the right place, once, in order
-        and in its phase.
+        and in its phase. A worker that died is the only one.
     received
         The words of each connection, where they were given.
     num_workers
@@ -80,7 +77,8 @@ def run_programs(
 
     Each word says which it is, so that one that goes astray is seen. A send ends when its words
     have been received: no order that needs buffers gets through. What waits for something that
-    does not come is reported after a while, not waited for.
+    does not come is reported after a while, not waited for. If a worker dies, whenever that is,
+    nothing is delivered and the only fault says which and how.
 
     Parameters
     ----------
@@ -130,7 +128,11 @@ def run_programs(
     if network.num_workers == 1:
         reports = [Worker(network, parts[0], 0, _nobody, lambda _: None).run()]
     else:
-        reports = _in_processes(network, parts)
+        try:
+            reports = run_in_processes(network, parts)
+        except WorkerLostError as lost:
+            nothing = np.zeros(len(plan.connections), np.int64)
+            return Delivery(nothing, (str(lost),), None, network.num_workers)
     return _delivery(reports, plan, network)
 
 
@@ -261,65 +263,6 @@ def _delivery(reports: Sequence[Report], plan: Plan, network: Network) -> Delive
 
 def _nobody(worker: int, message: Message) -> None:
     raise AssertionError(f"a message to worker {worker}, which is none: {message}")
-
-
-# Processes.
-
-
-def _in_processes(network: Network, parts: list[list[NodeProgram]]) -> list[Report]:
-    from multiprocessing import get_context
-    from queue import Empty
-
-    fresh = get_context("spawn")  # a copy of a process with threads may not work
-    inboxes: list[Any] = [fresh.Queue() for _ in parts]
-    answers = fresh.Queue()
-    running: list[BaseProcess] = [
-        fresh.Process(target=_work, args=(network, part, number, inboxes, answers), daemon=True)
-        for number, part in enumerate(parts)
-    ]
-    reports: dict[int, Report] = {}
-    try:
-        for process in running:
-            process.start()
-        while len(reports) < len(running):
-            try:
-                number, report = answers.get(timeout=POLL_SECONDS)
-            except Empty:
-                dead = [n for n, each in enumerate(running) if each.exitcode and n not in reports]
-                if dead:
-                    raise RuntimeError(f"worker {dead[0]} died") from None
-            else:
-                reports[number] = report
-        for process in running:
-            process.join()
-    finally:
-        for process in running:
-            if process.is_alive():
-                process.terminate()
-    return [reports[number] for number in range(len(parts))]
-
-
-def _work(
-    network: Network, part: list[NodeProgram], number: int, inboxes: list[Any], answers: Any
-) -> None:
-    """Be a worker, in a process of its own."""
-    from queue import Empty
-
-    def take(seconds: float) -> Message | None:
-        try:
-            message: Message = inboxes[number].get(timeout=seconds)
-        except Empty:
-            return None
-        return message
-
-    def post(worker: int, message: Message) -> None:
-        inboxes[worker].put(message)
-
-    report = Worker(network, part, number, post, take).run()
-    answers.put((number, report))
-    if report.faults:  # nobody may be there to hear the rest
-        for inbox in inboxes:
-            inbox.cancel_join_thread()
 
 
 # MPI.

@@ -99,8 +99,11 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
     InputError
         Naming the file and line of a word that is no node, or of a route that is no path.
     """
-    sequences, places = [], []
+    sequences: list[list[int]] = []
+    places: list[str] = []
     for where, line in read_lines(path, wanted="a file with one route a line"):
+        if len(sequences) > topology.num_nodes**2:
+            break  # one of them is a second route, which is refused below
         sequences.append([whole_number(word, where=where) for word in line.split()])
         places.append(where)
     return source_routes(topology, sequences, name=f"routes:{path}", where=places)

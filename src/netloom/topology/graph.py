@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.textfiles import check_file, read_lines
+from netloom.textfiles import check_file, check_graphml, read_lines
 from netloom.topology.core import Topology
 from netloom.topology.cube import Cube
 
@@ -62,7 +62,10 @@ def read_graph(path: str | Path) -> Topology:
         import networkx as nx
 
         try:
+            check_graphml(path)
             graph = nx.read_graphml(path)
+        except InputError:
+            raise
         except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
             reason = " ".join(str(error).split())
             raise InputError(str(path), f"unreadable GraphML ({reason})") from None
@@ -93,7 +96,7 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int]:
 
 def _read_edge_list(path: Path) -> Topology:
     nodes: dict[Hashable, None] = {}
-    edges: list[tuple[Hashable, Hashable]] = []
+    edges: dict[tuple[Hashable, Hashable], None] = {}
     wanted = "lines such as 'a b' or 'a -> b'"
     for where, line in read_lines(path, wanted=wanted):
         words = line.split()
@@ -102,10 +105,14 @@ def _read_edge_list(path: Path) -> Topology:
             raise InputError(where, f"'{line}'", "'a b' or 'a -> b'")
         source, target = words[0], words[-1]
         nodes.update({source: None, target: None})
-        edges.extend([(source, target)] if one_way else [(source, target), (target, source)])
+        for edge in [(source, target)] if one_way else [(source, target), (target, source)]:
+            if edge in edges and source != target:
+                found = f"the same channel twice: {edge[0]} -> {edge[1]}"
+                raise InputError(where, found, "each channel once")
+            edges[edge] = None
     if not edges:
         raise InputError(str(path), "no links", wanted)
-    return _from_edges(list(nodes), edges, f"graph:{path}")
+    return _from_edges(list(nodes), list(edges), f"graph:{path}")
 
 
 def _from_edges(

@@ -16,10 +16,12 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.textfiles import read_text
+from netloom.textfiles import text_lines
 from netloom.workload.traces import listed, ordered_trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from netloom.workload.traces import Trace
 
     _Queues: TypeAlias = dict[tuple[int, int], deque[int]]  # sends of each source and tag
@@ -182,17 +184,12 @@ def read_goal(
 
 
 def _read(path: Path) -> _Schedule:
-    text = read_text(path, wanted="a GOAL schedule")
-    text = re.sub(r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), text, flags=re.S)
     found = _Schedule()
     rank, opened, seen = -1, 0, set[int]()
     labels: dict[str, int] = {}
     required: list[tuple[str, re.Match[str]]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, words in _code(path):
         where = f"{path}:{number}"
-        words = line.split("//", 1)[0].strip()
-        if not words:
-            continue
         inside = rank >= 0
         if inside and words == "}":
             _resolve(found, labels, required)
@@ -220,6 +217,24 @@ def _read(path: Path) -> _Schedule:
     if not found.operations:
         raise InputError(str(path), "no operations", LINES)
     return found
+
+
+def _code(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and words of every line that says something besides its comments."""
+    opened = 0  # the line in which a comment began that has not ended
+    for number, line in text_lines(path, wanted="a GOAL schedule"):
+        code, at = [], 0
+        while at < len(line):
+            end = line.find("*/" if opened else "/*", at)
+            if not opened:
+                code.append(line[at : end if end >= 0 else None])
+            if end < 0:
+                break
+            opened, at = 0 if opened else number, end + 2
+        if words := "".join(code).split("//", 1)[0].strip():
+            yield number, words
+    if opened:
+        raise InputError(f"{path}:{opened}", "a comment without an end", "a line with '*/'")
 
 
 def _rank(number: str, found: _Schedule, where: str) -> int:

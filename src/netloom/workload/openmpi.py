@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.textfiles import text_lines
 from netloom.workload.process_graph import process_graph
 
 if TYPE_CHECKING:
@@ -145,34 +146,32 @@ def _matches(pattern: Path) -> Iterator[Path]:
 
 def _rows(file: Path, rank: int, num_ranks: int, letters: str) -> NDArray[np.float64]:
     """Return float64[rows, 4] of one file: sender, receiver, bytes, messages."""
-    rows: list[tuple[str, str, str, str]] = []
-    try:
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.startswith(_WORLD):
-                    _check_world(f"{file}:{number}", line, num_ranks)
-                if line.startswith(_SKIPPED) and line.endswith("\n"):
-                    continue
-                row = _ROW.fullmatch(line)
-                if row is None:
-                    raise _unreadable(f"{file}:{number}", line)
-                letter, own, peer, sent, counted = row.group(1, 2, 3, 4, 5)
-                if int(own) != rank:
-                    raise InputError(f"{file}:{number}", f"rank {own}", f"the file's own, {rank}")
-                if int(peer) >= num_ranks:
-                    wanted = f"0 to {num_ranks - 1}, the ranks that have a file"
-                    raise InputError(f"{file}:{number}", f"rank {peer}", wanted)
-                if letter in letters:  # what R fetched came from the peer
-                    ends = (peer, own) if letter == "R" else (own, peer)
-                    rows.append((*ends, sent, counted))
-    except OSError as error:
-        raise InputError(str(file), f"a file that cannot be read ({error.strerror})") from None
+    totals: dict[tuple[int, int], list[int]] = {}  # a line a peer, however often it comes
+    for number, line in text_lines(file, wanted="a file of Open MPI's monitoring"):
+        if line.startswith(_WORLD):
+            _check_world(f"{file}:{number}", line, num_ranks)
+        if line.startswith(_SKIPPED) and line.endswith("\n"):
+            continue
+        row = _ROW.fullmatch(line)
+        if row is None:
+            raise _unreadable(f"{file}:{number}", line)
+        letter, own, peer, sent, counted = row[1], *map(int, row.group(2, 3, 4, 5))
+        if own != rank:
+            raise InputError(f"{file}:{number}", f"rank {own}", f"the file's own, {rank}")
+        if peer >= num_ranks:
+            wanted = f"0 to {num_ranks - 1}, the ranks that have a file"
+            raise InputError(f"{file}:{number}", f"rank {peer}", wanted)
+        if letter in letters:  # what R fetched came from the peer
+            total = totals.setdefault((peer, own) if letter == "R" else (own, peer), [0, 0])
+            total[0] += sent
+            total[1] += counted
+    rows = [(*ends, *total) for ends, total in totals.items()]
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
 def _check_world(where: str, line: str, num_ranks: int) -> None:
     """Refuse a run of more ranks than have a file: the last ones would go unnoticed."""
-    count = len(line.split(","))
+    count = line.count(",") + 1
     if count != num_ranks:
         raise InputError(where, f"{count} ranks in MPI_COMM_WORLD", f"{num_ranks}, one a file")
 

@@ -9,7 +9,7 @@ checked before memory is taken for it.
 from __future__ import annotations
 
 import zipfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import dropwhile, islice
 from math import prod
@@ -20,6 +20,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import MAX_ELEMENTS, check_size, whole_number
+from netloom.textfiles import check_graphml, check_lines
 from netloom.workload.process_graph import (
     ProcessGraph,
     check_edges,
@@ -28,7 +29,7 @@ from netloom.workload.process_graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import networkx as nx
     import polars as pl
@@ -37,11 +38,29 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = NDArray[Any]
     Where: TypeAlias = Callable[[int], str]  # the place of edge i, as the user would look for it
 
-MOST_DEFLATED = 1032
-"""Most bytes that one byte of a gzip file unpacks to."""
-
 MOST_BYTES_AN_EDGE = 32
 """Bytes of an edge in an NPZ file: two numbers of tasks and two weights, eight bytes each."""
+
+MOST_BYTES_A_LINE = 128
+"""Bytes that the line of an entry takes on average at most, in a MatrixMarket file."""
+
+MOST_COMMENT_BYTES = 2**20
+"""Bytes of such a file besides its entries."""
+
+MOST_UNPACKED = 2**26, 100
+"""Bytes that a packed file may unpack to: so many, or so many times its size."""
+
+MOST_REPEATED = 2**20
+"""Most entries of a matrix that has fewer places for them: repeated ones are added up."""
+
+MOST_COLUMNS = 1024
+"""Most columns of a table."""
+
+ARRAYS = {"num_tasks": "iu", "source": "iu", "target": "iu", "bytes": "biuf", "messages": "biuf"}
+"""The arrays of an NPZ file, and the kinds of their dtypes."""
+
+SPARSE = ("format", "shape", "data", "row", "col", "indices", "indptr")
+"""The arrays of a matrix that scipy.sparse stores."""
 
 
 def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) -> ProcessGraph:
@@ -151,12 +170,17 @@ def read_npz(path: str | Path) -> ProcessGraph:
     """
     path = Path(path)
     with _parsing(path, "NPZ"):
-        _check_archive(path)
+        headers = _headers(path)
+        sparse = "format" in headers and "data" in headers
+        wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
+        if not sparse:
+            _check_headers(path, headers)
         with np.load(path, allow_pickle=False) as archive:
-            arrays = {key: np.asarray(archive[key]) for key in archive.files}
-    if "format" in arrays and "data" in arrays:
+            arrays = {key: np.asarray(archive[key]) for key in wanted}
+    if sparse:
         arrays = _sparse_matrix(path, bytes(arrays["format"]))
-    num_tasks = _check_arrays(path, arrays)
+    num_tasks = whole_number(str(int(arrays["num_tasks"])), where=f"{path}, num_tasks", least=1)
+    check_size(num_tasks, where=str(path), what="tasks")
     edges = arrays["source"], arrays["target"], arrays["bytes"], arrays.get("messages")
     check_edges(num_tasks, *edges, where=lambda edge: f"{path}, edge {edge}")
     return _assembled(str(path), num_tasks, *edges)
@@ -186,6 +210,7 @@ def read_graphml(path: str | Path) -> ProcessGraph:
 
     path = Path(path)
     with _parsing(path, "GraphML"):
+        check_graphml(path)
         graph: nx.Graph[str] = nx.read_graphml(path)
     if not graph.is_directed():
         graph = graph.to_directed()
@@ -232,6 +257,7 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
     from scipy.sparse import coo_array
 
     with _parsing(path, "MatrixMarket"):
+        _check_head(path)
         with _opened(path) as stream:
             rows, columns, entries, _, field, _ = mminfo(stream)
         if rows != columns or not rows:
@@ -240,9 +266,12 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
             raise InputError(str(path), "complex entries", "real, integer or pattern")
         check_size(rows, where=str(path), what="tasks")
         check_size(entries, where=str(path), what="entries")
-        packed = MOST_DEFLATED if path.suffix == ".gz" else 1
-        if entries > packed * path.stat().st_size:  # each takes more than a byte
+        size = _check_bytes(path, MOST_BYTES_A_LINE * entries + MOST_COMMENT_BYTES)
+        if entries > size:  # each takes more than a byte
             raise InputError(str(path), "a truncated file", f"{entries} entries, as it says")
+        if entries > max(rows * columns, MOST_REPEATED):
+            found = f"{entries} entries in a {rows} x {columns} matrix"
+            raise InputError(str(path), found, "each place once")
         with _opened(path) as stream:
             matrix = coo_array(mmread(stream, spmatrix=False))
     source, target = matrix.coords
@@ -252,6 +281,42 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
 
     check_weights(matrix.data, what, where)
     return rows, source, target, matrix.data
+
+
+def _check_head(path: Path) -> None:
+    """Refuse a file whose first lines are too long to be those of a matrix."""
+    with ExitStack() as stack:
+        stream = stack.enter_context(_opened(path))
+        if stream is path:
+            stream = stack.enter_context(path.open("rb"))
+        left = MOST_COMMENT_BYTES
+        while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
+            left -= len(line)
+            if left < 0:
+                found = f"over {MOST_COMMENT_BYTES} bytes before its size"
+                raise InputError(str(path), found, "comments no longer than that")
+            if not line:
+                return
+
+
+def _check_bytes(path: Path, most: int) -> int:
+    """Return how many bytes a text has, unpacked; refuse it while it is read if it is too large."""
+    if path.suffix != ".gz":
+        with path.open("rb") as stream:
+            return check_lines(stream, str(path), most_bytes=most)
+    unpacked = _most_unpacked(path)
+    with _opened(path) as stream:
+        try:
+            return check_lines(stream, str(path), most_bytes=min(most, unpacked))
+        except InputError as error:
+            if most <= unpacked or "bytes of text" not in error.found:
+                raise
+            raise InputError(str(path), error.found, "an unpacked file: use gunzip") from None
+
+
+def _most_unpacked(path: Path) -> int:
+    least, times = MOST_UNPACKED
+    return max(least, times * path.stat().st_size)
 
 
 @contextmanager
@@ -272,7 +337,13 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
 
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
     with _parsing(path, "CSV"):
+        with path.open("rb") as stream:
+            check_lines(stream, str(path), most_bytes=MAX_ELEMENTS * MOST_BYTES_AN_EDGE)
         first = _line_number(path, -1)
+        names = next((line for _, line in _data_lines(path)), "")
+        if names.count(separator) >= MOST_COLUMNS:
+            found = f"{names.count(separator) + 1} columns"
+            raise InputError(f"{path}:{first}", found, f"at most {MOST_COLUMNS}")
         num_tasks = _declared_tasks(path, first)
         try:
             table = pl.read_csv(
@@ -347,47 +418,46 @@ def _refuse_longer_rows(path: Path, separator: str) -> None:
             )
 
 
-def _check_archive(path: Path) -> None:
-    """Refuse an archive whose arrays are too large, or larger than the bytes that it holds."""
+def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and dtype of the arrays that are wanted; refuse what is too large to be them."""
+    found = {}
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        check_size(
-            sum(member.file_size for member in members) // MOST_BYTES_AN_EDGE,
-            where=str(path),
-            what="edges",
-        )
+        wanted = {f"{key}.npy": key for key in (*ARRAYS, *SPARSE)}
+        members = [each for each in archive.infolist() if each.filename in wanted]
+        unpacked = sum(member.file_size for member in members)
+        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
+        if unpacked > _most_unpacked(path):
+            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
+            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
         for member in members:
+            where = f"{path}, {member.filename}"
             with archive.open(member) as stream:
                 version = np.lib.format.read_magic(stream)
                 if version != (1, 0):
-                    raise InputError(f"{path}, {member.filename}", f"version {version}", "(1, 0)")
+                    raise InputError(where, f"version {version}", "(1, 0)")
                 shape, _, kind = np.lib.format.read_array_header_1_0(stream)
             if prod(shape) * kind.itemsize > member.file_size:
-                raise InputError(
-                    f"{path}, {member.filename}",
-                    f"an array of {shape} in {member.file_size} bytes",
-                    "all of its entries",
-                )
+                what = f"an array of {shape} in {member.file_size} bytes"
+                raise InputError(where, what, "all of its entries")
+            found[wanted[member.filename]] = shape, kind
+    return found
 
 
-def _check_arrays(path: Path, arrays: dict[str, Numbers]) -> int:
-    """Refuse arrays that are missing, of the wrong kind or unequal; return the number of tasks."""
+def _check_headers(
+    path: Path, headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+) -> None:
+    """Refuse arrays that are missing, of the wrong kind or unequal."""
     wanted = "num_tasks, source, target, bytes (and messages)"
     for key in ("num_tasks", "source", "target", "bytes"):
-        if key not in arrays:
+        if key not in headers:
             raise InputError(str(path), f"no array '{key}'", wanted)
-    num_edges = arrays["source"].size
-    kinds = {"num_tasks": "iu", "source": "iu", "target": "iu", "bytes": "biuf", "messages": "biuf"}
-    for key in (key for key in kinds if key in arrays):
+    num_edges = prod(headers["source"][0])
+    for key in (key for key in ARRAYS if key in headers):
         shape = () if key == "num_tasks" else (num_edges,)
-        if arrays[key].shape != shape or arrays[key].dtype.kind not in kinds[key]:
-            found = f"shape {arrays[key].shape} of {arrays[key].dtype}"
-            whole = "whole numbers" if kinds[key] == "iu" else "real numbers"
+        if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
+            found = f"shape {headers[key][0]} of {headers[key][1]}"
+            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
             raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
-    size = str(int(arrays["num_tasks"]))
-    num_tasks = whole_number(size, where=f"{path}, num_tasks", least=1)
-    check_size(num_tasks, where=str(path), what="tasks")
-    return num_tasks
 
 
 def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:

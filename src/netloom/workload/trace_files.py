@@ -12,7 +12,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
-from netloom.textfiles import check_file, read_text, replacing
+from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
 from netloom.workload.traces import EVERYONE, Lists, Trace, listed, ordered_trace
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ NUMBERS |= {"receive_cycles": 2**31 - 1, "flits": 2**31 - 1, "bytes": 2**53}
 """Columns of numbers, and the largest one of each."""
 
 KNOWN = ("id", "after", "source", "target", *NUMBERS)
+
+MOST_COLUMNS = 1024
+"""Most columns of a table."""
+
+MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
+"""Most rows of a Parquet file: so many a byte, since their ids differ; or so many in any case."""
 
 FILES = ".csv, .tsv or .parquet"
 
@@ -171,7 +177,7 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
     num_tasks = 0
     numbers: list[int] = []
     kept: list[str] = []
-    for number, line in enumerate(read_text(path, wanted=f"a trace: {FILES}").splitlines(), 1):
+    for number, line in text_lines(path, wanted=f"a trace: {FILES}"):
         if line.startswith("#"):
             what, _, count = line[1:].partition(":")
             if what.strip() == "tasks" and not kept:
@@ -179,9 +185,12 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
                 check_size(num_tasks, where=f"{path}:{number}", what="tasks")
         elif line.strip():
             numbers.append(number)
-            kept.append(line)
+            kept.append(line.removesuffix("\n"))
     if not kept:
         raise InputError(str(path), "an empty file", "a line that names the columns, and entries")
+    if kept[0].count(separator) >= MOST_COLUMNS:
+        found = f"{kept[0].count(separator) + 1} columns"
+        raise InputError(f"{path}:{numbers[0]}", found, f"at most {MOST_COLUMNS}")
     try:
         table = pl.read_csv(
             BytesIO("\n".join(kept).encode()), separator=separator, infer_schema=False
@@ -198,15 +207,42 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
 
 
 def _parquet(path: Path) -> tuple[pl.DataFrame, Where, int]:
-    import polars as pl
 
     check_file(path, wanted=f"a trace: {FILES}")
     try:
-        table = pl.read_parquet(path)
+        table = _unpacked(path)
+    except InputError:
+        raise
     except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
         reason = " ".join(str(error).split())
         raise InputError(str(path), f"unreadable Parquet ({reason})") from None
     return _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
+
+
+def _unpacked(path: Path) -> pl.DataFrame:
+    """Read the columns of a Parquet file that are known, if they are no larger than text may be."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(path, glob=False)
+    schema = lazy.collect_schema()
+    if len(schema) > MOST_COLUMNS:
+        raise InputError(str(path), f"{len(schema)} columns", f"at most {MOST_COLUMNS}")
+    rows = int(lazy.select(pl.len()).collect().item())
+    if rows > max(MOST_ROWS_A_BYTE * path.stat().st_size, MOST_SAME_ROWS):
+        found = f"{rows} rows in {path.stat().st_size} bytes"
+        raise InputError(str(path), found, "entries that each have an id of their own")
+    words = [name for name, kind in schema.items() if kind == pl.String and _known(name)]
+    sizes = lazy.select(pl.col(words).str.len_bytes().sum()).collect() if words else pl.DataFrame()
+    largest = max(sizes.row(0), default=0) if words else 0
+    if largest > MOST_BYTES:
+        raise InputError(str(path), f"{largest} bytes of words", f"at most {MOST_BYTES}")
+    unread = [pl.lit(0, pl.Int8).alias(name) for name in schema if not _known(name)]
+    return lazy.with_columns(unread).collect()
+
+
+def _known(name: str) -> bool:
+    name = name.strip().lower()
+    return SPELLINGS.get(name, name) in KNOWN
 
 
 def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
