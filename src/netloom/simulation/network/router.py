@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from netloom.errors import InputError
 from netloom.routing import ports
 from netloom.workload.lengths import LONGEST
@@ -155,6 +157,9 @@ class Router:
         Circuit switching sends a probe there (P = 1), an acknowledgement back, and then the data,
         which neither waits for routes nor for VCs. With reserved VCs heads wait for neither.
 
+        A packet that is longer than a buffer waits for credits besides; see ``credit_wait``. That
+        is exact for whole numbers; of means it is that of a packet of the mean length.
+
         Parameters
         ----------
         hops
@@ -172,11 +177,42 @@ class Router:
         flight = times.injection + hops * times.flit + times.ejection
         if self.switching == "circuit":
             acknowledged = 2 * times.injection_credit + hops * times.credit
-            return routers * head + flight + acknowledged + flight + flits - 1
+            data = flits - 1 + self.credit_wait(hops, flits, head=0)
+            return routers * head + flight + acknowledged + flight + data
         if self.switching == "reserved":
-            return flight + flits - 1
-        waits = routers if self.switching == "store-and-forward" else 0
-        return routers * head + flight + (flits - 1) * (1 + waits)
+            return flight + flits - 1 + self.credit_wait(hops, flits, head=0)
+        if self.switching == "store-and-forward":
+            return routers * (head + flits - 1) + flight + flits - 1
+        return routers * head + flight + flits - 1 + self.credit_wait(hops, flits, head=head)
+
+    def credit_wait(self, hops: float, flits: float, *, head: int) -> float:
+        """Return for how many cycles a lone packet that no buffer holds waits for credits.
+
+        A flit cannot leave before the one B flits ahead of it has left the buffer that it goes
+        to and the credit has come back: a loop of L cycles between two routers, L0 between the
+        source and its router. Its tail is delayed by the longest chain of such waits: it goes
+        round q = ⌊(P − 1) / B⌋ loops, each L − B (L0 − B) cycles longer than B flits in a row. A
+        chain goes round loops of L behind the head's own way through all D routers; one that also
+        goes round the source's m loops from there has the head's waits at m routers only.
+
+        Parameters
+        ----------
+        hops, flits
+            As for ``zero_load_cycles``.
+        head
+            Cycles that the head waits at each router.
+        """
+        times = self.timing()
+        rounds = (np.asarray(flits) - 1) // self.buffer_flits
+        inside = times.flit + times.credit - self.buffer_flits
+        first = times.injection + times.injection_credit - self.buffer_flits
+        behind = np.where(np.asarray(hops) > 0, rounds * inside, 0)
+        at_once = rounds * first - hops * head
+        reach = np.clip(rounds, 1, np.asarray(hops) + 1)
+        by_all = (reach - 1) * inside + (rounds - reach + 1) * first - (hops + 1 - reach) * head
+        most = np.maximum(np.maximum(behind, 0), np.maximum(at_once, by_all))
+        waits = np.where(rounds > 0, most, 0)
+        return waits if waits.ndim else waits.item()  # type: ignore[return-value]
 
 
 PRESETS: dict[str, Router] = {
