@@ -1,5 +1,7 @@
 """Queueing over the channels: by hand, against a plain twin, and against the simulator."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,24 +20,10 @@ from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.router import PRESETS, Router
 from netloom.simulation.network.run import Limits, Run, run_network
 from netloom.topology import mesh, topology, torus
+from netloom.verbs.predict_latency import channel_router
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read
 from netloom.workload.traffic import from_process_graph
 from tests.reference.channel_queueing import path_latencies
-
-
-def described(router):
-    """Return what the model knows of a router of the simulator."""
-    times = router.timing()
-    head = times.head_wait + (0 if router.speculative else 1)
-    return ChannelRouter(
-        vcs=router.vcs,
-        buffer_flits=router.buffer_flits,
-        switching=router.switching,
-        hop_cycles=head + times.flit,
-        end_cycles=head + times.injection + times.ejection,
-        credit_cycles=times.credit,
-        head_cycles=head,
-    )
 
 
 def line_flows(sources, targets, rates, *, vcs, nodes=6):
@@ -70,10 +58,27 @@ def test_an_idle_network_takes_what_the_simulator_says(preset, switching):
     router = PRESETS[preset]
     router = Router(**{**vars(router), "switching": switching, "channel_cycles": 2})
     flows = line_flows([0, 1, 2, 3], [5, 3, 3, 3], np.ones(4), vcs=router.vcs)
-    prepared = prepare_channels(flows, described(router), flits=5)
+    prepared = prepare_channels(flows, channel_router(router), flits=5)
     expected = [router.zero_load_cycles(hops, 5) for hops in (5, 2, 1, 0)]
     assert prepared.zero_load_cycles.tolist() == expected
     assert predict_channels(prepared, 0).path_latency.tolist() == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(PRESETS)), st.integers(1, 12), st.integers(1, 40), st.integers(0, 5),
+    st.integers(0, 3), st.integers(1, 4),
+)  # fmt: skip
+def test_short_buffers_delay_even_a_lone_packet(preset, buffer, flits, channel, credit, stages):
+    """As ``Router`` has it, which is held against the simulator in ``test_engine``."""
+    router = replace(
+        PRESETS[preset], buffer_flits=buffer, channel_cycles=channel, credit_cycles=credit,
+        switch_allocation_cycles=stages,
+    )  # fmt: skip
+    flows = line_flows([0, 1, 2, 3], [5, 3, 3, 3], np.ones(4), vcs=router.vcs)
+    prepared = prepare_channels(flows, channel_router(router), flits=flits)
+    expected = [router.zero_load_cycles(hops, flits) for hops in (5, 2, 1, 0)]
+    assert prepared.zero_load_cycles.tolist() == expected
 
 
 @pytest.mark.parametrize(("switching", "buffer"), [("wormhole", 8), ("virtual-cut-through", 20)])
@@ -177,15 +182,24 @@ def random_flows(draw):
     return source, target, rate / rate.sum(), nodes
 
 
-@settings(max_examples=20, deadline=None)
-@given(random_flows(), st.sampled_from([(1, 8), (5, 8), (12, 8)]), st.integers(1, 3), st.booleans())
-def test_the_kernel_agrees_with_its_plain_twin(given_flows, sizes, vcs, whole):
+@settings(max_examples=30, deadline=None)
+@given(
+    random_flows(), st.sampled_from([(1, 8), (5, 8), (12, 8), (1, 2), (4, 4), (9, 3), (12, 5)]),
+    st.integers(1, 3), st.booleans(), st.sampled_from(sorted(PRESETS)), st.integers(1, 3),
+)  # fmt: skip
+def test_the_kernel_agrees_with_its_plain_twin(given_flows, sizes, vcs, whole, preset, cycles):
     source, target, rate, nodes = given_flows
     flits, buffer = sizes
     flows = line_flows(source, target, rate, vcs=vcs, nodes=nodes)
-    switching = "virtual-cut-through" if whole else "wormhole"
-    router = ChannelRouter(vcs=vcs, buffer_flits=max(buffer, flits) if whole else buffer,
-                           switching=switching)  # fmt: skip
+    router = channel_router(
+        replace(
+            PRESETS[preset],
+            vcs=vcs,
+            buffer_flits=max(buffer, flits) if whole else buffer,
+            switching="virtual-cut-through" if whole else "wormhole",
+            channel_cycles=cycles,
+        )
+    )
     prepared = prepare_channels(flows, router, flits=flits)
     load = 0.5 * channel_saturation(prepared)
     found = predict_channels(prepared, load)
@@ -252,13 +266,16 @@ def simulated(net, traffic, router, flits, load):
         ("mesh:8x8", "transpose", 20, Router(vcs=2), 0.07, 0.05),
         ("torus:8x8", "uniform", 5, Router(switching="virtual-cut-through"), 0.26, 0.05),
         ("torus:8x8", "uniform", 5, Router(switching="virtual-cut-through"), 0.42, 0.15),
+        ("mesh:4x4", "uniform", 20, Router(buffer_flits=4, channel_cycles=3), 0.1, 0.05),
+        ("torus:5x5", "uniform", 40, Router(vcs=8, buffer_flits=3, channel_cycles=5), 0.1, 0.05),
+        ("mesh:4x4", "uniform", 10, Router(vcs=1, buffer_flits=4), 0.09, 0.05),
     ],
 )
 def test_patterns_take_as_long_as_simulated(on, pattern, flits, router, load, within):
     net = topology(on)
     found = simulated(net, parse_traffic(pattern, net), router, flits, load)
     flows = traffic_flows(net, pattern, router.vcs)
-    predicted = predict_channels(prepare_channels(flows, described(router), flits=flits), load)
+    predicted = predict_channels(prepare_channels(flows, channel_router(router), flits=flits), load)
     assert found.stable
     assert predicted.latency == pytest.approx(found.measured.packet_latency, rel=within)
 
@@ -279,6 +296,26 @@ def test_a_mapped_program_takes_as_long_as_simulated(on):
     )
     busy = predict_channels(prepared, load).utilisation
     assert busy == pytest.approx(found.channel_utilisation, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("on", "flits", "router", "limit"),
+    [
+        ("torus:3x3", 40, Router(vcs=8, buffer_flits=3, channel_cycles=5), "source"),
+        ("mesh:4", 2, Router(vcs=2, buffer_flits=2, channel_cycles=5), "VC credits"),
+        ("mesh:4", 5, Router(vcs=8), "channel"),
+        ("hypercube:4", 20, Router(vcs=1, buffer_flits=32), "head of line"),
+    ],
+)
+def test_short_buffers_limit_sources_and_channels(on, flits, router, limit):
+    """What the simulator carries at most, and which resource that is by arithmetic."""
+    net = topology(on)
+    flows = traffic_flows(net, "uniform", router.vcs)
+    prepared = prepare_channels(flows, channel_router(router), flits=flits)
+    most = channel_saturation(prepared, latency_factor=3)
+    assert simulated(net, parse_traffic("uniform", net), router, flits, 0.8 * most).stable
+    assert not simulated(net, parse_traffic("uniform", net), router, flits, 1.3 * most).stable
+    assert predict_channels(prepared, 0.99 * most).tightest.what == limit
 
 
 # Mistakes.

@@ -6,15 +6,15 @@ numbered so that all ways lead to lower numbers; a place without ways is a targe
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.virtual_channel_tables import O1TURN
 from netloom.routing.virtual_channels_kernel import allowed
 
 UNSEEN, BEGUN = -1, -2
 
 
-@njit(cache=True)
+@njit()
 def _turns_once(tables, node, source, target, coin):
     """Whether the way with this coin leads over ``node``: along an axis, then along the other."""
     first = 0 if coin & 1 else 1
@@ -23,7 +23,7 @@ def _turns_once(tables, node, source, target, coin):
     return before_turn or where[2 * node + first] == where[2 * target + first]
 
 
-@njit(cache=True)
+@njit()
 def _ports(tables, node, source, target):
     """The output ports (as bits) by which a packet may go on, whatever its coin.
 
@@ -41,7 +41,7 @@ def _ports(tables, node, source, target):
     return found
 
 
-@njit(cache=True)
+@njit()
 def _unseen(wiring, node, out, place):
     """The first node that is one hop on and not yet seen; -1 for none."""
     channel_at, channel_target = wiring
@@ -51,7 +51,7 @@ def _unseen(wiring, node, out, place):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     """Return the places of all targets: first arc, channel and head of each arc, first places.
 
@@ -95,7 +95,7 @@ def list_ways(tables, wiring, targets, offsets, sources, most_arcs):
     return np.array(first), channels[:arcs].copy(), heads[:arcs].copy(), entries
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def take_cheapest(ways, weights, price, load):
     """Send all traffic by its cheapest way; return what it pays. ``load`` is overwritten.
 

@@ -6,12 +6,12 @@ a running sum along each line gives the loads.
 """
 
 import numpy as np
-from numba import njit
 
+from netloom.compilation import njit
 from netloom.routing.dimension_order_kernel import step, travel
 
 
-@njit(cache=True)
+@njit()
 def _add_run(load, line, length, place, hops, weight):
     """Add ``weight`` to ``hops`` channels of a line from ``place`` on, round its end too."""
     load[line + place] += weight
@@ -23,7 +23,7 @@ def _add_run(load, line, length, place, hops, weight):
         load[line + beyond] -= weight
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_in_order(tables, sources, targets, weights, load):
     """Add what packets between pairs of nodes load in dimension order, as differences."""
     for path in range(len(sources)):
@@ -41,7 +41,7 @@ def add_in_order(tables, sources, targets, weights, load):
             _add_run(load, back, length, side - 1 - place, hops, weights[path] / 2)
 
 
-@njit(cache=True)
+@njit()
 def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
     """Add the chance that each of ``hops`` channels from ``node`` is crossed in one phase."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -55,7 +55,7 @@ def _add_line(tables, axis, node, direction, load, fill, hops, first_phase):
         load[first + (place + hop) % side] += fill * many / (hops + 1)
 
 
-@njit(cache=True)
+@njit()
 def _moved(tables, axis, node, hops):
     """The node so many hops (negative: falling) along one dimension."""
     side, stride = tables.sides[axis], tables.strides[axis]
@@ -63,7 +63,7 @@ def _moved(tables, axis, node, hops):
     return node + ((start + hops) % side - start) * stride
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_by_box(tables, sources, targets, weights, load):
     """Add what ROMM loads: dimension order to any node of the minimal box, and on from there.
 
@@ -95,7 +95,7 @@ def add_by_box(tables, sources, targets, weights, load):
                     _add_boxes(tables, rank, source, hops, ahead, weights[path] / ways, load)
 
 
-@njit(cache=True)
+@njit()
 def _add_boxes(tables, rank, source, hops, ahead, weight, load):
     axis, direction = tables.order[rank], 0 if ahead[rank] > 0 else 1
     for first_phase in (True, False):

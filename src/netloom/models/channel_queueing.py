@@ -62,11 +62,13 @@ switch allocation, buffers so small that credits come back too late for a packet
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.models.channel_turns import ChannelRouter, Turns, group
+from netloom.models.credit_loops import credit_wait, time_at_source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -76,75 +78,11 @@ if TYPE_CHECKING:
 CLOSE = 1e-4
 """Width of the bracket, as a fraction of the load, at which a search for saturation ends."""
 
+LIMITS = ("channel", "VC credits", "head of line", "source")
+"""What can be busy all the time: a channel, with flits; a VC, with packets and the credits that
+they wait for; the front of a buffer, with a packet that waits; a source, with its own packets."""
 
-@dataclass(frozen=True)
-class ChannelRouter:
-    """What the model needs to know of all routers.
-
-    Attributes
-    ----------
-    vcs, buffer_flits
-        Virtual channels of every channel, and flits that the buffer of one holds.
-    switching
-        ``wormhole`` or ``virtual-cut-through``.
-    hop_cycles, end_cycles
-        An idle network takes ``end_cycles`` + ``hop_cycles`` × hops + L − 1 for a packet of L
-        flits: a router and a channel a hop; injection channel, one more router and ejection
-        channel. The default is that of the simulator's three-stage router.
-    credit_cycles
-        From winning the switch to the use of the buffer slot by the router before.
-    head_cycles
-        Those of ``hop_cycles`` in which a head at the front of its buffer has no VC yet; 0 in a
-        speculative router. In the last of them the VC is taken, and nothing is sent on it.
-    """
-
-    vcs: int = 4
-    buffer_flits: int = 8
-    switching: Literal["wormhole", "virtual-cut-through"] = "wormhole"
-    hop_cycles: int = 4
-    end_cycles: int = 6
-    credit_cycles: int = 2
-    head_cycles: int = 1
-
-    def __post_init__(self) -> None:
-        for name in ("vcs", "buffer_flits", "hop_cycles"):
-            if getattr(self, name) < 1:
-                raise InputError(name, str(getattr(self, name)), "at least 1")
-        for name in ("end_cycles", "credit_cycles", "head_cycles"):
-            if getattr(self, name) < 0:
-                raise InputError(name, str(getattr(self, name)), "at least 0")
-        if self.switching not in ("wormhole", "virtual-cut-through"):
-            wanted = "wormhole or virtual-cut-through"
-            raise InputError("switching", f"'{self.switching}'", wanted)
-
-
-class Turns(NamedTuple):
-    """What the kernel takes of a network: arrays over turns, then numbers.
-
-    ``before`` (-1 at the source) and ``channel``: where packets come from and go to; ``pair``
-    numbers those two; ``share_before``, ``share``: chance of each VC. ``choices``: of how many VCs
-    one is taken; ``beside``: the fraction of packets of its own input that are in other VCs than
-    it; ``same_vcs``: that of the channel's packets that take VCs which it may take. ``leaves``:
-    whether the channel is an ejection channel. ``whole``: whether only whole packets move.
-    ``head``: cycles that a head lacks a VC. ``gap``: cycles, at least, from a tail to the next head
-    in a VC; ``recycle``: those until there is room for another whole packet (negative: before).
-    """
-
-    before: NDArray[np.int64]
-    channel: NDArray[np.int64]
-    pair: NDArray[np.int64]
-    share_before: NDArray[np.float64]
-    share: NDArray[np.float64]
-    choices: NDArray[np.float64]
-    beside: NDArray[np.float64]
-    same_vcs: NDArray[np.float64]
-    leaves: NDArray[np.bool_]
-    flits: float
-    buffer: float
-    whole: bool
-    head: float
-    gap: float
-    recycle: float
+NOT_FOUND = "no fixed point found"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,15 +144,27 @@ def prepare_channels(
     if routers.switching == "virtual-cut-through" and flits > routers.buffer_flits:
         found = f"{routers.buffer_flits} for packets of {flits} flits"
         raise InputError("buffer_flits", found, "buffers that hold a packet, to cut through")
-    turns, turn_rate, hop_turn, first_hop = _turns(flows, routers, flits)
+    grouped = group(flows, routers, flits)
     idle = routers.end_cycles + routers.hop_cycles * flows.paths.lengths + flits - 1
-    load = np.bincount(turns.channel, turn_rate * flits)
+    load = np.bincount(grouped.turns.channel, grouped.rate * flits)
     return PreparedChannels(
-        flows, routers, flits, turns, turn_rate, hop_turn, first_hop,
-        zero_load_cycles=np.asarray(idle, np.float64),
+        flows, routers, flits, grouped.turns, grouped.rate, grouped.hop_turn, grouped.first_hop,
+        zero_load_cycles=idle + credit_wait(routers.loops, flows.paths.lengths, flits),
         utilisation=np.asarray(load[: flows.num_channels], np.float64),
         full_load=float(1 / load.max()),
     )  # fmt: skip
+
+
+class Busy(NamedTuple):
+    """A resource, and how much of the time it is in use.
+
+    ``what`` is one of ``LIMITS``. ``channel``: which; from the number of channels on, the injection
+    channels of all nodes, and after these the ejection channels.
+    """
+
+    what: str
+    channel: int
+    utilisation: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +186,11 @@ class ChannelPrediction:
         float64[num_channels], flits a cycle.
     busiest_channel
         The channel that carries most; -1 if no path has any.
+    busiest
+        The busiest of each of ``LIMITS``; past saturation, as far as was looked.
+    reason
+        Why there is no steady state: one of ``LIMITS``, or ``NOT_FOUND``, which says nothing of
+        the network; "" if there is one.
     """
 
     load: float
@@ -248,6 +203,13 @@ class ChannelPrediction:
     path_source_wait: NDArray[np.float64]
     utilisation: NDArray[np.float64]
     busiest_channel: int
+    busiest: tuple[Busy, ...]
+    reason: str
+
+    @property
+    def tightest(self) -> Busy:
+        """The resource that has least to spare."""
+        return max(self.busiest, key=lambda each: each.utilisation)
 
 
 def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPrediction:
@@ -284,19 +246,24 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
     if not 0 <= load < np.inf:
         raise InputError("load", str(load), "a number of at least 0")
     rate = prepared.flows.rate
-    hop_wait, stall, found = fixed_point(prepared.turns, prepared.turn_rate * load)
-    wait = _source_wait(prepared, load, stall)
-    stable = bool(found) and bool(np.isfinite(wait).all())
+    hop_wait, stall, further, at, use, limit = fixed_point(
+        prepared.turns, prepared.turn_rate * load
+    )
+    wait, source = _source_wait(prepared, load, stall, further)
+    places = [Busy(*each) for each in zip(LIMITS, at.tolist(), use.tolist(), strict=False)]
+    reason = ("", *LIMITS[:3], NOT_FOUND)[limit]
+    if not limit and source.utilisation >= 1:
+        reason = source.what
     network = prepared.zero_load_cycles + np.add.reduceat(
         hop_wait[prepared.hop_turn], prepared.first_hop
     )
-    if not stable:
+    if reason:
         wait, network = np.full_like(wait, np.nan), np.full_like(network, np.nan)
     network_mean, wait_mean = (float(np.average(each, weights=rate)) for each in (network, wait))
     used = prepared.utilisation * load
     return ChannelPrediction(
         load=load,
-        saturated=not stable,
+        saturated=bool(reason),
         latency=network_mean + wait_mean,
         network_latency=network_mean,
         source_wait=wait_mean,
@@ -305,6 +272,8 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
         path_source_wait=wait,
         utilisation=used,
         busiest_channel=int(np.argmax(used)) if used.any() else -1,
+        busiest=(*places, source),
+        reason=reason,
     )
 
 
@@ -364,96 +333,54 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 
 
 def _source_wait(
-    prepared: PreparedChannels, load: float, stall: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the wait of each path's packets for the injection channel; infinite if without end.
+    prepared: PreparedChannels,
+    load: float,
+    stall: NDArray[np.float64],
+    further: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], Busy]:
+    """Return the wait of each path's packets for the injection channel, and the busiest source.
 
-    Geo/G/1: p E[S (S - 1)] / (2 (1 - p E[S])), with one mean S for the packets of a turn.
+    Geo/G/1: p (E[S (S - 1)]) / (2 (1 - p E[S])); infinite where p E[S] is 1 or more.
     """
-    flows, turns = prepared.flows, prepared.turns
-    first = prepared.hop_turn[prepared.first_hop]
+    flows, first = prepared.flows, prepared.hop_turn[prepared.first_hop]
     arrivals = flows.rate * load / prepared.flits
-    held_up = stall[first] - turns.gap
-    if turns.whole:  # only where all other VCs are taken
-        times = arrivals * (prepared.flits + stall[first]) / prepared.router.vcs
-        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
-        hidden = (prepared.router.vcs - 1) * prepared.flits  # by sending in the others
-        held_up = (stall[first] - turns.gap) * taken[flows.source] ** (prepared.router.vcs - 1)
-        held_up += max(turns.gap - hidden, 0.0)
-    service = prepared.flits + held_up
-    busy = np.bincount(flows.source, arrivals * service, flows.num_nodes)
-    work = np.bincount(flows.source, arrivals * service * (service - 1), flows.num_nodes) / 2
+    service, spread = _service(prepared, arrivals, stall[first], further)
+
+    def of_nodes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(flows.source, weights, flows.num_nodes)
+
+    busy = of_nodes(arrivals * service)
+    work = of_nodes(arrivals * (service * (service - 1) + spread)) / 2
     wait = np.full(flows.num_nodes, np.inf)
     np.divide(work, 1 - busy, out=wait, where=busy < 1)
-    sending = np.bincount(flows.source, flows.rate, flows.num_nodes) > 0
-    wait[~sending] = 0.0
-    return wait[flows.source]
+    wait[of_nodes(flows.rate) == 0] = 0.0
+    node = int(np.argmax(busy))
+    return wait[flows.source], Busy(LIMITS[3], flows.num_channels + node, float(busy[node]))
 
 
-class _Hops(NamedTuple):
-    """All hops of all paths, those into and out of the network included, one path after the other.
-
-    ``before`` is -1 on the first one of a path. ``used`` numbers the patterns of VC shares.
-    """
-
-    channel: NDArray[np.int64]
-    before: NDArray[np.int64]
-    used: NDArray[np.int64]
-    used_before: NDArray[np.int64]
-    patterns: NDArray[np.float64]
-    first: NDArray[np.int64]
-
-
-def _hops(flows: Flows) -> _Hops:
-    vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
-    entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
-    ends = offsets[1:] + np.arange(1, len(offsets))
-    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entry + flows.source)
-    channel = np.insert(channel, ends, leave + flows.target)
-    shares = np.concatenate([np.full((1, vcs), 1 / vcs), flows.vc_share])
-    patterns, used = np.unique(shares.round(9), axis=0, return_inverse=True)
-    used = used.ravel()
-    any_vc = int(used[0])
-    used = np.insert(np.insert(used[1:], offsets[:-1], any_vc), ends, any_vc)
-    first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
-    before, used_before = np.roll(channel, 1), np.roll(used, 1)
-    before[first], used_before[first] = -1, any_vc
-    return _Hops(channel, before, used, used_before, patterns, first)
-
-
-def _turns(
-    flows: Flows, router: ChannelRouter, flits: int
-) -> tuple[Turns, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the turns, the packets a cycle of each, the turn of each hop and the first hops."""
-    hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
-    pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
-    key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
-    _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
-    hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
-    turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
-    channel, share = hops.channel[where], hops.patterns[hops.used[where]]
-    share_before = hops.patterns[hops.used_before[where]]
-    flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
-    np.add.at(flow, channel, turn_rate[:, None] * share)
-    whole = router.switching == "virtual-cut-through"
-    until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
-    gap = min(router.head_cycles, 1)
-    all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
-    turns = Turns(
-        before=hops.before[where],
-        channel=channel,
-        pair=np.unique(pair_key[where], return_inverse=True)[1],
-        share_before=share_before,
-        share=share,
-        choices=1 / (share**2).sum(axis=1),
-        beside=1 - (share_before**2).sum(axis=1),
-        same_vcs=((share > 0) * flow[channel]).sum(axis=1) / all_flow[channel],
-        leaves=channel >= leave,
-        flits=float(flits),
-        buffer=float(router.buffer_flits),
-        whole=whole,
-        head=float(router.head_cycles),
-        gap=float(max(gap, until_room) if whole else gap),
-        recycle=float(until_room),
-    )
-    return turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first
+def _service(
+    prepared: PreparedChannels,
+    arrivals: NDArray[np.float64],
+    stall: NDArray[np.float64],
+    further: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | float]:
+    """Return for how long the packets of each path keep their source, mean and variance."""
+    flows, turns, router = prepared.flows, prepared.turns, prepared.router
+    first = prepared.hop_turn[prepared.first_hop]
+    own, flits = turns.own[first], prepared.flits
+    held_up = stall - own
+    if turns.whole:  # only where all other VCs are taken
+        times = arrivals * (flits + stall) / router.vcs
+        taken = np.minimum(np.bincount(flows.source, times, flows.num_nodes), 1.0)
+        hidden = (router.vcs - 1) * flits  # by sending in the others
+        held_up = held_up * taken[flows.source] ** (router.vcs - 1)
+        return flits + held_up + np.maximum(own - hidden, 0.0), 0.0
+    alone = time_at_source(router.loops, flits)
+    if turns.single:
+        alone = max(alone, flits + float(own[0]))
+    if flits <= router.buffer_flits:
+        return alone + held_up, 0.0
+    delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
+    scale = turns.stretched / 3 + delay
+    squares = 2 * delay * scale * np.exp(-turns.room / scale)
+    return alone + held_up, squares - held_up**2

@@ -18,7 +18,8 @@ def spill(delay, flits, room):
     """Return E[(D - room)+] and E[min(D, room)²] of a delay D.
 
     D is 0 or exponential, with the mean and the second moment of a delay by packets of this length:
-    2/3 L E[D], from one packet that is met, and 2 E[D]², from many.
+    2/3 L E[D], from one packet that is met, and 2 E[D]², from many. ``flits`` is L, or for how many
+    cycles such a packet is on its way over a channel.
     """
     scale = flits / 3 + delay
     rooms = max(room, 0.0) / scale
@@ -50,41 +51,52 @@ def count_fronts(net, rate, wait, stall, by_channel, by_pair):
     """Count the packets at the front of buffers, by Little's law, for each channel that they want.
 
     Rows: those that still have flits to send; those, and what else holds a VC; those of the first
-    kind that are there only because they were held up.
+    kind that are there only because they were held up. The last are also counted by the channel
+    that they came over, in the third row of ``by_channel``.
     """
     by_channel[:] = 0.0
     by_pair[:] = 0.0
     for turn in range(len(rate)):
         if net.before[turn] >= 0:
-            sending = rate[turn] * (net.flits + wait[turn])
+            delayed = rate[turn] * wait[turn]
+            sending = rate[turn] * net.flits + delayed
             holding = sending + rate[turn] * stall[turn]
             by_channel[0, net.channel[turn]] += sending
             by_channel[1, net.channel[turn]] += holding
+            by_channel[2, net.before[turn]] += delayed
             by_pair[0, net.pair[turn]] += sending
             by_pair[1, net.pair[turn]] += holding
-            by_pair[2, net.pair[turn]] += rate[turn] * wait[turn]
+            by_pair[2, net.pair[turn]] += delayed
 
 
 @njit(nogil=True)
 def update_waits(net, rate, state, held, by_channel, by_pair):
     """Set the waits from the packets that are at other fronts; return the largest change."""
-    wait, shared, stall, busy, busy_in = state
+    wait, shared, same, stall, busy, busy_in, mixing = state
     change = 0.0
     for turn in range(len(rate)):
         if net.before[turn] < 0:
             continue
         channel, pair, choices = net.channel[turn], net.pair[turn], net.choices[turn]
+        own, beside = net.own[turn], net.beside[turn]
         others_full = mean_of(net.share, turn, held, channel) ** (choices - 1)
-        delayed = net.beside[turn] * by_pair[2, pair]
-        ahead = by_channel[0, channel] - by_pair[0, pair] + delayed
+        delayed = beside * by_pair[2, pair]
+        ahead = by_channel[0, channel] - by_pair[0, pair]
         holders = by_channel[1, channel] - by_pair[1, pair] + delayed
-        after_own = stall[turn] - net.gap + net.gap * net.beside[turn] - (choices - 1) * net.flits
+        after_own = stall[turn] - net.own_before[turn] * (1 - beside) - (choices - 1) * net.flits
         if after_own > 0:  # packets of one input come one after the other
             holders += (by_pair[1, pair] - by_pair[0, pair]) * after_own / stall[turn]
         crossing = busy[channel] - busy_in[pair]
         in_turn = 0.5 * net.flits * crossing * others_full * net.same_vcs[turn]
-        shared[turn] = net.flits * ahead - in_turn
-        for_vc = others_full * holders * (stall[turn] - 0.5 * net.gap) / choices
+        elsewhere = by_channel[2, net.before[turn]] - by_pair[2, pair]
+        mix = mixing[channel] + (1 - mixing[channel]) * others_full
+        same[turn] = net.flits * delayed * mix
+        conflict = net.conflict * net.flits * beside * elsewhere
+        shared[turn] = (net.flits * ahead - in_turn) * mix + same[turn] + conflict
+        idle = 0.5 * own * holders
+        if net.single:  # the channel itself is taken until the last credit is back
+            idle = 0.5 * own * own * crossing / net.flits
+        for_vc = others_full * (holders * stall[turn] - idle) / choices
         new = shared[turn] + for_vc
         change = max(change, abs(new - wait[turn]))
         wait[turn] = new
@@ -93,11 +105,12 @@ def update_waits(net, rate, state, held, by_channel, by_pair):
 
 @njit(nogil=True)
 def update_queues(net, rate, state, queue, further, scratch):
-    """Set the waits behind other packets in a buffer; return whether the fronts keep up.
+    """Set the waits behind other packets in a buffer; return the busiest front, and how busy.
 
-    ``further`` becomes the mean delay, at the next router, of the packets of each VC.
+    ``further`` becomes the mean delay, at the next router, of the packets of each VC; of a source's
+    VCs without what packets of the same source do to each other.
     """
-    wait, shared, stall, _, _ = state
+    wait, shared, same, stall = state[0], state[1], state[2], state[3]
     flits, room = net.flits, net.buffer
     early = 0.0
     if net.whole:  # a VC is free for the next packet when part of the last one is gone
@@ -108,10 +121,11 @@ def update_queues(net, rate, state, queue, further, scratch):
     front, used, squares = scratch[0], scratch[1], scratch[2]
     values = np.zeros((3, len(rate)))
     for turn in range(len(rate)):
-        delay = wait[turn] if net.whole else wait[turn] + stall[turn] - net.gap
-        values[0, turn] = rate[turn] * (flits + net.head + delay)
-        values[1, turn] = rate[turn] * (delay - early * shared[turn])
-        values[2, turn] = rate[turn] * spill(delay, flits, room)[1]
+        delay = wait[turn] if net.whole else wait[turn] + stall[turn] - net.own[turn]
+        mine = same[turn] if net.starts[turn] else 0.0
+        values[0, turn] = rate[turn] * (net.stretched + net.head + delay)
+        values[1, turn] = rate[turn] * (delay - mine - early * (shared[turn] - mine))
+        values[2, turn] = rate[turn] * spill(delay, net.stretched, room)[1]
     add_up(net.before, net.share_before, values[0], front)
     add_up(net.before, net.share_before, values[1], further)
     add_up(net.before, net.share_before, values[2], squares)
@@ -121,66 +135,91 @@ def update_queues(net, rate, state, queue, further, scratch):
             queue[channel, vc] = squares[channel, vc] / 2 / free
             if used[channel, vc] > 0:
                 further[channel, vc] /= used[channel, vc]
-    return front.max() < 1
+    return np.argmax(front) // queue.shape[1], front.max()
 
 
 @njit(nogil=True)
 def update_stalls(net, state, queue, further):
     """Set how long packets hold their VC without sending; return the largest change."""
-    stall = state[2]
+    stall = state[3]
     change = 0.0
     for turn in range(len(stall)):
         if net.leaves[turn]:
             continue
-        behind = mean_of(net.share, turn, queue, net.channel[turn])
-        beyond = mean_of(net.share, turn, further, net.channel[turn])
+        channel, own = net.channel[turn], net.own[turn]
+        beyond = mean_of(net.share, turn, further, channel)
+        behind = 0.0  # packets of the same source, which is not kept by them from sending
+        if net.before[turn] >= 0 or net.whole:
+            behind = mean_of(net.share, turn, queue, channel)
         if net.whole:
-            new = max(net.gap, net.recycle + beyond + behind)
+            new = max(own, net.recycle + beyond + behind)
         elif net.flits > net.buffer:
-            new = net.gap + spill(beyond + behind, net.flits, net.buffer)[0]
+            delay = beyond if net.single else beyond + behind
+            new = own + spill(delay, net.stretched, net.room)[0]
         else:
-            new = net.gap + spill(behind, net.flits, net.buffer - net.flits)[0]
+            new = own + spill(behind, net.stretched, net.buffer - net.flits)[0]
         change = max(change, abs(new - stall[turn]))
         stall[turn] = new
     return change
 
 
 @njit(nogil=True)
+def hold(net, rate, state, held, holding):
+    """Set how much of the time each VC is taken; return the busiest, and how busy it is alone."""
+    shared, stall = state[1], state[3]
+    for turn in range(len(rate)):
+        holding[turn] = rate[turn] * (net.flits + stall[turn])
+    add_up(net.channel, net.share, holding, held)
+    at, most = np.argmax(held) // held.shape[1], held.max()
+    for turn in range(len(rate)):
+        own = net.own[turn]
+        interleaved = min(shared[turn], (net.choices[turn] - 1) * net.flits)
+        taking_turns = interleaved + own if net.whole else max(interleaved, own)
+        holding[turn] = rate[turn] * (net.flits + taking_turns + stall[turn] - own)
+    add_up(net.channel, net.share, holding, held)
+    np.minimum(held, 1.0, held)
+    return at, most
+
+
+@njit(nogil=True)
 def fixed_point(net, rate):
-    """Return each turn's wait with its VC's queue, each turn's stall, and whether there are any."""
+    """Return each turn's wait with its VC's queue, each turn's stall, and what is busiest.
+
+    The third answer is the mean delay at the next router of the packets of each VC; then come the
+    channels of the busiest channel, VC and front, their utilisations, and what there is no steady
+    state for: 0 if there is one, 1 to 3 for one of these, 4 if it was not found.
+    """
     turns, vcs = net.share.shape
     channels, pairs = net.channel.max() + 1, net.pair.max() + 1
     busy, busy_in = np.zeros(channels), np.zeros(pairs)
     for turn in range(turns):
         busy[net.channel[turn]] += rate[turn] * net.flits
         busy_in[net.pair[turn]] += rate[turn] * net.flits
-    wait, shared, stall = np.zeros(turns), np.zeros(turns), np.full(turns, net.gap)
-    state = (wait, shared, stall, busy, busy_in)
+    mixing = np.minimum(busy, 1.0) ** net.spread
+    wait, shared, same, stall = np.zeros(turns), np.zeros(turns), np.zeros(turns), net.own.copy()
+    state = (wait, shared, same, stall, busy, busy_in, mixing)
     queue, further, held = np.zeros((3, channels, vcs))
     scratch = np.zeros((3, channels, vcs))
     add_up(net.channel, net.share, rate, scratch[1])
-    by_channel, by_pair = np.zeros((2, channels)), np.zeros((3, pairs))
+    by_channel, by_pair = np.zeros((3, channels)), np.zeros((3, pairs))
     holding = np.zeros(turns)
-    found = busy.max() < 1
+    use = np.array([busy.max(), 0.0, 0.0])
+    at = np.full(3, np.argmax(busy))
     change = FAR
     for _ in range(MOST_ITERATIONS):
-        if not found or change < CLOSE:
+        if use.max() >= 1 or change < CLOSE or change > FAR:
             break
-        for turn in range(turns):
-            holding[turn] = rate[turn] * (net.flits + stall[turn])
-        add_up(net.channel, net.share, holding, held)
-        kept_up = held.max() < 1
-        for turn in range(turns):
-            interleaved = min(shared[turn], (net.choices[turn] - 1) * net.flits)
-            holding[turn] = rate[turn] * (net.flits + interleaved + stall[turn])
-        add_up(net.channel, net.share, holding, held)
-        np.minimum(held, 1.0, held)
+        at[1], use[1] = hold(net, rate, state, held, holding)
         count_fronts(net, rate, wait, stall, by_channel, by_pair)
         change = update_waits(net, rate, state, held, by_channel, by_pair)
-        kept_up &= update_queues(net, rate, state, queue, further, scratch)
+        at[2], use[2] = update_queues(net, rate, state, queue, further, scratch)
         change = max(change, update_stalls(net, state, queue, further))
-        found = change < FAR and kept_up
+    limit = 0
+    if use.max() >= 1:
+        limit = 1 + np.argmax(use)
+    elif change >= CLOSE_ENOUGH:
+        limit = 4
     for turn in range(turns):
         if not net.leaves[turn]:
             wait[turn] += mean_of(net.share, turn, queue, net.channel[turn])
-    return wait, stall, found and change < CLOSE_ENOUGH
+    return wait, stall, further, at, use, limit

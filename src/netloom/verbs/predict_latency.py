@@ -230,6 +230,7 @@ def channel_router(router: Router) -> ChannelRouter:
         end_cycles=head + times.injection + times.ejection,
         credit_cycles=times.credit,
         head_cycles=head,
+        entry_loop_cycles=times.injection + times.injection_credit,
     )
 
 

@@ -1,9 +1,9 @@
 """How long what is to come after each row of a program takes at least."""
 
-from numba import njit
+from netloom.compilation import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def remaining_chains(cycles, after_offsets, after, chains):
     """The longest chain of rows that begins with each row and goes on with those that wait for it.
 

@@ -3,6 +3,8 @@
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, virtual_channel_routing
@@ -78,6 +80,36 @@ def test_a_lone_packet_takes_the_zero_load_latency(pipeline, switching):
         _, (_, birth, entry, arrival, *_, crossed, _) = rows(network.advance(born, 2000))
         assert (birth, entry, crossed) == (second, second, hops)
         assert arrival - birth == parts.zero_load_cycles(hops, flits)
+
+
+@st.composite
+def pipelines(draw):
+    return Router(
+        vcs=1,
+        buffer_flits=draw(st.integers(1, 12)),
+        switching=draw(st.sampled_from(["wormhole", "circuit", "reserved"])),
+        route_cycles=draw(st.integers(0, 2)),
+        vc_allocation_cycles=draw(st.integers(1, 2)),
+        switch_allocation_cycles=draw(st.integers(1, 5)),
+        traversal_cycles=draw(st.integers(0, 2)),
+        speculative=draw(st.booleans()),
+        channel_cycles=draw(st.integers(0, 4)),
+        credit_cycles=draw(st.integers(0, 2)),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(pipelines(), st.integers(0, 6), st.integers(1, 40))
+def test_a_lone_packet_waits_for_the_credits_of_short_buffers(parts, hops, flits):
+    first, second = 5, 2005  # the second packet of a connection finds its VCs owned
+    born = packets((first, 0, hops, flits), (second, 0, hops, flits))
+    if parts.switching == "reserved":
+        born[:, 5] = 0
+        network = one_connection(hops, parts)
+    else:
+        network = engine(LINE, parts)
+    _, (_, birth, _, arrival, *_) = rows(network.advance(born, 5000))
+    assert arrival - birth == parts.zero_load_cycles(hops, flits)
 
 
 def test_two_packets_for_one_channel():

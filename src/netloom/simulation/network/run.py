@@ -251,8 +251,9 @@ class Run:
         """Say that the load is past saturation, where that is proven."""
         if self.bound is None:
             return None
-        every_cycle = self.stream.arrivals.kind == "bernoulli" and self.stream.rates.max() >= 1
-        return past_limit(self.load, self.bound.load, self.bound.what, by_chance=not every_cycle)
+        return past_limit(
+            self.load, self.bound.load, self.bound.what, by_chance=self.packets.by_chance
+        )
 
     @property
     def backlog_flits(self) -> int:

@@ -77,6 +77,10 @@ class SentPackets:
             np.random.default_rng(np.random.SeedSequence(each.seed, spawn_key=(7,)))
             for each in senders
         ]
+        self.by_chance = not all(
+            arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
+        )
+        """Whether chance decides when packets are born: none does if there is one every cycle."""
         self._owners = [np.zeros(0, np.int8 if len(senders) < 128 else np.int32)]
 
     @property

@@ -1,0 +1,234 @@
+"""Traffic on its paths as *turns*: what the kernel of ``channel_queueing`` takes of a network.
+
+A turn is all packets that come over one channel and go on over another, in the same VCs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.models.credit_loops import Loops, stretch, time_between_packets
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.models.channel_flows import Flows
+
+CONFLICT = 0.45
+"""Share of the time in which a packet that waits elsewhere keeps its input's crossbar from others.
+
+Fitted, the only such number of the model: 0.3 to 0.6 do as well. Where packets are longer than
+buffers it is 0: the packets that wait have no flits there to send.
+"""
+
+
+@dataclass(frozen=True)
+class ChannelRouter:
+    """What the model needs to know of all routers.
+
+    Attributes
+    ----------
+    vcs, buffer_flits
+        Virtual channels of every channel, and flits that the buffer of one holds.
+    switching
+        ``wormhole`` or ``virtual-cut-through``.
+    hop_cycles, end_cycles
+        An idle network takes ``end_cycles`` + ``hop_cycles`` × hops + L − 1 for a packet of L
+        flits: a router and a channel a hop; injection channel, one more router and ejection
+        channel. The default is that of the simulator's three-stage router.
+    credit_cycles
+        From winning the switch to the use of the buffer slot by the router before.
+    head_cycles
+        Those of ``hop_cycles`` in which a head at the front of its buffer has no VC yet; 0 in a
+        speculative router. In the last of them the VC is taken, and nothing is sent on it.
+    entry_loop_cycles
+        From a flit's leaving the source to the source's use of the buffer slot that it took.
+    """
+
+    vcs: int = 4
+    buffer_flits: int = 8
+    switching: Literal["wormhole", "virtual-cut-through"] = "wormhole"
+    hop_cycles: int = 4
+    end_cycles: int = 6
+    credit_cycles: int = 2
+    head_cycles: int = 1
+    entry_loop_cycles: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("vcs", "buffer_flits", "hop_cycles"):
+            if getattr(self, name) < 1:
+                raise InputError(name, str(getattr(self, name)), "at least 1")
+        for name in ("end_cycles", "credit_cycles", "head_cycles", "entry_loop_cycles"):
+            if getattr(self, name) < 0:
+                raise InputError(name, str(getattr(self, name)), "at least 0")
+        if self.switching not in ("wormhole", "virtual-cut-through"):
+            wanted = "wormhole or virtual-cut-through"
+            raise InputError("switching", f"'{self.switching}'", wanted)
+
+    @property
+    def loops(self) -> Loops:
+        """What buffers cost that are shorter than the way of a flit and its credit."""
+        inside = self.hop_cycles - self.head_cycles + self.credit_cycles
+        return Loops(self.buffer_flits, inside, self.entry_loop_cycles, self.head_cycles)
+
+
+class Turns(NamedTuple):
+    """Arrays over turns, then numbers.
+
+    ``before`` (-1 at the source) and ``channel``: where packets come from and go to; ``pair``
+    numbers those two; ``share_before``, ``share``: chance of each VC. ``choices``: of how many VCs
+    one is taken; ``beside``: the fraction of packets of its own input that are in other VCs than
+    it; ``same_vcs``: that of the channel's packets that take VCs which it may take. ``leaves``:
+    whether the channel is an ejection channel; ``starts``: whether packets come from a source whose
+    other packets are no service of its. ``own``: cycles, at least, from a tail to the next head in
+    a VC, or to what the next packet lacks when it follows at once; ``own_before``: that of the
+    channel before. ``whole``: whether only whole packets move; ``single``: whether there is one VC
+    only. ``stretched``: cycles that a lone packet is on its way over a channel; ``room``: how much
+    of a delay its buffers take up. ``head``: cycles that a head lacks a VC. ``recycle``: cycles
+    until there is room for another whole packet (negative: before). ``spread``: power of a
+    channel's utilisation by which stretched packets disturb less. ``conflict``: see ``CONFLICT``.
+    """
+
+    before: NDArray[np.int64]
+    channel: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    share_before: NDArray[np.float64]
+    share: NDArray[np.float64]
+    choices: NDArray[np.float64]
+    beside: NDArray[np.float64]
+    same_vcs: NDArray[np.float64]
+    leaves: NDArray[np.bool_]
+    starts: NDArray[np.bool_]
+    own: NDArray[np.float64]
+    own_before: NDArray[np.float64]
+    flits: float
+    stretched: float
+    buffer: float
+    room: float
+    whole: bool
+    single: bool
+    head: float
+    recycle: float
+    spread: float
+    conflict: float
+
+
+class _Hops(NamedTuple):
+    """All hops of all paths, those into and out of the network included, one path after the other.
+
+    ``before`` is -1 on the first one of a path. ``used`` numbers the patterns of VC shares.
+    """
+
+    channel: NDArray[np.int64]
+    before: NDArray[np.int64]
+    used: NDArray[np.int64]
+    used_before: NDArray[np.int64]
+    patterns: NDArray[np.float64]
+    first: NDArray[np.int64]
+
+
+def _hops(flows: Flows) -> _Hops:
+    vcs, offsets = flows.vc_share.shape[1], flows.paths.offsets
+    entry, leave = flows.num_channels, flows.num_channels + flows.num_nodes
+    ends = offsets[1:] + np.arange(1, len(offsets))
+    channel = np.insert(flows.paths.channels.astype(np.int64), offsets[:-1], entry + flows.source)
+    channel = np.insert(channel, ends, leave + flows.target)
+    shares = np.concatenate([np.full((1, vcs), 1 / vcs), flows.vc_share])
+    patterns, used = np.unique(shares.round(9), axis=0, return_inverse=True)
+    used = used.ravel()
+    any_vc = int(used[0])
+    used = np.insert(np.insert(used[1:], offsets[:-1], any_vc), ends, any_vc)
+    first = offsets[:-1] + 2 * np.arange(len(offsets) - 1)
+    before, used_before = np.roll(channel, 1), np.roll(used, 1)
+    before[first], used_before[first] = -1, any_vc
+    return _Hops(channel, before, used, used_before, patterns, first)
+
+
+class Times(NamedTuple):
+    """What a packet takes of a VC, in cycles; fields as in ``Turns``."""
+
+    inside: float
+    entry: float
+    stretched: float
+    room: float
+    recycle: float
+
+
+def vc_times(router: ChannelRouter, flits: int) -> Times:
+    """Return how long a VC is kept beyond a packet's flits between routers and at the source."""
+    gap, loops = float(min(router.head_cycles, 1)), router.loops
+    until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
+    if router.switching == "virtual-cut-through":
+        own, size = max(gap, float(until_room)), float(router.buffer_flits)
+        return Times(own, own, float(flits), size, float(until_room))
+    inside, entry = (
+        max(gap, time_between_packets(loops, loop, flits) - flits)
+        for loop in (loops.inside, loops.entry)
+    )
+    room = float(router.buffer_flits)
+    if router.vcs > 1:  # other VCs are sent on meanwhile
+        return Times(inside, gap, stretch(loops, flits), room, float(until_room))
+    in_flight = loops.inside + loops.head
+    return Times(inside, entry, stretch(loops, flits), max(room - in_flight, 0.0),
+                 float(until_room))  # fmt: skip
+
+
+class Grouped(NamedTuple):
+    """The turns, the packets a cycle of each, the turn of every hop, each path's first hop."""
+
+    turns: Turns
+    rate: NDArray[np.float64]
+    hop_turn: NDArray[np.int64]
+    first_hop: NDArray[np.int64]
+
+
+def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
+    """Return the turns of all packets of these flows."""
+    hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
+    pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
+    key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
+    _, where, hop_turn = np.unique(key, return_index=True, return_inverse=True)
+    hop_rate = np.repeat(flows.rate / flits, np.diff(flows.paths.offsets) + 2)
+    turn_rate = np.bincount(hop_turn, hop_rate).astype(np.float64)
+    channel, before = hops.channel[where], hops.before[where]
+    share, share_before = hops.patterns[hops.used[where]], hops.patterns[hops.used_before[where]]
+    flow = np.zeros((leave + flows.num_nodes, flows.vc_share.shape[1]))
+    np.add.at(flow, channel, turn_rate[:, None] * share)
+    all_flow = np.maximum(flow.sum(axis=1), np.finfo(np.float64).tiny)
+    whole, times = router.switching == "virtual-cut-through", vc_times(router, flits)
+    by_channel = np.full(leave + flows.num_nodes, times.inside)
+    by_channel[flows.num_channels : leave] = times.entry
+    own_before = by_channel[before] if router.vcs == 1 else np.full(len(channel), times.inside)
+    if not whole:  # nothing keeps a sink from taking flits
+        by_channel[leave:] = min(router.head_cycles, 1)
+    own = by_channel[channel]
+    turns = Turns(
+        before=before,
+        channel=channel,
+        pair=np.unique(pair_key[where], return_inverse=True)[1],
+        share_before=share_before,
+        share=share,
+        choices=1 / (share**2).sum(axis=1),
+        beside=1 - (share_before**2).sum(axis=1),
+        same_vcs=((share > 0) * flow[channel]).sum(axis=1) / all_flow[channel],
+        leaves=channel >= leave,
+        starts=(before >= flows.num_channels) & (not whole),
+        own=own,
+        own_before=own_before if router.vcs == 1 else own,
+        flits=float(flits),
+        stretched=times.stretched,
+        buffer=float(router.buffer_flits),
+        room=times.room,
+        whole=whole,
+        single=router.vcs == 1 and not whole,
+        head=float(router.head_cycles),
+        recycle=times.recycle,
+        spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
+        conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
+    )
+    return Grouped(turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first)
