@@ -23,6 +23,7 @@ from netloom.progress import patience
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.router import Router
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
 from netloom.verbs.latency_prediction import LATENCY_FACTOR, LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
@@ -76,7 +77,7 @@ class LatencyQuestion(NetworkQuestion):
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
     offered: Any = "0:auto"

@@ -21,6 +21,7 @@ from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import Router, end_channels
 from netloom.simulation.worm import Worm, WormEngine
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.topology.faults import Faulty
 from netloom.verbs.failures import broken_parts
@@ -63,9 +64,9 @@ class ProgramQuestion(NetworkQuestion):
 
     engine: Literal["network", "worm"] = "network"
     arbitration: str | None = None
-    release_cycles: int | None = None
-    end_channels: int | None = None
-    packet_flits: int | None = Field(None, ge=1)
+    release_cycles: int | None = Field(None, ge=0, le=1)
+    end_channels: int | None = Field(None, ge=0, le=1)
+    packet_flits: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
     switch_cycles: int = Field(0, ge=0, le=2**20)
     most_cycles: int = Field(20_000_000, ge=1, lt=2**31)
 
