@@ -36,6 +36,7 @@ from netloom.verbs.analysis import Analysis, MappedProgram, figures
 from netloom.verbs.programs import find_network, place_program, read_program
 from netloom.verbs.question import MOST, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     node_of = place_program(
         question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node
     )
-    with patience(f"Counting the contention of {graph.num_edges:,} paths"):
+    with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
         mapped = _map(question, graph, network, routing, node_of)
     offered = _offered(question, graph, mapped, on_machine)
     rows, path_contention = _random_mappings(question, graph, network, routing)

@@ -31,6 +31,7 @@ from netloom.verbs.phase_order import connection_order
 from netloom.verbs.programs import find_network, place_program, read_program
 from netloom.verbs.question import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def compile_phases(
     )
     graph, node_of, given = _mapped(question, network)
     begin = perf_counter()
-    with patience(f"Compiling {len(given):,} connections"):
+    with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(
             given, network, capacity,
             costs=costs, method=question.method, objective=question.objective, seed=question.seed,

@@ -20,6 +20,7 @@ from netloom.verbs.critical_queues import CriticalQueues
 from netloom.verbs.hot_spot_simulation import HotSpotLoad, HotSpotSimulation
 from netloom.verbs.numbers import parse_positive
 from netloom.verbs.question import MOST_SEED, Question, ask
+from netloom.words import counted
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def find_critical_queue(pes: int = 512, hot_spots: int = 8, **options: Any) -> C
     what = "places for hot spots of PEs in all replications"
     check_size(len(seeds) * network.pes * per_pe, where="replications", what=what)
     found: list[CriticalQueue] = []
-    with _shown(len(rates), f"critical queue of {pes} PEs") as tell:
+    with _shown(len(rates), f"critical queue of {counted(pes, 'PE')}") as tell:
         for rate in rates:
             traffics = [_traffic(question, rate, seed) for seed in seeds]
             found.append(
@@ -220,7 +221,7 @@ def _rates(question: HotSpotSystem) -> tuple[float, ...]:
         raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
     if len(rates) * question.replications > MOST_RUNS:
         found = f"{len(rates)} rates * {question.replications}"
-        raise InputError("replications", found, f"at most {MOST_RUNS} runs")
+        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
     return rates
 
 

@@ -32,6 +32,7 @@ from netloom.verbs.programs import find_network, place_program, read_program, re
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
+from netloom.words import counted
 from netloom.workload import ProcessGraph, Traffic
 from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import from_process_graph
@@ -202,8 +203,8 @@ def _prepared(
     count = _pairs(traffic)
     hops = average_distance(topology) if isinstance(topology, Cube) else 1
     if count * hops * router.vcs > MOST_HOPS:
-        found = f"{count:,} pairs of nodes that communicate, with {router.vcs} VCs"
-        wanted = f"at most {MOST_HOPS:,} hops of all pairs, times VCs; simulate it"
+        found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
+        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs; simulate it"
         raise InputError(topology.name, found, wanted)
     routing = virtual_channel_routing(topology, question.routing, num_vcs=router.vcs)
     pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))

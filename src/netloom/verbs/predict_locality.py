@@ -26,6 +26,7 @@ from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     transaction = replace(transaction, **_said(transaction_changes))
     critical, every = float(transaction.critical_messages), float(transaction.messages)  # type: ignore[arg-type]
     if critical > every:
-        found = f"{critical:.4g} of the {every:.4g} messages of a transaction"
+        found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
     network = TorusNetwork(dimensions, question.network_speed, question.node_channels)
     return application, transaction, network

@@ -22,6 +22,7 @@ from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.question import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.torus_broadcast_prediction import TorusBroadcastPrediction
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +172,7 @@ def _simulated(
         raise InputError("startup_cycles", f"{question.startup_cycles:g}", "whole, to simulate")
     offered = [rate for rate in rates if 0 < rate * question.message_flits <= 1]
     if not offered:
-        found = f"{rates[-1]:g} messages of {question.message_flits} flits"
+        found = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", found, "above 0, at most a flit/node/cycle, to simulate")
     return simulate_broadcast(
         torus(*sides) if topology is None else topology,

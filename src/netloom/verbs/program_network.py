@@ -32,6 +32,7 @@ from netloom.verbs.network_question import (
     refuse,
 )
 from netloom.verbs.programs import find_network
+from netloom.words import counted
 from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> Program
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     if topology.num_nodes > MOST_NODES:
-        found = f"{topology.num_nodes} nodes"
+        found = f"{counted(topology.num_nodes, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate")
     router: Router | Worm
     routing: VirtualChannelRouting | Routing
@@ -193,7 +194,7 @@ def prepare_program(question: ProgramQuestion, *, longest_flits: int) -> Program
         router, routing = _worm(question), _worm_routing(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
-            found = f"none, for messages of up to {longest_flits} flits"
+            found = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         routing = _routing(question, topology, router)
