@@ -1,11 +1,14 @@
-"""Progress of long work: shown on a terminal once it has lasted two seconds, never elsewhere."""
+"""Progress of long work: a bar on a terminal after two seconds, elsewhere a line now and then.
+
+The first line comes after half a minute, the next after twice as long, and so on up to ten minutes.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
-from threading import Timer
+from contextlib import contextmanager, suppress
+from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 PATIENCE_SECONDS = 2.0
+
+LINE_SECONDS, MOST_LINE_SECONDS = 30.0, 600.0
+"""Between lines where there is no terminal: at first, and at most."""
 
 _hushed = False
 """Whether this process is to show nothing: another one shows how far all are."""
@@ -33,33 +39,22 @@ def _watched() -> bool:
 
 
 def track(items: Sequence[Item], what: str) -> Iterator[Item]:
-    """Yield ``items``; show a bar named ``what`` on a terminal when that takes over two seconds.
+    """Yield ``items``, and show how many are done under the name ``what``, as ``counting`` does.
 
     Examples
     --------
     >>> list(track(range(3), "squares"))
     [0, 1, 2]
     """
-    if not _watched():
-        yield from items
-        return
-    start = time.monotonic()
-    bar: Progress | None = None
-    try:
+    with counting(len(items), what) as tell:
         for done, item in enumerate(items):
-            if bar is None and time.monotonic() - start > PATIENCE_SECONDS:
-                bar, task = _open_bar(what, total=len(items))
-            if bar is not None:
-                bar.update(task, completed=done)
+            tell(done)
             yield item
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Give a function to be told how many of ``total`` things are done; show a bar as ``track``.
+    """Give a function to be told how many of ``total`` things are done, and show it.
 
     For work that goes on in other threads, in any order.
 
@@ -68,11 +63,17 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     >>> with counting(3, "squares") as tell:
     ...     tell(1)
     """
+    done = 0
     if not _watched():
-        yield lambda _: None
+
+        def count_only(count: int) -> None:
+            nonlocal done
+            done = count
+
+        with _lines(lambda: f"{what}: {done} of {total}"):
+            yield count_only
         return
     bars: list[tuple[Progress, TaskID]] = []
-    done = 0
 
     def tell(count: int) -> None:
         nonlocal done
@@ -106,7 +107,7 @@ def _open_bar(what: str, total: int) -> tuple[Progress, TaskID]:
 
 @contextmanager
 def patience(what: str) -> Iterator[None]:
-    """Show on a terminal that ``what`` is being worked on, once it has lasted two seconds.
+    """Show that ``what`` is being worked on, once it has lasted a while.
 
     For one long step that nothing can be counted in. The step must let other threads run.
 
@@ -116,7 +117,8 @@ def patience(what: str) -> Iterator[None]:
     ...     pass
     """
     if not _watched():
-        yield
+        with _lines(lambda: f"{what} ..."):
+            yield
         return
     from rich.console import Console
 
@@ -129,3 +131,28 @@ def patience(what: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+@contextmanager
+def _lines(said: Callable[[], str]) -> Iterator[None]:
+    """Write what is said as a line on standard error now and then, with the time gone by."""
+    if _hushed:
+        yield
+        return
+    ended = Event()
+
+    def write() -> None:
+        began, wait = time.monotonic(), LINE_SECONDS
+        while not ended.wait(wait):
+            with suppress(OSError, ValueError):  # nobody reads it any more
+                sys.stderr.write(f"netloom: {said()} ({time.monotonic() - began:.0f} s)\n")
+                sys.stderr.flush()
+            wait = min(2 * wait, MOST_LINE_SECONDS)
+
+    thread = Thread(target=write, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

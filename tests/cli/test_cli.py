@@ -1,11 +1,14 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from netloom.cli import main
+from netloom.cli.app import app
 from netloom.studies import Row, Validation
 
 EXAMPLES = Path("examples")
@@ -127,3 +130,44 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_has_an_example_and_says_where_to_read_on():
+    done = netloom("--help")
+    assert "Example: netloom analyze" in done.stdout
+    assert "docs/index.md" in done.stdout
+    assert "--install-completion" in done.stdout
+
+
+def test_no_help_turns_into_pictures_or_colours():
+    from rich.text import Text
+
+    def commands_of(command):
+        yield command
+        for each in getattr(command, "commands", {}).values():
+            yield from commands_of(each)
+
+    for command in commands_of(typer.main.get_command(app)):
+        for option in command.params:
+            said = getattr(option, "help", None) or ""
+            assert Text.from_markup(said).plain == said, (command.name, option.name)
+
+
+def test_a_shell_completes_commands():
+    words = {"_NETLOOM_COMPLETE": "complete_bash", "COMP_WORDS": "netloom an", "COMP_CWORD": "1"}
+    program = "import sys; sys.argv[0] = 'netloom'; from netloom.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, check=False, env=os.environ | words,
+    )  # fmt: skip
+    assert done.stdout.split() == ["analyze"], done.stderr
+
+
+def test_one_path_is_not_one_paths(tmp_path):
+    (tmp_path / "one.csv").write_text("source,target,bytes\n0,1,8\n")
+    file = str(tmp_path / "one.csv")
+    done = netloom("analyze", file, "--on", "line:2", "--random-mappings", "1")
+    said = " ".join(done.stdout.split())
+    assert "(2 tasks, 1 path) on line:2" in said
+    assert "of 1 random mapping," in said
+    assert "1 paths" not in said

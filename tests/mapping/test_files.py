@@ -61,7 +61,7 @@ def test_what_is_no_mapping_names_its_file(tmp_path):
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path):
-    with pytest.raises(InputError, match="found no such file"):
+    with pytest.raises(InputError, match="found a folder"):
         read_mapping(tmp_path)
     with pytest.raises(InputError, match="found a place that cannot be written"):
         write_mapping(tmp_path / "missing" / "m.txt", [0], "ring:4")

@@ -15,5 +15,5 @@ def test_routes_come_back_as_they_were(tmp_path):
     assert np.array_equal(again.pairs, routes.pairs)
     assert np.array_equal(again.routes.offsets, routes.routes.offsets)
     assert np.array_equal(again.routes.channels, routes.routes.channels)
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="found a folder"):
         write_routes(tmp_path, net, routes)

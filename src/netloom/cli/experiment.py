@@ -9,6 +9,7 @@ import typer
 from netloom.cli import options
 from netloom.cli.output import compilation_announced, print_json
 from netloom.errors import InputError
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.experiments.results import Results
@@ -137,7 +138,7 @@ def results(
         show_results(found)
     for path in (csv, parquet):
         if path is not None:
-            typer.echo(f"Table: {save_table(table, path)} ({len(table)} rows)")
+            typer.echo(f"Table: {save_table(table, path)} ({counted(len(table), 'row')})")
 
 
 def schema() -> None:
@@ -153,7 +154,7 @@ def _say_refused(found: "Results") -> None:
     for each in found.refused:
         reasons[each.reason] = reasons.get(each.reason, 0) + 1
     for reason, count in list(reasons.items())[:MOST_REASONS]:
-        points = f"{count} points" if count > 1 else "a point"
+        points = counted(count, "point") if count > 1 else "a point"
         sys.stderr.write(f"netloom: {points} cannot be asked: {reason}\n")
     if len(reasons) > MOST_REASONS:
         sys.stderr.write(f"netloom: and for {len(reasons) - MOST_REASONS} other reasons\n")

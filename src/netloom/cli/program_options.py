@@ -159,5 +159,8 @@ MessageBytes: TypeAlias = Annotated[
 ]
 ThinkUs: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Mean computation of a loop, µs; several, a:b:c.", rich_help_panel=PATTERN),
+    typer.Option(
+        help="Mean computation of a loop, µs: one, several with commas, or START:STOP:STEP.",
+        rich_help_panel=PATTERN,
+    ),
 ]

@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from netloom.words import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,9 +32,11 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     data = result.to_dict()
     screen = console()
     screen.print(
-        f"[bold]{escape(result.graph.name)}[/] ({data['tasks']} tasks, {data['paths']} paths) on "
-        f"[bold]{escape(result.topology.name)}[/] ({data['nodes']} nodes, {data['channels']} "
-        f"channels), mapping {escape(result.mapping_name)}, {escape(result.routing)}"
+        f"[bold]{escape(result.graph.name)}[/] ({counted(data['tasks'], 'task')}, "
+        f"{counted(data['paths'], 'path')}) on "
+        f"[bold]{escape(result.topology.name)}[/] ({counted(data['nodes'], 'node')}, "
+        f"{counted(data['channels'], 'channel')}), "
+        f"mapping {escape(result.mapping_name)}, {escape(result.routing)}"
     )
     screen.print(_figures_table(data))
     note = (
@@ -44,7 +48,7 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     if limit.lemma_3 > limit.upper_bound:
         note += f"; of most nodes the bound is shown, for lemma 3 says {percent(limit.lemma_3)}"
     if result.random:
-        note += f"; better than: of {len(result.random)} random mappings, by the maximum"
+        note += f"; better than: of {counted(len(result.random), 'random mapping')}, by the maximum"
     screen.print(f"[dim]{note}[/]")
     for line in _remarks(result, data):
         screen.print(f"• {line}", markup=False)
@@ -98,7 +102,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     neck = data["bottleneck"]
     unit = result.weight if result.weight != "uniform" else "paths"
     lines = [
-        f"Busiest channel: {neck['channel']}, {neck['channel_load']} paths, "
+        f"Busiest channel: {neck['channel']}, {counted(neck['channel_load'], 'path')}, "
         f"{number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
         f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
     ]
@@ -121,7 +125,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
             f"{number(message['cycles'])} cycles{took} without contention."
         )
     if data["local_edges"]:
-        lines.append(f"{data['local_edges']} edges stay inside a node and use no channel.")
+        lines.append(f"Inside a node, without a channel: {counted(data['local_edges'], 'edge')}.")
     if data["note"]:
         lines.append(data["note"])
     if data["deadlock_cycle"]:
@@ -184,11 +188,6 @@ def number(value: float | None) -> str:
     if float(value).is_integer() and abs(value) < 1e6:
         return str(int(value))
     return f"{value:.4g}"
-
-
-def counted(many: int, what: str) -> str:
-    """Return ``1 node``, ``2 nodes``."""
-    return f"{many} {what}{'s' * (many != 1)}"
 
 
 def percent(value: float | None) -> str:

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.verbs import CompiledPhases

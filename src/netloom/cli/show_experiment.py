@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from netloom.cli.show import console
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +68,7 @@ def show_results(found: Results) -> None:
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
         screen.print(_table(rows.select(columns)))
         if len(rows) > MOST_ROWS:
-            screen.print(f"[dim]and {len(rows) - MOST_ROWS} rows more[/]")
+            screen.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'row')} more[/]")
     screen.print(f"\n{escape(found.sentence)}")
 
 

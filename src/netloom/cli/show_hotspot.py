@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
 from netloom.verbs import CriticalQueues, HotSpotSimulation
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,8 @@ def _head(result: HotSpotSimulation | CriticalQueues) -> list[str]:
         f"[bold]{counted(asked['hot_spots'], 'hot spot')}[/] of {network.pes} memory modules; each "
         f"PE asks for {per_pe}{_odds(asked['assign'])}{rate}{share}, "
         f"{asked['policy']}{_places(asked)}",
-        f"[bold]omega:{network.pes}[/], {network.stages} stages of {size} × {size} switches, "
+        f"[bold]omega:{network.pes}[/], {counted(network.stages, 'stage')} of "
+        f"{size} × {size} switches, "
         f"{_rules(network, sized=isinstance(result, HotSpotSimulation))}; "
         f"{asked['steps']:,} steps, {runs}, seed {asked['seed']}",
     ]

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.verbs import ProgramMapping
@@ -55,7 +56,7 @@ def _head(result: ProgramMapping) -> list[str]:
         else f", {len(result.nodes)} of which may be used"
     )
     per_node = asked["tasks_per_node"]
-    several = f", up to {per_node} tasks a node" if per_node > 1 else ""
+    several = f", up to {counted(per_node, 'task')} a node" if per_node > 1 else ""
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
         f"{counted(result.graph.num_edges, 'edge')}) on [bold]{escape(network.name)}[/] "

@@ -8,10 +8,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import FELL_BEHIND, KEPT_UP
 from netloom.verbs import LatencyPrediction, LocalityPrediction, TorusBroadcastPrediction
 from netloom.verbs.locality_prediction import PARTS
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +48,9 @@ def _lines(result: Any) -> list[Any]:
 def _torus_broadcast(result: TorusBroadcastPrediction) -> list[Any]:
     data = result.to_dict()
     head = [
-        f"[bold]{escape(result.name)}[/], adaptive routing, {data['vcs']} VCs; messages of "
-        f"{number(data['message_flits'])} flits, {percent(data['broadcast'])} broadcast; "
+        f"[bold]{escape(result.name)}[/], adaptive routing, {counted(data['vcs'], 'VC')}; "
+        f"messages of {counted(number(data['message_flits']), 'flit')}, "
+        f"{percent(data['broadcast'])} broadcast; "
         f"{data['variant']} model",
         f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
         f"{number(data['saturation_rate'])} messages/node/cycle",
@@ -97,10 +99,12 @@ def _latency(result: LatencyPrediction) -> list[Any]:
     data = result.to_dict()
     router, bound = data["router"], data["throughput_bound"]
     head = [
-        f"[bold]{escape(result.name)}[/] ({data['nodes']} nodes, {data['channels']} channels), "
+        f"[bold]{escape(result.name)}[/] ({counted(data['nodes'], 'node')}, "
+        f"{counted(data['channels'], 'channel')}), "
         f"{escape(data['routing'])}",
         f"{router['name']} router, {router['switching']}, {counted(router['vcs'], 'VC')} of "
-        f"{router['buffer_flits']} flits; packets of {data['packet_flits']} flits",
+        f"{counted(router['buffer_flits'], 'flit')}; packets of "
+        f"{counted(data['packet_flits'], 'flit')}",
         f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
         f"{number(data['saturation_offered'])} flits/node/cycle; limit {number(bound['load'])} by "
         f"{escape(bound['limited_by'])}",

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +41,7 @@ def show_program(verb: str, result: Any) -> None:
 
 
 def _loop(result: LoopSimulation) -> list[Any]:
-    flits = f"messages of {result.message_flits} flits, each waited for"
+    flits = f"messages of {counted(result.message_flits, 'flit')}, each waited for"
     table = _table(
         "applied", "average node", "worst node", "loop", "worst", "latency", "unhindered",
         "busiest channel", "",
@@ -120,12 +121,12 @@ def _transactions(result: TransactionSimulation) -> list[Any]:
             "transaction latency": f"{known('transaction_latency')} cycles",
             "message rate": f"{known('message_rate')} a node and cycle; "
             f"{number(data['messages_per_transaction'])} a transaction, of "
-            f"{number(data['message_flits'])} flits",
+            f"{counted(number(data['message_flits']), 'flit')}",
             "message latency": f"{known('message_latency')} cycles",
             "channels busy": f"{percent(data['utilisation']['mean'])} on average, "
             f"{percent(data['utilisation']['max'])} at most",
             "measured": f"{data['cycles']:,} cycles, {data['transactions']:,} transactions, "
-            f"{data['messages']:,} messages; seed {data['seed']}",
+            f"{counted(data['messages'], 'message', ',')}; seed {data['seed']}",
         }
     )
     what = f"transactions of {result.program}, average distance {number(result.distance)}"
@@ -139,7 +140,7 @@ def _replay(result: TraceReplay) -> list[Any]:
     rows = {
         "finish": _finish(data, "finish"),
         "without contention": _finish(data, "ideal_finish"),
-        "messages": f"{data['messages']:,}, {data['flits']:,} flits, "
+        "messages": f"{data['messages']:,}, {counted(data['flits'], 'flit', ',')}, "
         f"{data['flit_hops']:,} flit-hops",
     }
     latency, alone = data["message_latency"], data["unhindered_latency"]
@@ -158,7 +159,7 @@ def _replay(result: TraceReplay) -> list[Any]:
             for part in CRITICAL_PARTS
             if path[f"{part}_cycles"]
         )
-        lines.append(f"Critical path, {path['length']} entries: {parts} cycles.")
+        lines.append(f"Critical path, {counted(path['length'], 'entry')}: {parts} cycles.")
     share = result.contention_share
     if share is not None:
         style = KEPT_UP if share < 0.05 else DOUBTFUL if share < 0.2 else FELL_BEHIND

@@ -8,9 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, counted, number, percent
+from netloom.cli.show import console, number, percent
 from netloom.verbs import NetworkSaturation, Simulation
 from netloom.verbs.simulated_network import largest_bound
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def _head(network: SimulatedNetwork) -> list[str]:
     topology, setting = network.topology, network.settings[0]
     router = setting.router
     cycle = f"; a cycle is {number(network.machine.cycle_us)} µs" if network.machine else ""
-    vcs = f"{router.vcs} VC{'s' * (router.vcs > 1)} of {router.buffer_flits} flits"
+    vcs = f"{router.vcs} VC{'s' * (router.vcs > 1)} of {counted(router.buffer_flits, 'flit')}"
     technique = "" if network.compares else f" {router.switching},"
     return [
         f"[bold]{escape(network.traffic.name)}[/] on [bold]{escape(topology.name)}[/] "
@@ -92,7 +93,7 @@ def _figures(result: Simulation) -> Table:
         ("channels busy", f"{percent(used['mean'])} on average, {percent(used['max'])} at most: "
          f"{used['busiest_channel']}"),
         ("measured", f"{data['cycles']:,} cycles after {data['warmup_cycles']:,} of warm-up; "
-         f"{data['packets']:,} packets, {data['flit_hops']:,} flit-hops, "
+         f"{counted(data['packets'], 'packet', ',')}, {data['flit_hops']:,} flit-hops, "
          f"{number(data['cpu_seconds'])} CPU s; seed {data['seed']}"),
     ]  # fmt: skip
     for row in rows:

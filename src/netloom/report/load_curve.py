@@ -9,6 +9,7 @@ import numpy as np
 from netloom.report.colours import COLOURS, GREY, LOAD_COLOURS
 from netloom.report.frame import framed
 from netloom.report.network import channels_chart
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -32,7 +33,7 @@ def simulation_chart(record: Recorded) -> alt.HConcatChart:
     router = found["router"]
     whose = "any routing" if bound.get("of") == "network" else "this routing"
     words = [
-        f"{found['routing']}, {router['name']} router, {router['vcs']} VCs "
+        f"{found['routing']}, {router['name']} router, {counted(router['vcs'], 'VC')} "
         f"of {router['buffer_flits']} flits, packets of {found['packet_flits']['law']} flits",
         f"With {whose} and these ends, at most {bound['load']:.4g} can be carried: "
         f"{bound['limited_by']}",

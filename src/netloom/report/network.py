@@ -241,6 +241,6 @@ def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.C
                 scale=alt.Scale(domain=domain),
             ),
         )
-        .properties(width=420, height=300, title=f"All {len(falling)} channels by load")
+        .properties(width=420, height=300, title=f"Channels by load: all {len(falling)}")
     )
     return profile

@@ -9,6 +9,7 @@ import numpy as np
 from netloom.report.colours import COLOURS, GREY
 from netloom.report.frame import framed
 from netloom.report.network import network_chart, topology_of
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,7 +58,7 @@ def phase_map(record: Recorded) -> alt.HConcatChart:
     """Return every phase on the network, its channels coloured by the words that cross them."""
     maps, shown = _maps(record)
     phases = record.figures["phases"]
-    part = f"; the first {shown} of {phases} phases" if shown < phases else ""
+    part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
     words = f"every channel by its words in each phase{part}"
     return framed([maps], _title(record), [words])
 
@@ -193,7 +194,7 @@ def _words(record: Recorded, shown: int, rows: int) -> list[str]:
     ]
     parts = []
     if shown < found["phases"]:
-        parts.append(f"the first {shown} of {found['phases']} phases")
+        parts.append(f"the first {shown} of {counted(found['phases'], 'phase')}")
     if rows == MOST_ROWS < found["nodes"]:
         parts.append(f"the {rows} processors with the most words")
     return lines + ([f"Shown: {' and '.join(parts)}"] if parts else [])

@@ -8,6 +8,7 @@ from netloom.report.colours import COLOURS, GREY
 from netloom.report.frame import framed
 from netloom.report.network import channels_chart
 from netloom.verbs.locality_prediction import PARTS
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import altair as alt
@@ -56,7 +57,7 @@ def latency_chart(record: Recorded) -> alt.HConcatChart:
         list(latency_parts(record).values()),
         f"{found['traffic']} on {found['topology']}{mapped}",
         [
-            f"{found['routing']}, {router['name']} router, {router['vcs']} VCs of "
+            f"{found['routing']}, {router['name']} router, {counted(router['vcs'], 'VC')} of "
             f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
             f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
             f"{bound['limited_by']}",

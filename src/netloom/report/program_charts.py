@@ -77,7 +77,7 @@ def pattern_chart(record: Recorded) -> alt.HConcatChart:
     return framed(
         list(pattern_parts(record).values()),
         f"{found['pattern']} on {found['topology']}",
-        [f"{found['active_nodes']} nodes take part; {found['router']['name']}"],
+        [f"nodes that take part: {found['active_nodes']}; {found['router']['name']}"],
     )
 
 

@@ -32,11 +32,13 @@ from netloom.routing import (
     find_deadlock,
     parse_routing,
 )
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
 from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.verbs.question import InstanceOf, Question, ask
+from netloom.verbs.question import MOST, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
 
 if TYPE_CHECKING:
@@ -103,13 +105,13 @@ class AnalyzeQuestion(Question):
         | InstanceOf[SourceRoutes]
     ) = "default"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     random_mappings: int = Field(25, ge=0, le=100_000)
-    seed: int = Field(DEFAULT_SEED, ge=0)
-    offered: float | None = Field(None, gt=0, allow_inf_nan=False)
-    run_seconds: float | None = Field(None, gt=0, allow_inf_nan=False)
-    instructions_per_message: float | None = Field(None, gt=0, allow_inf_nan=False)
-    mips: float | None = Field(None, gt=0, allow_inf_nan=False)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+    offered: float | None = Field(None, gt=0, le=MOST)
+    run_seconds: float | None = Field(None, gt=0, le=MOST)
+    instructions_per_message: float | None = Field(None, gt=0, le=MOST)
+    mips: float | None = Field(None, gt=0, le=MOST)
 
     @model_validator(mode="after")
     def _one_way_to_say_the_load(self) -> AnalyzeQuestion:
@@ -155,7 +157,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     node_of = place_program(
         question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node, hosts=hosts
     )
-    with patience(f"Counting the contention of {graph.num_edges:,} paths"):
+    with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
         mapped = _map(question, graph, network, routing, node_of)
     offered = _offered(question, graph, mapped, on_machine)
     rows, path_contention = _random_mappings(question, graph, network, routing)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from netloom.machines import Machine
 from netloom.progress import counting, patience
 from netloom.simulation.network.run import Limits
 from netloom.simulation.side_by_side import run_all
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.verbs.broadcast_run import run_broadcasts
 from netloom.verbs.broadcast_simulation import BroadcastSimulation
@@ -24,6 +25,7 @@ from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
 from netloom.workload.broadcast import BroadcastTraffic
+from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.verbs.broadcast_run import BroadcastRun
@@ -66,11 +68,11 @@ class BroadcastQuestion(ProgramQuestion):
 
     rate: Any = None
     broadcast: float = Field(0.04, ge=0, le=1)
-    multicast_targets: int = Field(0, ge=0)
+    multicast_targets: int = Field(0, ge=0, le=MAX_ELEMENTS)
     tree: Literal["balanced", "row-first"] = "balanced"
     startup_cycles: int = Field(0, ge=0, le=2**20)
     traffic: str | dict[str, Any] | InstanceOf[Traffic] = "uniform"
-    packet_flits: int | str | InstanceOf[Lengths] = 5  # type: ignore[assignment]
+    packet_flits: Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths] = 5  # type: ignore[assignment]
     arrivals: str | InstanceOf[Arrivals] = "bernoulli"
     cycles: int | None = Field(None, ge=1, le=2**30)
     precision: float = Field(0.02, gt=0, lt=1)

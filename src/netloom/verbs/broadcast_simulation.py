@@ -18,6 +18,7 @@ from netloom.verbs.broadcast_load import (
 )
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.numbers import known, plainly
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -252,5 +253,5 @@ def _note(run: BroadcastRun) -> str | None:
     doubts = ["interrupted: what was known by then"] * run.interrupted
     doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
     if not (run.precise or run.interrupted):
-        doubts.append(f"precision not reached: {messages} messages")
+        doubts.append(f"precision not reached: {counted(messages, 'message')}")
     return "; ".join(doubts) or None

@@ -24,12 +24,14 @@ from netloom.phases.execute import execute
 from netloom.phases.message_passing import message_passing
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
 from netloom.verbs.compiled_phases import CompiledPhases, SimulatedPhases
 from netloom.verbs.phase_order import connection_order
 from netloom.verbs.programs import find_network, place_program, read_program
-from netloom.verbs.question import InstanceOf, Question, ask
+from netloom.verbs.question import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph  # noqa: TC001
 
 if TYPE_CHECKING:
@@ -82,24 +84,24 @@ class CompileQuestion(Question):
     failed_channels: str | None = None
     failed_nodes: str | None = None
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
-    channels: int = 12
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
+    channels: int = Field(12, ge=0, le=MAX_ELEMENTS)
     per: Literal["node", "channel"] = "node"
-    words: int | None = None
-    word_bytes: int = 4
+    words: int | None = Field(None, ge=0, le=MOST_WORDS)
+    word_bytes: int = Field(4, ge=1, le=MAX_ELEMENTS)
     order: str | PathLike[str] | list[Any] | None = None
     method: Literal["auto", "symmetric", "negotiated", "sequential"] = "auto"
     objective: Literal["phases", "time"] = "phases"
     schedule: Literal["auto", "streaming", "shared", "timetable"] = "auto"
-    sync_clocks: float = 352.0
-    phase_clocks: float = 176.0
-    clocks_per_word: float = 2.0
-    channel_clocks_per_word: float = 2.0
+    sync_clocks: float = Field(352.0, ge=0, le=MOST)
+    phase_clocks: float = Field(176.0, ge=0, le=MOST)
+    clocks_per_word: float = Field(2.0, ge=0, le=MOST)
+    channel_clocks_per_word: float = Field(2.0, ge=0, le=MOST)
     both_ways: bool = True
-    send_clocks: float = 400.0
-    receive_clocks: float = 400.0
+    send_clocks: float = Field(400.0, ge=0, le=MOST)
+    receive_clocks: float = Field(400.0, ge=0, le=MOST)
     execute: bool = False
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 def compile_phases(
@@ -137,7 +139,7 @@ def compile_phases(
     )
     graph, node_of, given = _mapped(question, network)
     begin = perf_counter()
-    with patience(f"Compiling {len(given):,} connections"):
+    with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(
             given, network, capacity,
             costs=costs, method=question.method, objective=question.objective, seed=question.seed,

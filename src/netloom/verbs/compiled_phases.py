@@ -19,6 +19,7 @@ from netloom.verbs.phase_figures import (
     limit_of,
     processor_words,
 )
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -377,7 +378,7 @@ class CompiledPhases:
         if words == 0:
             return "phases are never faster"
         mean = "a connection" if np.ptp(self.plan.connections.words) == 0 else "a mean connection"
-        return f"phases are faster up to {words:,.0f} words of {mean}"
+        return f"phases are faster up to {counted(words, 'word', ',.0f')} of {mean}"
 
     @property
     def least_said(self) -> str:

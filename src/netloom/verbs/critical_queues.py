@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from netloom.verbs.numbers import plainly
+from netloom.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,7 +99,7 @@ class CriticalQueues:
             return "interrupted: how far the search had come by then"
         pile_up = "requests pile up even in unbounded queues in"
         if search.size is None:
-            return f"no critical size: {pile_up} all {search.runs} runs"
+            return f"no critical size: {pile_up} all {counted(search.runs, 'run')}"
         enough = f"queues of {search.size + 1} do nearly as well as unbounded ones"
         found = f"critical size {search.size}: {enough}" if search.size else enough
         if search.stable < search.runs:

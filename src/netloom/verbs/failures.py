@@ -12,6 +12,7 @@ from netloom.routing import parse_routing, paths, virtual_channel_routing
 from netloom.simulation.network.bound import MOST_PAIRS, listed_pairs, throughput_bound
 from netloom.simulation.network.router import end_channels
 from netloom.topology.faults import Faulty, working_nodes
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -80,7 +81,7 @@ class FailureCost:
         whole = f"with nothing broken {self.intact.bound.load:.4g} ({self.intact.bound.what})"
         if self.hops is None or self.intact.hops is None:
             return f"with what is broken, {here}; {whole}"
-        hops = f"over {self.hops:.4g} hops on average"
+        hops = f"over {counted(self.hops, 'hop', '.4g')} on average"
         return f"with what is broken, {here} {hops}; {whole} over {self.intact.hops:.4g}"
 
 

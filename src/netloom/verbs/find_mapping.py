@@ -36,6 +36,7 @@ from netloom.routing import (
     parse_routing,
     source_routes,
 )
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
 from netloom.verbs.analysis import MappedProgram, figures
 from netloom.verbs.analyze import analyze
@@ -48,7 +49,7 @@ from netloom.verbs.found_mapping import (
 )
 from netloom.verbs.network_question import refuse
 from netloom.verbs.programs import find_network, read_program
-from netloom.verbs.question import InstanceOf, Question, ask
+from netloom.verbs.question import MOST, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph  # noqa: TC001
@@ -105,7 +106,7 @@ class MappingQuestion(Question):
     parts: str = "network"
     nodes: Any = None
     hosts: str | PathLike[str] | None = None
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     routing: (
         str
         | InstanceOf[DimensionOrder]
@@ -117,12 +118,12 @@ class MappingQuestion(Question):
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     objective: str = "max-channel-load"
     layout: str | None = None
-    seconds: float = Field(10.0, gt=0, allow_inf_nan=False)
-    rounds: int | None = Field(None, ge=0)
+    seconds: float = Field(10.0, gt=0, le=MOST)
+    rounds: int | None = Field(None, ge=0, le=MOST)
     routes: bool = False
     simulate: bool = False
     load: float | None = Field(None, gt=0, le=1)
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 @dataclass(frozen=True, eq=False)

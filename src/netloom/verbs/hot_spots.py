@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -15,11 +15,12 @@ from netloom.simulation.combining import CombiningNetwork, critical_queue, run_c
 from netloom.simulation.combining.critical import DISCERNIBLE
 from netloom.simulation.combining.engine import MOST_STEPS
 from netloom.simulation.side_by_side import run_all
-from netloom.spec import check_size, whole_number
+from netloom.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.verbs.critical_queues import CriticalQueues
 from netloom.verbs.hot_spot_simulation import HotSpotLoad, HotSpotSimulation
 from netloom.verbs.numbers import parse_positive
-from netloom.verbs.question import Question, ask
+from netloom.verbs.question import MOST_SEED, Question, ask
+from netloom.words import counted
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 if TYPE_CHECKING:
@@ -69,27 +70,27 @@ class HotSpotSystem(Question):
         the first; the next have the next seeds.
     """
 
-    pes: int = 512
-    hot_spots: int = 8
-    per_pe: int | None = None
-    assign: float = 0.95
+    pes: int = Field(512, ge=1, le=MAX_ELEMENTS)
+    hot_spots: int = Field(8, ge=1, le=MAX_ELEMENTS)
+    per_pe: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
+    assign: float = Field(0.95, ge=0, le=1)
     rate: Any = 0.15
     policy: Literal["no-wait", "wait"] = "no-wait"
-    spacing: int | None = None
-    deviation: int = 0
-    hot_fraction: float = 1.0
-    new: float = 0.0
-    remove: float = 0.0
-    switch_size: int = 2
+    spacing: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
+    deviation: int = Field(0, ge=0, le=MAX_ELEMENTS)
+    hot_fraction: float = Field(1.0, ge=0, le=1)
+    new: float = Field(0.0, ge=0, le=1)
+    remove: float = Field(0.0, ge=0, le=1)
+    switch_size: int = Field(2, ge=1, le=64)
     digits: Literal["most-significant-first", "least-significant-first"] = "most-significant-first"
     combining: Literal["waiting", "slot", "entering", "none"] = "waiting"
     unlimited: bool = False
     order: Literal["forward", "backward"] = "forward"
-    service_steps: int = 1
+    service_steps: int = Field(1, ge=1, le=MAX_ELEMENTS)
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = "add"
     steps: int = Field(1000, ge=1, le=MOST_STEPS)
     replications: int = Field(1, ge=1, le=10_000)
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 class HotSpotQuestion(HotSpotSystem):
@@ -103,8 +104,8 @@ class HotSpotQuestion(HotSpotSystem):
         Packets that each wait buffer holds: a number, ``unbounded`` (None), or ``as-queue``.
     """
 
-    queue: int | str | None = None
-    wait_buffer: int | str | None = AS_QUEUE
+    queue: Annotated[int, Field(ge=1, le=MAX_ELEMENTS)] | str | None = None
+    wait_buffer: Annotated[int, Field(ge=1, le=MAX_ELEMENTS)] | str | None = AS_QUEUE
 
 
 class CriticalQueueQuestion(HotSpotSystem):
@@ -195,7 +196,7 @@ def find_critical_queue(pes: int = 512, hot_spots: int = 8, **options: Any) -> C
     what = "places for hot spots of PEs in all replications"
     check_size(len(seeds) * network.pes * per_pe, where="replications", what=what)
     found: list[CriticalQueue] = []
-    with _shown(len(rates), f"critical queue of {pes} PEs") as tell:
+    with _shown(len(rates), f"critical queue of {counted(pes, 'PE')}") as tell:
         for rate in rates:
             traffics = [_traffic(question, rate, seed) for seed in seeds]
             found.append(
@@ -220,7 +221,7 @@ def _rates(question: HotSpotSystem) -> tuple[float, ...]:
         raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
     if len(rates) * question.replications > MOST_RUNS:
         found = f"{len(rates)} rates * {question.replications}"
-        raise InputError("replications", found, f"at most {MOST_RUNS} runs")
+        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
     return rates
 
 

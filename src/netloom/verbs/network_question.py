@@ -21,9 +21,10 @@ from netloom.routing import (
     SourceRoutes,
     UpDown,
 )
-from netloom.simulation.network.router import PRESETS, Router, router
+from netloom.simulation.network.router import MOST_CYCLES, PRESETS, Router, router
 from netloom.topology import Topology
-from netloom.verbs.question import InstanceOf, Question
+from netloom.verbs.question import MOST_SEED, InstanceOf, Question
+from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,19 +74,19 @@ ejection_channels, oldest_first
     ) = "default"
     router: str | dict[str, Any] | InstanceOf[Router] = "default"
     switching: str | None = None
-    vcs: int | None = None
-    buffer_flits: int | None = None
-    route_cycles: int | None = None
-    vc_allocation_cycles: int | None = None
-    switch_allocation_cycles: int | None = None
-    traversal_cycles: int | None = None
+    vcs: int | None = Field(None, ge=1, le=62)
+    buffer_flits: int | None = Field(None, ge=1, le=LONGEST)
+    route_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
+    vc_allocation_cycles: int | None = Field(None, ge=1, le=MOST_CYCLES)
+    switch_allocation_cycles: int | None = Field(None, ge=1, le=MOST_CYCLES)
+    traversal_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
     speculative: bool | None = None
-    channel_cycles: int | None = None
-    credit_cycles: int | None = None
-    injection_channels: int | None = None
-    ejection_channels: int | None = None
+    channel_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
+    credit_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
+    injection_channels: int | None = Field(None, ge=0, le=62)
+    ejection_channels: int | None = Field(None, ge=0, le=62)
     oldest_first: bool | None = None
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:

@@ -12,6 +12,7 @@ from netloom.phases.node_programs import node_program, node_programs
 from netloom.phases.runtime import run_programs
 from netloom.progress import patience
 from netloom.verbs.numbers import plainly
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,7 @@ class VerifiedPlan:
     def __repr__(self) -> str:
         plan, limit = self.file.plan, self.file.plan.capacity
         return (
-            f"verified {self.path}: {len(plan.connections)} connections of"
+            f"verified {self.path}: {counted(len(plan.connections), 'connection')} of"
             f" {plan.connections.name} in {plan.num_phases} phases on {plan.topology.name} (at"
             f" least {self.lower_bound_phases}), at most {self.max_channels_used} of"
             f" {limit.virtual_channels} virtual channels a {limit.per};"

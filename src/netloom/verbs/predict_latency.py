@@ -23,6 +23,7 @@ from netloom.progress import patience
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.router import Router
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
 from netloom.verbs.latency_prediction import LATENCY_FACTOR, LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
@@ -31,6 +32,7 @@ from netloom.verbs.programs import find_network, place_program, read_program, re
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
+from netloom.words import counted
 from netloom.workload import ProcessGraph, Traffic
 from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import from_process_graph
@@ -76,7 +78,7 @@ class LatencyQuestion(NetworkQuestion):
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
     offered: Any = "0:auto"
@@ -201,8 +203,8 @@ def _prepared(
     count = _pairs(traffic)
     hops = average_distance(topology) if isinstance(topology, Cube) else 1
     if count * hops * router.vcs > MOST_HOPS:
-        found = f"{count:,} pairs of nodes that communicate, with {router.vcs} VCs"
-        wanted = f"at most {MOST_HOPS:,} hops of all pairs, times VCs; simulate it"
+        found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
+        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs; simulate it"
         raise InputError(topology.name, found, wanted)
     routing = virtual_channel_routing(topology, question.routing, num_vcs=router.vcs)
     pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))

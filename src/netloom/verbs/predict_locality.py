@@ -24,8 +24,9 @@ from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import parse_sizes
 from netloom.verbs.predict_torus import find_torus
 from netloom.verbs.programs import place_program, read_program
-from netloom.verbs.question import InstanceOf, Question, ask
+from netloom.verbs.question import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
+from netloom.words import counted
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
@@ -83,24 +84,24 @@ class LocalityQuestion(Question):
     """
 
     nodes: Any = None
-    dimensions: int | None = Field(None, ge=1)
+    dimensions: int | None = Field(None, ge=1, le=MOST_DIMENSIONS)
     on: str | InstanceOf[Topology] | InstanceOf[Machine] | None = None
-    contexts: float = Field(1, ge=1, allow_inf_nan=False)
-    network_speed: float = Field(2, gt=0, allow_inf_nan=False)
-    distance: float | None = Field(None, gt=0, allow_inf_nan=False)
+    contexts: float = Field(1, ge=1, le=MOST)
+    network_speed: float = Field(2, gt=0, le=MOST)
+    distance: float | None = Field(None, gt=0, le=MOST)
     node_channels: Literal[0, 1, 2] = 0
-    run_processor_cycles: float | None = None
-    switch_processor_cycles: float | None = None
-    fixed_processor_cycles: float | None = None
-    transaction_messages: float | None = Field(None, gt=0, allow_inf_nan=False)
-    critical_messages: float | None = None
-    message_flits: float | None = None
+    run_processor_cycles: float | None = Field(None, ge=0, le=MOST)
+    switch_processor_cycles: float | None = Field(None, ge=0, le=MOST)
+    fixed_processor_cycles: float | None = Field(None, ge=0, le=MOST)
+    transaction_messages: float | None = Field(None, gt=0, le=MOST)
+    critical_messages: float | None = Field(None, ge=0, le=MOST)
+    message_flits: float | None = Field(None, gt=0, le=MOST)
     app: str | InstanceOf[ProcessGraph] | None = None
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +239,7 @@ def _models(question: LocalityQuestion, dimensions: int) -> Models:
     transaction = replace(transaction, **_said(transaction_changes))
     critical, every = float(transaction.critical_messages), float(transaction.messages)  # type: ignore[arg-type]
     if critical > every:
-        found = f"{critical:.4g} of the {every:.4g} messages of a transaction"
+        found = f"{critical:.4g} of the {counted(every, 'message', '.4g')} of a transaction"
         raise InputError("critical_messages", found, "at most transaction_messages")
     network = TorusNetwork(dimensions, question.network_speed, question.node_channels)
     return application, transaction, network

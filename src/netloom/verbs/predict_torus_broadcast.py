@@ -13,14 +13,16 @@ from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.models.torus_broadcast import torus_broadcast
 from netloom.provenance import DEFAULT_SEED
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology, torus
 from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.predict_torus import find_torus
-from netloom.verbs.question import InstanceOf, Question, ask
+from netloom.verbs.question import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.torus_broadcast_prediction import TorusBroadcastPrediction
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,22 +72,22 @@ class TorusBroadcastQuestion(Question):
         Of the simulation; see ``BroadcastQuestion``.
     """
 
-    k: int | None = Field(None, ge=2)
-    dimensions: int | None = Field(None, ge=1)
+    k: int | None = Field(None, ge=2, le=MAX_ELEMENTS)
+    dimensions: int | None = Field(None, ge=1, le=MOST_DIMENSIONS)
     sides: list[int] | tuple[int, ...] | None = None
     on: str | InstanceOf[Topology] | InstanceOf[Machine] | None = None
-    message_flits: int = Field(32, ge=1)
-    vcs: int = 3
-    broadcast: float = 0.0
+    message_flits: int = Field(32, ge=1, le=2**24)
+    vcs: int = Field(3, ge=1, le=62)
+    broadcast: float = Field(0.0, ge=0, le=1)
     rate: Any = "0:auto"
-    startup_cycles: float = 0.0
+    startup_cycles: float = Field(0.0, ge=0, le=MOST)
     variant: Literal["improved", "consistent", "printed"] = "improved"
-    injection_channels: int = 0
+    injection_channels: int = Field(0, ge=0, le=62)
     simulate: bool = False
     cycles: int | None = Field(None, ge=1, le=2**30)
     precision: float = Field(0.02, gt=0, lt=1)
     most_cycles: int = Field(200_000, ge=1, le=2**30)
-    seed: int = Field(DEFAULT_SEED, ge=0)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 def predict_torus_broadcast(k: int | None = None, **options: Any) -> TorusBroadcastPrediction:
@@ -170,7 +172,7 @@ def _simulated(
         raise InputError("startup_cycles", f"{question.startup_cycles:g}", "whole, to simulate")
     offered = [rate for rate in rates if 0 < rate * question.message_flits <= 1]
     if not offered:
-        found = f"{rates[-1]:g} messages of {question.message_flits} flits"
+        found = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", found, "above 0, at most a flit/node/cycle, to simulate")
     return simulate_broadcast(
         torus(*sides) if topology is None else topology,

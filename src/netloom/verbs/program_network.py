@@ -21,6 +21,7 @@ from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import Router, end_channels
 from netloom.simulation.worm import Worm, WormEngine
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.topology.faults import Faulty
 from netloom.verbs.failures import broken_parts
@@ -31,6 +32,7 @@ from netloom.verbs.network_question import (
     refuse,
 )
 from netloom.verbs.programs import find_network
+from netloom.words import counted
 from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -63,9 +65,9 @@ class ProgramQuestion(NetworkQuestion):
 
     engine: Literal["network", "worm"] = "network"
     arbitration: str | None = None
-    release_cycles: int | None = None
-    end_channels: int | None = None
-    packet_flits: int | None = Field(None, ge=1)
+    release_cycles: int | None = Field(None, ge=0, le=1)
+    end_channels: int | None = Field(None, ge=0, le=1)
+    packet_flits: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
     switch_cycles: int = Field(0, ge=0, le=2**20)
     most_cycles: int = Field(20_000_000, ge=1, lt=2**31)
 
@@ -191,7 +193,7 @@ def prepare_program(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     if topology.num_nodes > MOST_NODES:
-        found = f"{topology.num_nodes} nodes"
+        found = f"{counted(topology.num_nodes, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate")
     router: Router | Worm
     routing: VirtualChannelRouting | Routing
@@ -199,7 +201,7 @@ def prepare_program(
         router, routing = _worm(question), _worm_routing(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
-            found = f"none, for messages of up to {longest_flits} flits"
+            found = f"none, for messages of up to {counted(longest_flits, 'flit')}"
             raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         routing = _routing(question, topology, router)

@@ -19,6 +19,7 @@ from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.verbs.failures import check_working, first_broken
 from netloom.verbs.record import traffic_of
+from netloom.words import counted
 from netloom.workload import parse_traffic, read
 from netloom.workload.shared import among
 
@@ -72,7 +73,7 @@ def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topolog
     else:
         pattern = parse_traffic(asked, whole) if isinstance(asked, str) else asked
     if pattern.num_nodes != topology.num_nodes:
-        wanted = f"traffic of the {topology.num_nodes} nodes of {topology.name}"
+        wanted = f"traffic of the {counted(topology.num_nodes, 'node')} of {topology.name}"
         raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
     if not isinstance(topology, Faulty) or not topology.failed_nodes:
         return pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -15,7 +15,16 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic.fields import FieldInfo
+
 Thing = TypeVar("Thing")
+
+MOST = 1e9
+"""What a number that has no bound of its own is bounded by: above it are only mistakes."""
+
+MOST_SEED = 2**63 - 1
+MOST_DIMENSIONS = 28
+MOST_WORDS = 2**40
 
 if TYPE_CHECKING:
     InstanceOf = Annotated[Thing, ...]
@@ -38,10 +47,18 @@ else:
             return core_schema.is_instance_schema(self.kind)
 
 
+OUT_OF_RANGE = (
+    "greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number",
+)  # fmt: skip
+"""What Pydantic calls numbers that are outside of their bounds."""
+
+
 class Question(BaseModel):
     """A question as one validated record; unknown fields are mistakes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False
+    )
 
     def configuration(self) -> dict[str, Any]:
         """Return every field as plain data; arrays are lists, objects their name."""
@@ -67,7 +84,59 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
         if first["type"] == "extra_forbidden":
             raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None
         wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        if first["type"] in OUT_OF_RANGE:
+            wanted = range_of(kind.model_fields[field]) or wanted
         raise InputError(field, repr(first["input"]), wanted) from None
+
+
+def range_of(field: FieldInfo) -> str:
+    """Return the numbers that a field takes, in words; "" if it declares no bounds.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class Small(Question):
+    ...     share: float = Field(1, gt=0, le=1)
+    >>> range_of(Small.model_fields["share"])
+    'a number above 0 and at most 1'
+    """
+    bounds = bounds_of(field)
+    if len(bounds) < 2:
+        return ""
+    kind = "a number" if "float" in str(field.annotation) else "a whole number"
+    (low, least), (high, most) = sorted(bounds.items())
+    if (low, high) == ("ge", "le"):
+        return f"{kind} from {_short(least)} to {_short(most)}"
+    above = "of at least" if low == "ge" else "above"
+    below = "at most" if high == "le" else "below"
+    return f"{kind} {above} {_short(least)} and {below} {_short(most)}"
+
+
+def bounds_of(field: FieldInfo) -> dict[str, float]:
+    """Return the bounds that a field, or the number that it may be, declares, by Pydantic's names.
+
+    Examples
+    --------
+    >>> from pydantic import Field
+    >>> class Small(Question):
+    ...     share: float = Field(1, gt=0, le=1)
+    >>> bounds_of(Small.model_fields["share"])
+    {'gt': 0, 'le': 1}
+    """
+    declared = list(field.metadata)
+    for member in get_args(field.annotation):
+        for each in getattr(member, "__metadata__", ()):
+            declared += getattr(each, "metadata", [])
+    return {
+        name: getattr(each, name)
+        for each in declared
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(each, name, None) is not None
+    }
+
+
+def _short(number: float) -> str:
+    return f"{number:g}" if isinstance(number, float) else str(number)
 
 
 def _plain(value: Any) -> Any:

@@ -16,6 +16,7 @@ from netloom.machines import Machine
 from netloom.progress import counting
 from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.verbs.network_question import refuse
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
@@ -58,12 +59,12 @@ class ReplayQuestion(ProgramQuestion):
     """
 
     trace: str | Path | InstanceOf[Trace] | None = None
-    flit_bytes: int | None = Field(None, ge=1, lt=2**31)
+    flit_bytes: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
     overhead_cycles: int = Field(0, ge=0, lt=2**31)
     gap_cycles: int = Field(0, ge=0, lt=2**31)
     calc_cycles: float = Field(1.0, ge=0, lt=2**31)
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
 
 
 def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.simulation.paired import paired_ratio
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology.faults import Faulty
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.programs import read_program
@@ -50,7 +51,7 @@ class ProgramsQuestion(Question):
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     shared: bool = False
     alone: bool = True
 

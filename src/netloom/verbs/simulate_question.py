@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from netloom.verbs.network_question import NetworkQuestion
 from netloom.verbs.question import InstanceOf
 from netloom.verbs.shared_programs import ProgramsQuestion
 from netloom.workload import Arrivals, Lengths, Traffic
+from netloom.workload.lengths import LONGEST
 
 
 class SimulateQuestion(NetworkQuestion, ProgramsQuestion):
@@ -50,7 +51,7 @@ class SimulateQuestion(NetworkQuestion, ProgramsQuestion):
     load: Any = None
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    packet_flits: int | str | InstanceOf[Lengths] = 5
+    packet_flits: Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths] = 5
     arrivals: str | InstanceOf[Arrivals] = "bernoulli"
     cycles: int | None = Field(None, ge=1, le=2**30)
     precision: float = Field(0.02, gt=0, lt=1)

@@ -25,6 +25,7 @@ from netloom.verbs.failures import broken_parts, failure_cost
 from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
 from netloom.verbs.shared_programs import only_program, program_seeds, share_programs
+from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
 from netloom.workload.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
@@ -265,7 +266,7 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     if topology.num_nodes > MOST_NODES:
-        found = f"{topology.num_nodes} nodes"
+        found = f"{counted(topology.num_nodes, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
     name, base = asked_router(question, on_machine)
     lengths, arrivals = question.packet_flits, question.arrivals

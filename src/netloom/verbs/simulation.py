@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.simulation.paired import Batches, paired_ratio
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.shared_programs import program_loads
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,7 +91,7 @@ class SimulatedLoad:
         doubts = ["interrupted: what was known by then"] * self.run.interrupted
         doubts += ["the start-up was not seen to end"] * (not self.run.warmed_up)
         if not (self.run.precise or self.run.interrupted):
-            doubts.append(f"precision not reached: {self.run.measured.packets} packets")
+            doubts.append(f"precision not reached: {counted(self.run.measured.packets, 'packet')}")
         return "; ".join(doubts) or None
 
     @property

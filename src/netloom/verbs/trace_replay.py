@@ -10,6 +10,7 @@ import numpy as np
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
 from netloom.verbs.numbers import plainly
 from netloom.verbs.unhindered import unhindered_latencies
+from netloom.words import counted
 from netloom.workload.traces import EVERYONE
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class TraceReplay:
         if self.ending.enough:
             return None
         done = int(np.count_nonzero(self.rows["complete"] >= 0))
-        of = f"{done} of {len(self.program.messages)} rows were complete"
+        of = f"{done} of {counted(len(self.program.messages), 'row')} were complete"
         if self.interrupted:
             return f"interrupted in cycle {self.ending.cycle}: {of}"
         return f"after {self.ending.cycle} cycles, {of}: it takes longer than most_cycles"

@@ -17,6 +17,7 @@ from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.intervals import batch_interval
 from netloom.simulation.replay import Ending, run_program
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.loop_simulation import silent
@@ -74,7 +75,7 @@ class TransactionQuestion(ProgramQuestion):
     messages: str | None = None
     parts: str = "network"
     mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1)
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
     contexts: int = Field(1, ge=1, le=256)
     run_cycles: float = Field(16, ge=0, le=2**24)
     law: Literal["fixed", "uniform", "exponential"] = "fixed"

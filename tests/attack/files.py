@@ -1,0 +1,156 @@
+"""Small files of every kind that netloom reads, what reads them, and ways to break them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+MATRIX = b"""%%MatrixMarket matrix coordinate integer general
+% bytes
+4 4 4
+1 2 100
+2 3 100
+3 4 7
+4 1 1
+"""
+TABLE = b"# tasks: 4\nsource,target,bytes,messages\n0,1,4096,4\n1,2,10,1\n2,3,5,1\n3,0,5,1\n"
+GRAPH = b"""<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="b" for="edge" attr.name="bytes" attr.type="double"/>
+<graph edgedefault="directed"><node id="0"/><node id="1"/><node id="2"/>
+<edge source="0" target="1"><data key="b">5</data></edge>
+<edge source="1" target="2"><data key="b">5</data></edge>
+<edge source="2" target="0"><data key="b">5</data></edge></graph></graphml>
+"""
+LINKS = b"# links\na b\nb c\nc -> a\na c\n"
+TRACE = b"""# tasks: 4
+id,after,compute_cycles,source,target,flits
+a,,5,0,1,8
+b,a,2,1,2,8
+c,b,1,2,3,4
+"""
+GOAL = b"num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\nl2 requires l1\n}\nrank 1 {\n" \
+    b"l1: recv 64b from 0\n}\n"  # fmt: skip
+EXPERIMENT = b"""title = "t"
+[[analyze]]
+app = ["ring:4", "all-to-all:4"]
+on = "mesh:2x2"
+random_mappings = 2
+[predict.latency]
+on = "mesh:2x2"
+offered = "0.1:0.2:0.1"
+"""
+MAPPING = b"# nodes\n3\n2\n1\n0\n"
+ROUTES = b"0 1\n1 0\n0 2\n2 0\n1 3\n3 1\n2 3\n3 2\n"
+COUNTS = b"4 1 1\n"
+
+ODD = [b"0", b"-1", b"nan", b"inf", b"1e308", b"3.5", b"x", b"", b"99999999999999999999", b"\xff",
+       b"\x00", b"\x1b[2J", b'"', b",", b"{", b"\n", b"\r", "é".encode(), b"9" * 400]  # fmt: skip
+
+
+@cache
+def _npz() -> bytes:
+    data = BytesIO()
+    edge = np.array([0, 1, 2])
+    np.savez(data, num_tasks=4, source=edge, target=edge + 1, bytes=edge * 1.0, messages=edge * 1.0)
+    return data.getvalue()
+
+
+@cache
+def _plan() -> bytes:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    import netloom
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "plan.json")
+        netloom.compile_phases("ring:4", "mesh:2x2").write(file)
+        return file.read_bytes()
+
+
+def _mapping_json() -> bytes:
+    return json.dumps({"topology": "mesh:2x2", "node_of": [3, 2, 1, 0]}).encode()
+
+
+ON = "--on mesh:2x2 --random-mappings 0"
+FILES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a.mtx": (lambda: MATRIX, f"analyze FILE {ON}"),
+    "a.csv": (lambda: TABLE, f"analyze FILE {ON}"),
+    "a.tsv": (lambda: TABLE.replace(b",", b"\t"), f"analyze FILE {ON}"),
+    "a.npz": (_npz, f"analyze FILE {ON}"),
+    "a.graphml": (lambda: GRAPH, f"analyze FILE {ON}"),
+    "net.graphml": (lambda: GRAPH, "analyze ring:3 --on graph:FILE --random-mappings 0"),
+    "net.edges": (lambda: LINKS, "analyze ring:3 --on graph:FILE --random-mappings 0"),
+    "map.txt": (lambda: MAPPING, f"analyze ring:4 {ON} --mapping FILE"),
+    "map.json": (_mapping_json, f"analyze ring:4 {ON} --mapping FILE"),
+    "routes.txt": (lambda: ROUTES, f"analyze ring:4 {ON} --routing routes:FILE"),
+    "trace.csv": (lambda: TRACE, "simulate --on mesh:2x2 --trace FILE --most-cycles 1000"),
+    "trace.goal": (
+        lambda: GOAL,
+        "simulate --on mesh:2x2 --trace FILE --flit-bytes 16 --most-cycles 1000",
+    ),
+    "plan.json": (_plan, "compile verify FILE"),
+    "order.txt": (lambda: b"0 1 < 1 2\n", "compile ring:4 --on mesh:2x2 --order FILE"),
+    "exp.toml": (lambda: EXPERIMENT, "results FILE"),
+    "exp.sqlite": (lambda: b"SQLite format 3\x00" + bytes(90), "results FILE"),
+    "hosts": (
+        lambda: b"n0\nn1\nn2\nn3\n",
+        "map ring:4 --on mesh:2x2 --rounds 1 --hosts FILE --nodes n0,n1,n2,n3",
+    ),
+    "nodes": (lambda: b"0\n1-2\n3\n", "map ring:4 --on mesh:2x2 --rounds 1 --nodes FILE"),
+}
+"""By name: what is whole, and the command that reads it."""
+
+
+def broken(draw: Random, data: bytes) -> bytes:
+    """Return a file to which one to three things have happened."""
+    for _ in range(draw.choice([1, 1, 2, 3])):
+        data = draw.choice(WAYS)(draw, data)
+    return data
+
+
+def _cut(draw: Random, data: bytes) -> bytes:
+    return data[: draw.randrange(len(data) + 1)]
+
+
+def _insert(draw: Random, data: bytes) -> bytes:
+    place = draw.randrange(len(data) + 1)
+    return data[:place] + draw.choice(ODD) + data[place:]
+
+
+def _flip(draw: Random, data: bytes) -> bytes:
+    if not data:
+        return data
+    place = draw.randrange(len(data))
+    return data[:place] + bytes([draw.randrange(256)]) + data[place + 1 :]
+
+
+def _replace_word(draw: Random, data: bytes) -> bytes:
+    """Put something odd in place of a word or a number."""
+    words = data.split(b" ") if b" " in data else data.split(b",")
+    words[draw.randrange(len(words))] = draw.choice(ODD)
+    return (b" " if b" " in data else b",").join(words)
+
+
+def _repeat_line(draw: Random, data: bytes) -> bytes:
+    lines = data.split(b"\n")
+    lines.insert(draw.randrange(len(lines)), draw.choice(lines))
+    return b"\n".join(lines)
+
+
+def _drop_line(draw: Random, data: bytes) -> bytes:
+    lines = data.split(b"\n")
+    del lines[draw.randrange(len(lines))]
+    return b"\n".join(lines)
+
+
+WAYS = [_cut, _insert, _flip, _replace_word, _repeat_line, _drop_line]
