@@ -50,8 +50,8 @@ def covered(question: dict, truth: float, seeds: int, cycles: int | None) -> tup
     """Return how many intervals hold the truth, the mean half-width and length of the runs."""
     from netloom.verbs import simulate
 
-    runs = [simulate(**question, cycles=cycles, seed=seed).point.run for seed in range(1, seeds + 1)]
-    kept_up = [run.measured for run in runs if run.stable]
+    asked = (simulate(**question, cycles=cycles, seed=seed) for seed in range(1, seeds + 1))
+    kept_up = [found.point.run.measured for found in asked if found.stable]
     hits = sum(abs(one.packet_latency - truth) <= one.packet_latency_ci95 for one in kept_up)
     half = np.mean([one.packet_latency_ci95 for one in kept_up]) / truth
     return hits, len(kept_up), half, np.mean([one.cycles for one in kept_up])

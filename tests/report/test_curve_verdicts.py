@@ -29,7 +29,9 @@ def curve(label, points, fell=None, found=None, limit=None):
     ]  # fmt: skip
     table = pl.DataFrame(rows, schema=COLUMNS)
     kept = points[-1][0] if points else None
-    return Curve(False, {"topology": label}, label, table, table, kept, fell, limit, found, None, ())
+    return Curve(
+        False, {"topology": label}, label, table, table, kept, fell, limit, found, None, ()
+    )
 
 
 def group(*curves, axes="offered"):

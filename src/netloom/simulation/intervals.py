@@ -108,7 +108,7 @@ def _skewed_quantile(off: NDArray[np.float64], batches: int, quantile: float) ->
     """Return how many standard errors the further side of a skewed mean's interval is away."""
     second = float(off @ off) / batches
     skewness = float(np.sum(np.abs(off) ** 3 * np.sign(off))) / batches / second**1.5
-    return quantile + abs(skewness) / (6 * np.sqrt(batches)) * (1 + 2 * quantile**2)
+    return quantile + float(abs(skewness) / (6 * np.sqrt(batches)) * (1 + 2 * quantile**2))
 
 
 def autocorrelation(batch_sums: ArrayLike, batch_counts: ArrayLike) -> float:

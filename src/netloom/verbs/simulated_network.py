@@ -184,7 +184,7 @@ class SimulatedNetwork:
         return mean
 
     def most_load(self, setting: Setting) -> float:
-        """Return the load from which this network is past saturation, or above which none can be."""
+        """Return the load from which it is past saturation for sure, or above which none can be."""
         busiest = float(self.traffic.rate.max()) / self.lengths.mean
         return min(setting.bound.load, self.arrivals.most / busiest, 1.0)
 

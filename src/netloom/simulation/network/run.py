@@ -383,9 +383,7 @@ def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
     return None if found.stable else Stability(stable=False, reason=where)
 
 
-def _stability(
-    run: Run, samples: _Samples, packets: int, *, interim: bool = False
-) -> Stability:
+def _stability(run: Run, samples: _Samples, packets: int, *, interim: bool = False) -> Stability:
     """Return whether the network keeps up, and why, of a window in which so many packets came."""
     if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
         few = f"{packets} packets are too few to tell whether the network keeps up"
