@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netloom.simulation.intervals import batch_interval, merge_correlated
+from netloom.simulation.intervals import run_interval
 from netloom.simulation.tally import Delivered, Groups, Tally, worst_node
 
 NODES = 4
@@ -95,24 +95,22 @@ def test_a_tally_is_what_the_packets_in_the_window_say(seed, packets, batch_cycl
     assert (found.packet_latency_p50, found.packet_latency_p99) == (middle, high)
 
 
-def test_batches_are_doubled_until_64_hold_the_window():
+def test_batches_are_doubled_until_128_hold_the_window():
     log = delivered(np.random.default_rng(1), 20_000, 6500)
     tally = tallied(log, 300, range(310, 300 + 6401, 10), batch_cycles=10)
-    assert tally.batch_cycles == 160
+    assert tally.batch_cycles == 80
     found = tally.measured(senders=NODES)
-    assert found.batches == 40
-    # The interval by hand: 40 batches of 160 cycles.
+    assert found.batches == 80
+    # The interval by hand: 80 batches of 80 cycles.
     inside = log.arrival < 6700
-    batch = (log.arrival[inside] - 300) // 160
+    batch = (log.arrival[inside] - 300) // 80
     latency = (log.arrival - log.birth)[inside]
     sums, counts = np.bincount(batch, latency), np.bincount(batch)
-    assert len(sums) == 40
-    expected = batch_interval(*merge_correlated(sums, counts))
+    assert len(sums) == 80
+    expected = run_interval(sums, counts)
     assert (found.packet_latency, found.packet_latency_ci95) == pytest.approx(expected)
     assert found.precision == pytest.approx(expected[1] / expected[0])
-    flits = batch_interval(
-        *merge_correlated(np.bincount(batch, log.flits[inside]), [160 * NODES] * 40)
-    )
+    flits = run_interval(np.bincount(batch, log.flits[inside]), [80 * NODES] * 80)
     assert (found.accepted, found.accepted_ci95) == pytest.approx(flits)
 
 
@@ -121,7 +119,7 @@ def test_the_rest_of_the_window_is_counted_with_the_last_whole_batch():
     found = tallied(log, 300, [300 + 250], batch_cycles=100).measured(senders=1)
     inside = log.arrival < 550
     batch = np.minimum((log.arrival[inside] - 300) // 100, 1)
-    expected = batch_interval(np.bincount(batch, log.flits[inside]), [100, 150])
+    expected = run_interval(np.bincount(batch, log.flits[inside]), [100, 150])
     assert found.batches == 2
     assert (found.accepted, found.accepted_ci95) == pytest.approx(expected)
 

@@ -13,6 +13,7 @@ from netloom.simulation.intervals import (
     batch_interval,
     merge_correlated,
     percentiles,
+    run_interval,
 )
 from netloom.simulation.paired import Batches
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-MOST_BATCHES = 64
-"""Batches kept; when they are full, pairs are merged, so that there are 32 to 64 from then on."""
+MOST_BATCHES = 128
+"""Batches kept; when they are full, pairs are merged, so that there are 64 to 128 from then on."""
 
 PRECISE_BATCHES = 16
 """Batches from which on a run may be called precise."""
@@ -159,7 +160,7 @@ class GroupMeasured:
 class Tally:
     """Sums over the packets that arrive within a window of time, which grows as the run goes on.
 
-    Sums are kept for at most 64 batches of equal length. Latencies are counted value by value:
+    Sums are kept for at most 128 batches of equal length. Latencies are counted value by value:
     8 bytes for each cycle of the longest one, so never more than 8 for each cycle of the run.
 
     Parameters
@@ -169,7 +170,7 @@ class Tally:
     begin
         First cycle of the window: the end of the warm-up.
     batch_cycles
-        Length of a batch at first; it doubles whenever there would be more than 64.
+        Length of a batch at first; it doubles whenever there would be more than 128.
     groups
         What packets are told apart by; None: they are not.
 
@@ -252,14 +253,13 @@ class Tally:
         whole, sums, spans = self._batches(self._sums.sum(axis=1))
         packets = self.packets
         counts = sums[PACKETS]
-        latency_batches = merge_correlated(sums[LATENCY], counts)
-        latency, latency_ci95 = batch_interval(*latency_batches)
-        network, network_ci95 = batch_interval(*merge_correlated(sums[NETWORK], counts))
-        accepted, accepted_ci95 = batch_interval(*merge_correlated(sums[FLITS], spans * senders))
+        latency, latency_ci95 = run_interval(sums[LATENCY], counts)
+        network, network_ci95 = run_interval(sums[NETWORK], counts)
+        accepted, accepted_ci95 = run_interval(sums[FLITS], spans * senders)
         precise = (
             whole >= PRECISE_BATCHES
             and packets >= PRECISE_PACKETS
-            and autocorrelation(*latency_batches) <= CORRELATED
+            and autocorrelation(*merge_correlated(sums[LATENCY], counts)) <= CORRELATED
         )
         middle, high, most = (
             percentiles(self.latency_counts, (50, 99, 100)).tolist() if packets else [np.nan] * 3
@@ -298,8 +298,8 @@ class Tally:
 
     def _measured_of(self, group: int, senders: int) -> GroupMeasured:
         _, sums, spans = self._batches(self._sums[:, group])
-        latency = batch_interval(*merge_correlated(sums[LATENCY], sums[PACKETS]))
-        accepted = batch_interval(*merge_correlated(sums[FLITS], spans * senders))
+        latency = run_interval(sums[LATENCY], sums[PACKETS])
+        accepted = run_interval(sums[FLITS], spans * senders)
         return GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted)
 
     def _merge_pairs(self) -> None:

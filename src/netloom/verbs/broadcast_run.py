@@ -16,8 +16,8 @@ import numpy as np
 from netloom.simulation.intervals import (
     CORRELATED,
     autocorrelation,
-    batch_interval,
     merge_correlated,
+    run_interval,
 )
 from netloom.simulation.stability import Stability, stability
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
@@ -298,8 +298,9 @@ def _latency(
         return Latency(0, *(np.nan,) * (len(Latency._fields) - 1))
     batch = (arrival[inside] - begin) * MOST_BATCHES // (end - begin)
     counts = np.bincount(batch, minlength=MOST_BATCHES)
-    batches = merge_correlated(np.bincount(batch, latency, MOST_BATCHES), counts)
-    mean, ci95 = batch_interval(*batches)
+    sums = np.bincount(batch, latency, MOST_BATCHES)
+    mean, ci95 = run_interval(sums, counts)
+    batches = merge_correlated(sums, counts)
     middle, high = np.percentile(latency, [50, 99], method="inverted_cdf")
     precise = (
         np.count_nonzero(batches[1]) >= PRECISE_BATCHES

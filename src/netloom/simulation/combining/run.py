@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
-from netloom.simulation.intervals import batch_interval, merge_correlated, percentiles
+from netloom.simulation.intervals import percentiles, run_interval
 from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
 from netloom.simulation.warmup import BATCH, mser5
 
@@ -236,7 +236,7 @@ def _latency(engine: CombiningEngine) -> _Latency:
         return _Latency(nothing, nothing, nothing, nothing, nothing, nothing)
     _, completed, steps = _batches(engine.per_step)
     mean = float(steps.sum() / completed.sum())
-    _, half = batch_interval(*merge_correlated(steps, completed))
+    _, half = run_interval(steps, completed)
     middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
     seen = np.flatnonzero(engine.latency_counts)
     return _Latency(mean, half, float(seen[0]), middle, high, float(seen[-1]))
@@ -281,7 +281,7 @@ def _kept_up(engine: CombiningEngine, made: int) -> _KeptUp:
         return _KeptUp(np.nan, np.nan, None, f"too short to tell: {made} steps")
     _, completed, _ = _batches(per_step[begin:])
     spans = np.diff(_edges(made - begin)) * float(pes)
-    throughput, half = batch_interval(*merge_correlated(completed, spans))
+    throughput, half = run_interval(completed, spans)
     backlog = np.cumsum(per_step[:, 0] - per_step[:, 1])[begin + _edges(made - begin)[1:] - 1]
     slope, straight = fitted_line(_edges(made - begin)[1:].astype(np.float64), backlog)
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
