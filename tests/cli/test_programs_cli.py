@@ -180,9 +180,15 @@ def test_mistakes_in_a_trace_are_one_line(simulate, text, tmp_path):
     assert TRACES[text] in err
 
 
-def test_a_task_without_neighbours_in_a_file_is_named(simulate, tmp_path):
+def test_what_makes_no_traffic_is_counted_in_words(simulate, tmp_path):
     path = tmp_path / "lonely.csv"
     path.write_text("source,target,bytes\n0,1,10\n1,0,10\n1,3,10\n3,1,10\n")
-    code, _, err = simulate(f"--on mesh:4x4 --app {path} --applied 0.1")
-    assert code == 2
-    assert "task 2" in err
+    for how in ("--applied 0.1 --loops 5", "--transactions"):
+        code, out, _ = simulate(f"--on mesh:4x4 --app {path} {how}")
+        assert code == 0
+        assert "left out: 1 task that sends nothing over the network" in out
+    code, out, _ = simulate(
+        f"--on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
+    )
+    assert code == 0
+    assert "left out: 2 edges between tasks of one node, which need no network; 2 tasks" in out

@@ -94,7 +94,10 @@ RunCycles: TypeAlias = Annotated[
 ]
 SwitchCycles: TypeAlias = Annotated[
     int | None,
-    typer.Option(help="From one context to another.", rich_help_panel=TRANSACTIONS),
+    typer.Option(
+        help="From one context to another; hidden while the processor waits.",
+        rich_help_panel=TRANSACTIONS,
+    ),
 ]
 FixedCycles: TypeAlias = Annotated[
     int | None,
@@ -129,10 +132,17 @@ MulticastTargets: TypeAlias = Annotated[
 
 Trace: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="A .csv, .tsv, .parquet or .goal file.", rich_help_panel=TRACE),
+    typer.Option(
+        help="A .csv, .tsv, .parquet or .goal file; the order of its rows says nothing.",
+        rich_help_panel=TRACE,
+    ),
 ]
 FlitBytes: TypeAlias = Annotated[
-    float | None, typer.Option(help="Bytes of a flit.", rich_help_panel=TRACE)
+    float | None,
+    typer.Option(
+        help="Bytes of a flit; a cycle is the time that a channel takes for them.",
+        rich_help_panel=TRACE,
+    ),
 ]
 OverheadCycles: TypeAlias = Annotated[
     int | None, typer.Option(help="Of GOAL: the overhead o.", rich_help_panel=TRACE)
