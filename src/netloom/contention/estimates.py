@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from math import prod, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -163,15 +163,19 @@ def _largest_load(
     """Return the mean largest channel load of all placements, or of some, and its error."""
     from netloom.contention.cube_kernel import largest_loads
 
-    busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     hops = len(source) * average_distance(topology)
-    placements = prod(range(topology.num_nodes - len(busy) + 1, topology.num_nodes + 1))
     samples = int(min(MOST_SAMPLES, SAMPLED_HOPS // max(hops, 1)))
+    if samples < FEWEST_SAMPLES:
+        return None, "approximation", None
+    busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
+    placements = 1
+    for tasks in range(len(busy)):
+        placements *= topology.num_nodes - tasks
+        if placements > MOST_PLACEMENTS:
+            break
     if placements <= MOST_PLACEMENTS:
         every = permutations(range(topology.num_nodes), len(busy))
         mappings = np.array(list(every), np.int64).reshape(placements, len(busy))
-    elif samples < FEWEST_SAMPLES:
-        return None, "approximation", None
     else:
         rng = np.random.default_rng(DEFAULT_SEED)
         drawn = [rng.choice(topology.num_nodes, len(busy), replace=False) for _ in range(samples)]
