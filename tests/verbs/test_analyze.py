@@ -1,4 +1,5 @@
 import json
+import sys
 
 import networkx as nx
 import numpy as np
@@ -153,6 +154,25 @@ def test_the_provenance_is_enough_to_ask_again():
 def test_options_of_a_file_need_a_file():
     with pytest.raises(InputError, match="a process graph that is read already"):
         quick(process_graph(2, [0], [1]), "mesh:2", parts="collectives")
+
+
+def test_as_many_random_mappings_as_fit(monkeypatch):
+    many = analyze("hypercube:6", "mesh:8x8")
+    assert (len(many.random), many.random_limited) == (25, False)
+    module = sys.modules["netloom.verbs.analyze"]
+    paths, channels = 64 * 6, 224
+    each = module.PATH_WORK * paths + 20 * channels
+    monkeypatch.setattr(module, "WORK", 3 * each)
+    few = analyze("hypercube:6", "mesh:8x8")
+    assert few.random_limited
+    assert few.random == many.random[:3]
+    assert few.to_dict()["random_mapping"]["limited_by_work"]
+    assert len(analyze("hypercube:6", "mesh:8x8", random_mappings=7).random) == 7
+    # paths that are compared channel by channel cost what meets there, and one is always tried
+    other = analyze("hypercube:6", "mesh:8x8", routing="shortest-path")
+    assert 1 <= len(other.random) < 3
+    monkeypatch.setattr(module, "WORK", 1)
+    assert len(analyze("hypercube:6", "mesh:8x8").random) == 1
 
 
 def test_random_mappings_that_use_no_channel_are_left_out():

@@ -74,7 +74,7 @@ def analyze(
     tasks_per_node: options.TasksPerNode = 1,
     failed_channels: options.FailedChannels = None,
     failed_nodes: options.FailedNodes = None,
-    random_mappings: options.RandomMappings = 25,
+    random_mappings: options.RandomMappings = None,
     seed: options.Seed = DEFAULT_SEED,
     messages: options.Messages = None,
     parts: options.Parts = "network",

@@ -29,7 +29,10 @@ Weight: TypeAlias = Annotated[
     str, typer.Option(help="An edge's share of the traffic: bytes, messages or uniform.")
 ]
 TasksPerNode: TypeAlias = Annotated[int, typer.Option(help="Tasks that a node takes.")]
-RandomMappings: TypeAlias = Annotated[int, typer.Option(help="Random mappings to compare with.")]
+RandomMappings: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help="Random mappings to compare with.", show_default="25, fewer if large"),
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of everything random.")]
 Messages: TypeAlias = Annotated[
     str | None, typer.Option(help="Second MatrixMarket file: message counts.")

@@ -124,6 +124,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
             f"Mean message: {number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
             f"{number(message['cycles'])} cycles{took} without contention."
         )
+    if result.random_limited:
+        lines.append(_few_random(result))
     if data["local_edges"]:
         lines.append(f"Inside a node, without a channel: {counted(data['local_edges'], 'edge')}.")
     if data["note"]:
@@ -134,6 +136,22 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
             f"deadlock, {data['deadlock_cycle'][0]}, {data['deadlock_cycle'][1]} ..."
         )
     return lines
+
+
+def _few_random(result: Analysis) -> str:
+    """Say how many random mappings there were time for, and what is known of all of them."""
+    many = counted(len(result.random), "random mapping")
+    said = f"{many}: more would have taken too long (--random-mappings N takes N)."
+    expected = result.expected
+    if expected is None:
+        return said
+    about = "about " * (expected.channel_load_max_by != "enumeration")
+    return (
+        f"{said} Over all of them, exactly: path length {number(expected.path_length_mean)}, "
+        f"channel load {number(expected.channel_load_mean)}, path contention "
+        f"{number(expected.path_contention_mean)} on average; largest channel load {about}"
+        f"{number(expected.channel_load_max)}."
+    )
 
 
 def _busy(neck: dict[str, Any], what: str) -> str:

@@ -9,11 +9,13 @@ expectations instead, for any process graph on any k-ary n-cube under dimension 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.provenance import DEFAULT_SEED
 from netloom.routing.dimension_order import cube_tables
 from netloom.topology import average_distance
 
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 
     from netloom.routing import DimensionOrder
     from netloom.topology import Cube
+
+
+MOST_PLACEMENTS = 5_000
+"""Placements of a program that are all tried."""
+
+FEWEST_SAMPLES, MOST_SAMPLES, SAMPLED_HOPS = 64, 400, 2**25
+"""Random placements that are tried otherwise, as long as their paths have so few hops in all."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +79,14 @@ class Expectation:
     channel_load_mean
         Expected paths on a channel, over all channels.
     channel_load_max
-        Expected largest channel load, the one figure here that is an approximation: it takes
-        the loads of channels for independent and all tasks for equally busy. Against the mean of
-        many random mappings it is within 4 % for regular process graphs, and up to 17 % low for
-        small trees.
+        Expected largest channel load, the one figure here that need not be exact.
+    channel_load_max_by
+        How it was found. ``enumeration``: from all placements, exactly. ``sampling``: the mean of
+        random placements with a seed of their own. ``approximation``: as if the loads of channels
+        were independent and all tasks equally busy, for programs too large to sample; of ten such
+        it was between 7 % low (a tree on a torus) and 3 % high.
+    channel_load_max_error
+        Its standard error: 0 where enumerated, None where approximated.
     path_contention_mean
         Expected number of other paths that a path meets.
     """
@@ -81,6 +94,8 @@ class Expectation:
     path_length_mean: float
     channel_load_mean: float
     channel_load_max: float
+    channel_load_max_by: Literal["enumeration", "sampling", "approximation"]
+    channel_load_max_error: float | None
     path_contention_mean: float
 
 
@@ -129,12 +144,48 @@ def expect_random(
         + into_one * same_target / triples
         + apart * unrelated / (triples * (nodes - 3.0))
     )
+    most, found_by, error = _largest_load(topology, routing, source, target)
+    if most is None:
+        most = _expected_maximum(*_expected_loads(nodes, edges, axes))
     return Expectation(
         path_length_mean=distance,
         channel_load_mean=edges * distance / topology.num_channels,
-        channel_load_max=_expected_maximum(*_expected_loads(nodes, edges, axes)),
+        channel_load_max=most,
+        channel_load_max_by=found_by,
+        channel_load_max_error=error,
         path_contention_mean=float(meetings / edges) if edges else 0.0,
     )
+
+
+def _largest_load(
+    topology: Cube, routing: DimensionOrder, source: NDArray[np.int64], target: NDArray[np.int64]
+) -> tuple[float | None, Literal["enumeration", "sampling", "approximation"], float | None]:
+    """Return the mean largest channel load of all placements, or of some, and its error."""
+    from netloom.contention.cube_kernel import largest_loads
+
+    hops = len(source) * average_distance(topology)
+    samples = int(min(MOST_SAMPLES, SAMPLED_HOPS // max(hops, 1)))
+    if samples < FEWEST_SAMPLES:
+        return None, "approximation", None
+    busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
+    placements = 1
+    for tasks in range(len(busy)):
+        placements *= topology.num_nodes - tasks
+        if placements > MOST_PLACEMENTS:
+            break
+    if placements <= MOST_PLACEMENTS:
+        every = permutations(range(topology.num_nodes), len(busy))
+        mappings = np.array(list(every), np.int64).reshape(placements, len(busy))
+    else:
+        rng = np.random.default_rng(DEFAULT_SEED)
+        drawn = [rng.choice(topology.num_nodes, len(busy), replace=False) for _ in range(samples)]
+        mappings = np.array(drawn, np.int64)
+    tables, load = cube_tables(topology, routing), np.zeros(topology.num_channels, np.int32)
+    starts, stops = ends.reshape(2, -1)
+    largest = largest_loads(tables, mappings, starts, stops, load)
+    if placements <= MOST_PLACEMENTS:
+        return float(largest.mean()), "enumeration", 0.0
+    return float(largest.mean()), "sampling", float(largest.std(ddof=1) / sqrt(samples))
 
 
 @dataclass(frozen=True)

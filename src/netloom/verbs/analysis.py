@@ -75,6 +75,8 @@ class Analysis:
         Good enough, some or most nodes affected.
     random
         One row for each random mapping compared with.
+    random_limited
+        Whether more random mappings would have taken too long: nobody said how many.
     random_path_contention
         int64[ν_max + 1]: how many paths of all random mappings together have each ν.
     estimate
@@ -98,6 +100,7 @@ class Analysis:
     offered: float | None
     verdict: Verdict
     random: list[dict[str, Any]]
+    random_limited: bool
     random_path_contention: NDArray[np.int64]
     estimate: MeshEstimate | None
     expected: Expectation | None
@@ -358,7 +361,10 @@ class Analysis:
 
     def _random_summary(self) -> dict[str, Any]:
         """Mean, least and most of every figure over the random mappings; beaten; expectations."""
-        summary: dict[str, Any] = {"mappings": len(self.random)}
+        summary: dict[str, Any] = {
+            "mappings": len(self.random),
+            "limited_by_work": self.random_limited,
+        }
         for figure in self.random[0] if self.random else ():
             if figure != "seed":
                 values = [row[figure] for row in self.random]

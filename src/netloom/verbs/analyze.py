@@ -47,6 +47,13 @@ if TYPE_CHECKING:
     from netloom.contention import Expectation, MeshEstimate
 
 
+MOST_RANDOM = 25
+"""Random mappings to compare with, where it is not said how many; at least one."""
+
+WORK, PATH_WORK = 3 * 2**30, 300
+"""What they may cost in all (some 5 seconds), and what a path does; see ``_work``."""
+
+
 class AnalyzeQuestion(Question):
     """The question that ``analyze`` answers.
 
@@ -75,7 +82,8 @@ class AnalyzeQuestion(Question):
     tasks_per_node
         How many tasks a node takes.
     random_mappings
-        How many seeded random mappings to compare with (none with given routes).
+        How many seeded random mappings to compare with (none with given routes). By default as many
+        as ``WORK`` allows, at most 25: the same number on every machine.
     seed
         Of the random mapping; the mappings compared with use the seeds after it.
     offered
@@ -106,7 +114,7 @@ class AnalyzeQuestion(Question):
     ) = "default"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    random_mappings: int = Field(25, ge=0, le=100_000)
+    random_mappings: int | None = Field(None, ge=0, le=100_000)
     seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
     offered: float | None = Field(None, gt=0, le=MOST)
     run_seconds: float | None = Field(None, gt=0, le=MOST)
@@ -160,7 +168,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
         mapped = _map(question, graph, network, routing, node_of)
     offered = _offered(question, graph, mapped, on_machine)
-    rows, path_contention = _random_mappings(question, graph, network, routing)
+    rows, path_contention, limited = _random_mappings(question, graph, network, routing)
     return Analysis(
         graph=graph,
         topology=network,
@@ -174,6 +182,7 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
             mapped.limit, offered, paths_meet=bool(mapped.contention.path_contention.any())
         ),
         random=rows,
+        random_limited=limited,
         random_path_contention=path_contention,
         estimate=_estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
@@ -209,15 +218,19 @@ def _map(
 
 def _random_mappings(
     question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
-) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
+) -> tuple[list[dict[str, Any]], NDArray[np.int64], bool]:
     """Measure seeded random mappings: one row each, and how often each ν occurs in all.
 
-    None with given routes, which exist for the pairs of nodes of one mapping only.
+    Also returns whether there were fewer because more would have taken too long. None with given
+    routes, which exist for the pairs of nodes of one mapping only.
     """
     rows: list[dict[str, Any]] = []
     counts = np.zeros(1, np.int64)
-    mappings = 0 if isinstance(routing, SourceRoutes) else question.random_mappings
+    asked = question.random_mappings
+    mappings = 0 if isinstance(routing, SourceRoutes) else MOST_RANDOM if asked is None else asked
     for seed in track(range(1, mappings + 1), "random mappings"):
+        if seed > mappings:
+            break
         node_of = place_program(
             "random",
             graph,
@@ -228,12 +241,27 @@ def _random_mappings(
         if np.array_equal(node_of[graph.source], node_of[graph.target]):
             continue  # several tasks a node: nothing is left that crosses the network
         mapped = _map(question, graph, network, routing, node_of)
+        if asked is None and not rows:
+            mappings = min(max(WORK // _work(mapped, routing), 1), MOST_RANDOM)
         rows.append(figures(question.seed + seed, graph, mapped))
         more = np.bincount(mapped.contention.path_contention[mapped.moving])
         longest = max(len(counts), len(more))
         counts = np.pad(counts, (0, longest - len(counts)))
         counts[: len(more)] += more
-    return rows, counts
+    return rows, counts, asked is None and 0 < mappings < MOST_RANDOM
+
+
+def _work(mapped: MappedProgram, routing: Routing) -> int:
+    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
+
+    Dimension order is counted path by path; other paths are compared channel by channel, each with
+    all others there.
+    """
+    found = mapped.contention
+    work = PATH_WORK * len(found.path_length) + 20 * len(found.channel_load)
+    if not isinstance(routing, DimensionOrder):
+        work += int((found.channel_load.astype(np.float64) ** 2).sum())
+    return max(work, 1)
 
 
 def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
@@ -253,7 +281,8 @@ def _expected(
         return None
     if question.tasks_per_node > 1 or network.num_nodes < 4:
         return None
-    return expect_random(network, routing, graph.source, graph.target)
+    with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
+        return expect_random(network, routing, graph.source, graph.target)
 
 
 def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
