@@ -69,6 +69,7 @@ def run(
         steps = [next_step(curve, known) for curve in curves_of(experiment.points)]
         opened.ask(experiment.key, [point for step in steps for point in step.added])
         if any(step.wanted for step in steps):
+            opened.check_writable()
             with _workers(workers, cluster) as hired:
                 _Run(experiment, opened, hired).finish()
         return load_kept(opened, kept)
