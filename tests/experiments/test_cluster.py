@@ -69,6 +69,27 @@ def test_a_cluster_that_loses_a_worker_finds_the_same(tmp_path, processes):
     assert load_results(store).table().equals(expected.table())
 
 
+def test_a_scheduler_that_dies_is_one_line_and_what_is_finished_stays(tmp_path, processes):
+    file, store = write(tmp_path, LONG), tmp_path / "there.sqlite"
+    address = start_scheduler(processes, tmp_path)
+    scheduler = processes[-1]
+    start_worker(processes, tmp_path, address)
+    command = [sys.executable, "-m", "netloom", "run", str(file), "--store", str(store)]
+    running = subprocess.Popen(
+        [*command, "--cluster", address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    processes.append(running)
+    wait_for(lambda: store.exists() and len(answered(store)) >= 1)
+    scheduler.send_signal(signal.SIGKILL)
+    said = running.communicate(timeout=200)[1].decode().splitlines()
+    assert running.returncode == 1
+    assert said == [
+        "netloom: cluster: found a scheduler that no longer answers; expected one that runs; "
+        "finished points are kept: run it again"
+    ]
+    assert answered(store)
+
+
 def test_nobody_there(tmp_path):
     with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9"):
         run(write(tmp_path), cluster="tcp://127.0.0.1:9")

@@ -2,12 +2,18 @@ import os
 import sqlite3
 import subprocess
 import sys
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import polars as pl
 import pytest
 
 from netloom.errors import InputError
 from netloom.experiments import store as stores
 from netloom.experiments.answer import Answer
+from netloom.experiments.results import load_results
+from netloom.experiments.run import run
 from netloom.experiments.store import Store
 from tests.experiments.small import experiment
 
@@ -147,3 +153,125 @@ def test_a_store_that_fails_is_told_in_one_line(asked, path):
     half.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(InputError, match="malformed"), Store(half) as store:
         store.experiments()
+
+
+def kept(folder):
+    """A store with one answer, as a run leaves it; its experiment and point."""
+    asked = experiment(folder)
+    store = folder / "store.sqlite"
+    table = BytesIO()
+    pl.DataFrame({"load": [0.3], "latency": [7.0]}).write_parquet(table)
+    with Store(store, create=True) as opened:
+        opened.register(asked)
+        answer = ANSWER._replace(tables={"table": table.getvalue()})
+        opened.keep(asked.points[0], answer)
+    return store, asked, asked.points[0]
+
+
+@pytest.fixture
+def user():
+    """Somebody whose rights count: root may write anywhere."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+@pytest.fixture
+def folder():
+    """A folder that anybody may enter."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+        Path(name).chmod(0o777)
+
+
+def test_a_finished_store_is_read_where_nothing_can_be_written(folder, request):
+    store, asked, point = kept(folder)
+    folder.chmod(0o555)
+    store.chmod(0o444)
+    request.getfixturevalue("user")
+    assert load_results(store).table()["latency"].to_list() == [7.0]
+    with Store(store) as opened:
+        assert opened.read_only
+        assert opened.register(asked).key == asked.key  # it is there already
+        assert opened.outcome(point.key) == (False, True)
+        with pytest.raises(InputError, match="a store that cannot be written"):
+            opened.claim(asked.points[1].key)
+    with pytest.raises(InputError, match="a store that cannot be written"):
+        run(asked, store=store, workers=1)
+
+
+def test_points_that_a_log_still_holds_are_not_passed_over(folder, request):
+    store, _, _ = kept(folder)
+    (folder / "store.sqlite-wal").write_bytes(b"what was written last")
+    folder.chmod(0o555)
+    request.getfixturevalue("user")
+    with pytest.raises(InputError, match=r"last points are in store\.sqlite-wal"):
+        load_results(store)
+
+
+DAMAGE = {
+    "figures": ("UPDATE answers SET figures = '{\"a\": 2}'", "not the one that was kept"),
+    "seconds": ("UPDATE answers SET cpu_seconds = 0.5", "not the one that was kept"),
+    "refusal": ("UPDATE answers SET refusal = 'no'", "not the one that was kept"),
+    "table": ("UPDATE answer_tables SET parquet = x'00'", "not the one that was kept"),
+    "no table": ("DELETE FROM answer_tables", "not the one that was kept"),
+    "words": ("UPDATE answers SET figures = CAST(x'ff' AS TEXT)", "damage"),
+    "point": ("UPDATE points SET point = replace(point, '0.3', '0.6')", "a question that is not"),
+    "experiment": ("UPDATE experiments SET title = 'large'", "words that are not those"),
+    "old, figures": ("UPDATE answers SET figures = '{'", "figures that are no JSON"),
+    "old, list": ("UPDATE answers SET figures = '[]'", "without figures"),
+    "old, table": ("UPDATE answer_tables SET parquet = x'00'", "'table' that is no Parquet"),
+    "old, no table": ("DELETE FROM answer_tables", "without a table"),
+    "old, point": ("UPDATE points SET point = '{\"verb\": 1}'", "no question"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_one_line_that_names_the_point(tmp_path, what):
+    store, _, point = kept(tmp_path)
+    change, wrong = DAMAGE[what]
+    with sqlite3.connect(store) as raw:
+        raw.execute(change)
+        if what.startswith("old"):
+            raw.execute("DROP TABLE checksums")
+    raw.close()
+    with pytest.raises(InputError, match=wrong) as caught:
+        load_results(store).table()
+    assert "\n" not in str(caught.value)
+    named = point.described if "point" not in what and "experiment" not in what else ""
+    assert f"{store}, " in caught.value.where
+    assert named in caught.value.where
+
+
+def test_a_store_without_checksums_is_read_and_gets_them(tmp_path):
+    store, asked, _ = kept(tmp_path)
+    with sqlite3.connect(store) as raw:
+        raw.execute("DROP TABLE checksums")
+    raw.close()
+    assert load_results(store).table()["latency"].to_list() == [7.0]
+    with Store(store) as opened:
+        opened.keep(asked.points[1], ANSWER)
+        assert opened.answer(asked.points[1].key) == ANSWER
+
+
+def test_a_damaged_answer_can_be_answered_again_as_the_message_says(tmp_path):
+    store, _, point = kept(tmp_path)
+    with sqlite3.connect(store) as raw:
+        raw.execute("UPDATE answers SET figures = '{}'")
+        with Store(store) as opened:
+            raw.execute(opened.again(point.key).partition('"')[2].rstrip('"'))
+            raw.commit()
+            opened.keep(point, ANSWER)
+            assert opened.answer(point.key) == ANSWER
+    raw.close()
+
+
+def test_a_figure_that_is_missing_names_the_point():
+    record = ANSWER.record("analyze", "the point")
+    assert record.figures["a"] == 1
+    with pytest.raises(InputError, match="the point: found no 'b' in its figures"):
+        record.figures["b"]

@@ -20,6 +20,9 @@ RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+LOST = 1
+"""Exit code where workers or a cluster are lost: the same command may do later."""
+
 MOST_REASONS = 5
 """Most reasons that are told why points cannot be asked."""
 
@@ -88,6 +91,7 @@ def run(
         return
     from netloom.experiments.run import run as run_experiment
     from netloom.experiments.run import store_of
+    from netloom.experiments.workers import LostError
 
     kept = store_of(file, store)
     try:
@@ -97,6 +101,9 @@ def run(
         again = "finished points are kept, and the same command goes on"
         sys.stderr.write(f"netloom: stopped; {again} ({kept})\n")
         raise typer.Exit(INTERRUPTED) from None
+    except LostError as error:
+        sys.stderr.write(f"netloom: {error}\n")
+        raise typer.Exit(LOST) from None
     if as_json:
         print_json(found.to_dict())
     else:

@@ -25,6 +25,10 @@ SATURATED = "stable"
 """The column of a table that says whether the network kept up."""
 
 
+SOUND = "the store as netloom run wrote it"
+"""What would do in place of a damaged one."""
+
+
 class Asked(NamedTuple):
     """What a worker is told of a point: its question, and the files that this names.
 
@@ -70,21 +74,60 @@ class Answer(NamedTuple):
     wall_seconds: float
     cpu_seconds: float
 
-    def record(self, verb: str) -> Recorded:
-        """Return the answer as reports take it."""
-        return Recorded(verb, json.loads(self.figures), _Tables(self.tables))
+    def record(self, verb: str, where: str = "answer", wanted: str = SOUND) -> Recorded:
+        """Return the answer as reports take it.
+
+        Parameters
+        ----------
+        verb
+            The verb that answered.
+        where, wanted
+            How the point is called, and what would do, in errors.
+
+        Raises
+        ------
+        InputError
+            If it is damaged; of what is looked up in it later, when that is.
+        """
+
+        def named(data: dict[str, Any]) -> dict[str, Any]:
+            return _Figures(data, where, wanted)
+
+        try:
+            figures = json.loads(self.figures, object_hook=named)
+        except ValueError as error:
+            raise InputError(where, f"figures that are no JSON ({error})", wanted) from None
+        if not isinstance(figures, dict) or "table" not in self.tables:
+            raise InputError(where, "an answer without figures, or without a table", wanted)
+        return Recorded(verb, figures, _Tables(self.tables, where, wanted))
+
+
+class _Figures(dict[str, Any]):
+    """Figures of a point, which names itself if one of them is missing."""
+
+    def __init__(self, data: dict[str, Any], where: str, wanted: str) -> None:
+        super().__init__(data)
+        self.where, self.wanted = where, wanted
+
+    def __missing__(self, name: str) -> Any:
+        raise InputError(self.where, f"no '{name}' in its figures", self.wanted)
 
 
 class _Tables(Mapping[str, "pl.DataFrame"]):
     """Tables that are read when they are asked for."""
 
-    def __init__(self, data: Mapping[str, bytes]) -> None:
-        self.data = data
+    def __init__(self, data: Mapping[str, bytes], where: str, wanted: str) -> None:
+        self.data, self.where, self.wanted = data, where, wanted
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         import polars as pl
 
-        return pl.read_parquet(self.data[name])
+        data = self.data[name]
+        try:
+            return pl.read_parquet(data)
+        except Exception as error:  # noqa: BLE001  # whatever the parser says, the table is damaged
+            found = f"a table '{name}' that is no Parquet ({' '.join(str(error).split())})"
+            raise InputError(self.where, found, self.wanted) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.data)

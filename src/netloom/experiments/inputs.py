@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -64,10 +64,11 @@ class Input:
         """The digest, and the stamps of the files just before: what changes later is seen."""
         stamps = self._stamps()
         found = sha256()
-        for name, data in self.contents().items():
+        for name in self.files:
             if self.files != (self.path.name,):  # in a folder, names tell files apart
                 found.update(sha256(name.encode()).digest())
-            found.update(sha256(data).digest())
+            with (self.folder / name).open("rb") as stream:
+                found.update(file_digest(stream, "sha256").digest())
         return found.hexdigest(), stamps
 
     def check_unchanged(self) -> None:

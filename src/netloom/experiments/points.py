@@ -77,6 +77,11 @@ class Point:
         return hashed([self.section, others, self.key if not self.sweep else ""])
 
     @property
+    def described(self) -> str:
+        """What it is called in messages: its section, and what varies there."""
+        return " ".join([f"[{self.section}]", *(f"{k}={v}" for k, v in self.varied.items())])
+
+    @property
     def level(self) -> float:
         """Where on its curve it is; 0 for a point that is on none."""
         return float(self.fields[self.sweep]) if self.sweep else 0.0

@@ -193,13 +193,15 @@ def load_kept(store: Store, kept: Kept) -> Results:
     answered: list[Answered] = []
     refused: list[Refused] = []
     for point in counting:
-        answer = store.answer(point.key)
-        assert answer is not None
+        answer = store.answer(point.key, point.described)
+        assert answer is not None, "what has an outcome has an answer"
         if answer.refusal:
             refused.append(Refused(point, answer.refusal))
             continue
         cost = answer.wall_seconds, answer.cpu_seconds
-        record = answer.record(point.verb)
+        record = answer.record(
+            point.verb, f"{store.path}, point {point.described}", store.again(point.key)
+        )
         answered.append(Answered(point, record, answer.version, answer.finished, *cost))
     return Results(
         kept.name, kept.title, kept.question, kept.text, tuple(answered), tuple(refused), missing

@@ -15,7 +15,15 @@ from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.results import load_kept
 from netloom.experiments.store import Store
-from netloom.experiments.workers import AHEAD, LOST, cluster_workers, local_workers, work
+from netloom.experiments.workers import (
+    AHEAD,
+    LOST,
+    LostError,
+    cluster_workers,
+    local_workers,
+    no_scheduler,
+    work,
+)
 from netloom.progress import counting
 
 if TYPE_CHECKING:
@@ -60,7 +68,8 @@ def run(
     Raises
     ------
     InputError
-        If the file, the store or the cluster cannot be used, or a worker is lost for good.
+        If the file, the store or the cluster cannot be used; ``LostError`` if a worker or the
+        cluster's scheduler is lost for good. What is finished is kept.
     """
     experiment = file if isinstance(file, Experiment) else read_experiment(file)
     with Store(store_of(experiment.path, store), create=True) as opened:
@@ -69,6 +78,7 @@ def run(
         steps = [next_step(curve, known) for curve in curves_of(experiment.points)]
         opened.ask(experiment.key, [point for step in steps for point in step.added])
         if any(step.wanted for step in steps):
+            opened.check_writable()
             with _workers(workers, cluster) as hired:
                 _Run(experiment, opened, hired).finish()
         return load_kept(opened, kept)
@@ -276,7 +286,9 @@ def _result(future: Future[Answer]) -> Answer:
             isinstance(error, CancelledError) or type(error).__module__.startswith("distributed")
         ):
             raise
-        raise InputError("cluster", f"a point that is lost ({error})", LOST) from None
+        if isinstance(error, CancelledError):  # by nobody here
+            raise no_scheduler() from None
+        raise LostError("cluster", f"a point that is lost ({error})", LOST) from None
     if found.version != __version__:
         raise InputError("cluster", f"netloom {found.version}", f"netloom {__version__} there too")
     return found

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import uuid4
 
 from netloom.errors import InputError
-from netloom.experiments.answer import Answer
+from netloom.experiments.answer import SOUND, Answer
+from netloom.experiments.checksums import TABLE as CHECKSUMS
+from netloom.experiments.checksums import answer_checksum, point_checksum
 from netloom.experiments.points import Point
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ MARK = 0x6E6C6F6D
 
 LAYOUT = 0
 """``user_version`` of a store: to be raised whenever ``TABLES`` change."""
+
+UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite says of a store where it can make no files beside it."""
 
 BUSY_SECONDS = 60.0
 """How long a process waits for others that write."""
@@ -106,26 +111,39 @@ class Store:
         self.path = Path(path)
         self.owner = uuid4().hex
         self._claims = False  # whether there has been one: who only reads need not write
+        self._has_checksums = False
+        self.read_only = False
         if not create and not self.path.is_file():
             raise InputError(str(path), "no such file", "a store that netloom run has made")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-            self._open()
+            self._connect()
         except (sqlite3.Error, OSError) as error:
             raise InputError(
                 str(path), f"no store ({error})", "an SQLite file of netloom"
             ) from None
 
+    def _connect(self) -> None:
+        """Open the file; as one that nobody changes if nothing can be written beside it."""
+        self._db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            self._open()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in UNWRITABLE or not self.path.is_file():
+                raise
+            self._db.close()
+            log = self.path.with_name(f"{self.path.name}-wal")
+            if log.exists() and log.stat().st_size:
+                found = f"a store whose last points are in {log.name}, where nothing can be written"
+                raise InputError(str(self.path), found, "both files in a writable folder") from None
+            self.read_only = True
+            name = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+            self._db = sqlite3.connect(name, uri=True, isolation_level=None)
+            if not self._is_store():
+                raise sqlite3.DatabaseError("an empty file") from None
+
     def _open(self) -> None:
-        mark, layout, used = self._db.execute(  # at one moment: another may just be making it
-            "SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_master)"
-            " FROM pragma_application_id, pragma_user_version"
-        ).fetchone()
-        if mark not in (0, MARK) or (used and not mark):
-            raise sqlite3.DatabaseError("it is another program's")
-        if layout != LAYOUT:
-            raise sqlite3.DatabaseError(f"it is laid out as another netloom does, {layout}")
+        mark = self._is_store()
         if self._db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             self._patiently("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
@@ -135,6 +153,18 @@ class Store:
                     self._db.execute(command)
                 self._db.execute(f"PRAGMA application_id = {MARK}")
                 self._db.execute(f"PRAGMA user_version = {LAYOUT}")
+
+    def _is_store(self) -> bool:
+        """Return whether it is a store already; refuse what is another program's."""
+        mark, layout, used = self._db.execute(  # at one moment: another may just be making it
+            "SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_master)"
+            " FROM pragma_application_id, pragma_user_version"
+        ).fetchone()
+        if mark not in (0, MARK) or (used and not mark):
+            raise sqlite3.DatabaseError("it is another program's")
+        if layout != LAYOUT:
+            raise sqlite3.DatabaseError(f"it is laid out as another netloom does, {layout}")
+        return bool(mark)
 
     def _patiently(self, command: str) -> None:
         """Do what SQLite does not wait for by itself while another process is at the file."""
@@ -171,18 +201,26 @@ class Store:
         """Keep what an experiment asks, so that its results can be told without its file."""
         words = experiment.title, experiment.question, experiment.text
         found = Kept(experiment.key, experiment.path.name, *words)
+        if self.read_only and any(each.key == found.key for each in self.experiments()):
+            return found
         with self._writing():
             self._db.execute(
                 "INSERT INTO experiments (key, name, title, question, text) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (key) DO UPDATE SET asked = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
                 found,
             )
+            self._sum(f"experiment {found.key}", point_checksum(*found))
         self.ask(experiment.key, experiment.points)
         return found
 
     def ask(self, experiment: str, points: Iterable[Point]) -> None:
         """Add points to an experiment; those that it has already stay where they are."""
         rows = [(_point_text(point), point.key) for point in points]
+        if self.read_only:
+            known = set(self._db.execute(
+                "SELECT point, key FROM points WHERE experiment = ?", [experiment]
+            ))  # fmt: skip
+            rows = [row for row in rows if row not in known]
         if not rows:
             return
         with self._writing():
@@ -195,7 +233,9 @@ class Store:
                     " VALUES (?, ?, ?, ?)",
                     [experiment, place, *row],
                 )
-                place += added.rowcount
+                if added.rowcount:
+                    self._sum(f"point {experiment} {place}", point_checksum(*row))
+                    place += 1
 
     def experiments(self) -> list[Kept]:
         """Return the experiments of this store: of those of one name the last that was run."""
@@ -203,14 +243,27 @@ class Store:
             "SELECT key, name, title, question, text FROM experiments ORDER BY asked"
         )
         last = {row[1]: Kept(*row) for row in rows}
+        for kept in last.values():
+            if self._summed(f"experiment {kept.key}") not in (None, point_checksum(*kept)):
+                found = "words that are not those that were kept"
+                raise InputError(f"{self.path}, experiment {kept.name}", found, SOUND)
         return list(last.values())
 
     def points(self, experiment: str) -> list[Point]:
         """Return the points of an experiment, in the order in which they were asked."""
         rows = self._db.execute(
-            "SELECT point, key FROM points WHERE experiment = ? ORDER BY place", [experiment]
-        )
-        return [Point(**json.loads(text), key=key) for text, key in rows]
+            "SELECT place, point, key FROM points WHERE experiment = ? ORDER BY place", [experiment]
+        ).fetchall()
+        found = []
+        for place, text, key in rows:
+            where = f"{self.path}, point {place + 1} ({key[:16]})"
+            if self._summed(f"point {experiment} {place}") not in (None, point_checksum(text, key)):
+                raise InputError(where, "a question that is not the one that was kept", SOUND)
+            try:
+                found.append(Point(**json.loads(text), key=key))
+            except (ValueError, TypeError) as error:
+                raise InputError(where, f"no question ({error})", SOUND) from None
+        return found
 
     def outcomes(self, experiment: str) -> dict[str, Outcome]:
         """Return what is known of the points of an experiment that are answered, by key."""
@@ -228,18 +281,45 @@ class Store:
         ).fetchone()
         return row and _outcome(*row)
 
-    def answer(self, key: str) -> Answer | None:
-        """Return the answer of a point; None if there is none."""
-        row = self._db.execute(
-            "SELECT figures, refusal, saturated, version, finished, wall_seconds, cpu_seconds"
-            " FROM answers WHERE key = ?",
-            [key],
-        ).fetchone()
+    def answer(self, key: str, called: str = "") -> Answer | None:
+        """Return the answer of a point; None if there is none.
+
+        Parameters
+        ----------
+        key, called
+            The point, and what it is called in errors; by its key by default.
+
+        Raises
+        ------
+        InputError
+            If it is not what was kept, or cannot be read.
+        """
+        where = f"{self.path}, point {called or key[:16]}"
+        try:
+            row = self._db.execute(
+                "SELECT verb, figures, refusal, saturated, version, finished, wall_seconds,"
+                " cpu_seconds FROM answers WHERE key = ?",
+                [key],
+            ).fetchone()
+            tables = self._db.execute(
+                "SELECT name, parquet FROM answer_tables WHERE key = ?", [key]
+            ).fetchall()
+            summed = self._summed(f"answer {key}")
+        except sqlite3.Error as error:
+            raise InputError(where, f"damage ({error})", self.again(key)) from None
         if row is None:
             return None
-        figures, refusal, saturated, *rest = row
-        tables = self._db.execute("SELECT name, parquet FROM answer_tables WHERE key = ?", [key])
-        return Answer(figures, dict(tables), refusal, _known(saturated), *rest)
+        verb, figures, refusal, saturated, *rest = row
+        answer = Answer(figures, dict(tables), refusal, _known(saturated), *rest)
+        if summed not in (None, answer_checksum(key, verb, answer)):
+            found = "an answer that is not the one that was kept"
+            raise InputError(where, found, self.again(key))
+        return answer
+
+    def again(self, key: str) -> str:
+        """Return what to do about an answer that is damaged."""
+        point = f"WHERE key LIKE '{key[:16]}%'"
+        return f'{SOUND}; or run it again after sqlite3 {self.path} "DELETE FROM answers {point}"'  # noqa: S608 (is read, not run)
 
     def keep(self, point: Point, answer: Answer) -> None:
         """Keep the answer of a point, all of it or nothing; the first that is kept stays."""
@@ -253,8 +333,11 @@ class Store:
                 ],
             )  # fmt: skip
             if added.rowcount:
+                self._db.execute("DELETE FROM answer_tables WHERE key = ?", [point.key])
                 rows = [(point.key, name, data) for name, data in answer.tables.items()]
                 self._db.executemany("INSERT INTO answer_tables VALUES (?, ?, ?)", rows)
+                checksum = answer_checksum(point.key, point.verb, answer)
+                self._sum(f"answer {point.key}", checksum)
             self._db.execute("DELETE FROM claims WHERE key = ?", [point.key])
 
     def claim(self, key: str) -> bool:
@@ -285,8 +368,28 @@ class Store:
         """Say that this process is still at work on what it has claimed."""
         self._db.execute("UPDATE claims SET seen = ? WHERE owner = ?", [time.time(), self.owner])
 
+    def check_writable(self) -> None:
+        """Raise InputError if nothing can be kept here."""
+        if self.read_only:
+            raise InputError(str(self.path), "a store that cannot be written", "a writable folder")
+
+    def _sum(self, item: str, checksum: str) -> None:
+        self._db.execute(CHECKSUMS)
+        self._db.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", [item, checksum])
+
+    def _summed(self, item: str) -> str | None:
+        """Return the checksum of something that is kept; None if it was kept without one."""
+        if not self._has_checksums:
+            asked = "SELECT 1 FROM sqlite_master WHERE name = 'checksums'"
+            self._has_checksums = self._db.execute(asked).fetchone() is not None
+        if not self._has_checksums:
+            return None
+        row = self._db.execute("SELECT sha256 FROM checksums WHERE item = ?", [item]).fetchone()
+        return row and str(row[0])
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        self.check_writable()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
 import time
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from threading import Thread
@@ -27,12 +28,19 @@ if TYPE_CHECKING:
 AHEAD = 2
 """Points that are handed out for each worker: one that it answers, one to go on with."""
 
+CHATTY = ("asyncio", "distributed", "tornado")
+"""What logs, at length, that a connection has ended."""
+
 SLURM = "slurm"
 EXTRA = "the extra 'cluster': pip install 'netloom[cluster]'"
 MOST_WORKERS = 10_000
 
 LOST = "fewer workers, if memory is short; finished points are kept: run it again"
 """What would do where a worker is lost."""
+
+
+class LostError(InputError):
+    """Workers, or the scheduler of a cluster, that are there no more: no mistake of the user's."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,9 @@ def local_workers(count: int | None = None) -> Iterator[Workers]:
     Raises
     ------
     InputError
-        If there would be none, or too many; if one of them dies.
+        If there would be none, or too many.
+    LostError
+        If one of them dies.
     """
     from loky import ProcessPoolExecutor
 
@@ -81,9 +91,32 @@ def local_workers(count: int | None = None) -> Iterator[Workers]:
     except BrokenExecutor as error:  # where a point is handed out, or where its answer is awaited
         codes = re.search(r"\{(.+)\}", str(error))
         why = f" ({codes[1]})" if codes else ""
-        raise InputError("workers", f"one that died{why}", LOST) from None
+        raise LostError("workers", f"one that died{why}", LOST) from None
     finally:
         executor.shutdown(kill_workers=True)  # what is still at work is for nothing
+
+
+def no_scheduler() -> LostError:
+    """Return the error that says that a cluster has no scheduler any more."""
+    wanted = "one that runs; finished points are kept: run it again"
+    return LostError("cluster", "a scheduler that no longer answers", wanted)
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep to itself what Dask logs: what matters of it is told in one line."""
+    with suppress(ImportError):
+        import_module("distributed")  # which gives its loggers levels of their own
+    names = [*logging.root.manager.loggerDict, "asyncio", "tornado"]
+    loggers = [logging.getLogger(name) for name in names if name.partition(".")[0] in CHATTY]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -102,7 +135,15 @@ def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]
     ------
     InputError
         If Dask is not installed, nobody answers there, or jobs are not configured.
+    LostError
+        If the scheduler is lost.
     """
+    with _hushed(), _cluster(address, count) as found:
+        yield found
+
+
+@contextmanager
+def _cluster(address: str, count: int | None) -> Iterator[Workers]:
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
@@ -123,10 +164,16 @@ def cluster_workers(address: str, count: int | None = None) -> Iterator[Workers]
             lambda: sum(client.nthreads().values()) or 1,
             elsewhere=True,
         )
+    except Exception as error:
+        gone = client.status != "running" or type(error).__name__ == "CommClosedError"
+        if isinstance(error, InputError) or not gone:
+            raise
+        raise no_scheduler() from None
     finally:
-        client.close()
-        if address == SLURM:
-            target.close()
+        with suppress(Exception):  # there may be nobody to say goodbye to
+            client.close()
+            if address == SLURM:
+                target.close()
 
 
 def work(asked: Asked) -> Answer:
