@@ -274,13 +274,16 @@ def _colours(group: CurveGroup) -> Any:
 
     names = list(dict.fromkeys(name for some in panels(group).values() for _, name in some))
     title, short = shared_words(names)
-    changed = {name: said for name, said in short.items() if said != name}
+    changed = short if title else {}
     widest = max(map(len, short.values()), default=1)
     legend = alt.Legend(
-        orient="top", columns=max(1, min(len(names), WIDTH // round(LETTER * widest + SYMBOL))),
-        labelLimit=0, symbolOpacity=1, symbolType="circle",
-        **({"labelExpr": f"{json.dumps(changed)}[datum.label]"} if changed else {}),
-    )  # fmt: skip
+        orient="top",
+        columns=max(1, min(len(names), WIDTH // round(LETTER * widest + SYMBOL))),
+        labelLimit=0,
+        labelExpr=f"{json.dumps(changed)}[datum.label]" if changed else "datum.label",
+        symbolOpacity=1,
+        symbolType="circle",
+    )
     return alt.Color(
         "curve:N",
         title=title or None,

@@ -11,8 +11,6 @@ import numpy as np
 from netloom.report.page.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from netloom.report.page.curves import Curve, CurveGroup
@@ -118,9 +116,8 @@ def pair_sentences(group: CurveGroup) -> list[str]:
     pairs = list(combinations(group.simulated, 2))
     compared = [(one, other, compare_pair(one, other)) for one, other in pairs]
     if len(pairs) <= MOST_PAIRS:
-        return [
-            said for each in compared if (said := _pair_sentence(*each, several=len(pairs) > 1))
-        ]
+        said = [_pair_sentence(*each, several=len(pairs) > 1) for each in compared]
+        return [each for each in said if each]
     crossing = [each for each in compared if each[2].crossings]
     said = [_pair_sentence(*each, several=True) for each in crossing[:MOST_PAIRS]]
     if len(crossing) > MOST_PAIRS:
@@ -204,10 +201,9 @@ def _runs_of_loads(loads: NDArray[np.float64], chosen: NDArray[np.int64]) -> str
 
 def _carries(one: Curve, other: Curve) -> str:
     """Return which of two curves carries more before it saturates; "" if that is open."""
-    ends: Sequence[tuple[float, float] | None] = bounds(one), bounds(other)
-    if ends[0] is None or ends[1] is None:
+    first, second = bounds(one), bounds(other)
+    if first is None or second is None:
         return ""
-    first, second = ends
     if first[0] >= second[1]:
         most, least, who = first, second, one
     elif second[0] >= first[1]:
