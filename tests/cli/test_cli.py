@@ -93,8 +93,28 @@ def test_validate_fails_on_what_falls_outside_unless_it_is_known(monkeypatch, ca
     assert row["reason"] == reason
 
 
+def test_validate_prints_the_rate_by_kind(monkeypatch, capsys):
+    rows = (
+        Row("p", "table 1", "q", 10.0, 12.0, 0.1, "why not", cause="misprint"),
+        Row("p", "table 1", "r", 10.0, 10.0, 0.02),
+        Row("p", "text", "s", 1.0, 1.0, 0.0, kind="words"),
+        Row("p", "table 2", "t", 1.0, 1.0, 0.0, kind="input"),
+    )
+    monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
+    monkeypatch.setattr(sys, "argv", ["netloom", "validate"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code or 0) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "printed 2 2 1 50.0 % 1/1 0/1" in lines
+    assert "words 1 1 1 100.0 % 1/1" in lines
+    assert "input 1" in lines
+    assert any("1 of 2 printed numbers (50.0 %)" in line for line in lines)
+    assert any(line.startswith("p table 1 q printed 10 12 20 % 10 % misprint") for line in lines)
+
+
 def test_validate_writes_a_table_and_a_page(monkeypatch, capsys, tmp_path):
-    rows = (Row("p", "table 1", "q", 10.0, 12.0, 0.1, "why not", misprint=True),)
+    rows = (Row("p", "table 1", "q", 10.0, 12.0, 0.1, "why not", cause="misprint"),)
     monkeypatch.setattr("netloom.studies.validate", lambda paper, reference: Validation(rows))
     page, table = tmp_path / "new" / "page.md", tmp_path / "rows.csv"
     words = ["netloom", "validate", "--markdown", str(page), "--csv", str(table)]

@@ -76,7 +76,7 @@ def exhibit(monkeypatch):
         few = Plot("A few points", "x, hops", "y, cycles", table.filter(series="few"))
         rows = (
             Row("johnson", "table 9", "clocks, m11k", 4786, 4786, 0),
-            Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", misprint=True),
+            Row("johnson", "table 9", "clocks, c10k", 5, 7, 0.1, "a slip", cause="misprint"),
         )
         return Shown((grid, few, Plot("Many points", "x", "y", table)), rows, ("Mind the gap.",))
 
@@ -96,9 +96,9 @@ def test_a_figure_beside_what_is_printed(netloom, exhibit, tmp_path):
     assert rows["2"] == ["4", "5"]  # twice 2, and twice 2.5
     assert rows["many"] == ["2", "…", "40", "(20", "points)", "2.5", "…", "50", "(20", "points)"]
     assert "misprint: a slip" in out
-    assert "table 9, clocks, c10k: 5 printed, 7 computed (40 % off, 10 % allowed)" in out
+    assert "table 9, clocks, c10k: 5 (printed), 7 computed (40 % off, 10 % allowed)" in out
     assert "• Mind the gap." in out
-    assert "1 of 2 printed numbers reproduced; 1 outside" in out
+    assert "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row" in out
     assert lines[-2:] == ["Table: new/all.csv", "Picture: out/johnson-fig-9.svg"]
     svg = (tmp_path / "out/johnson-fig-9.svg").read_text()
     assert "Mind the gap." in svg

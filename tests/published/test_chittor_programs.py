@@ -108,9 +108,10 @@ def test_first_come_first_served_declines_and_time_stamps_do_not():
 
 def test_an_interval_widens_a_row_and_a_reason_never_passes_it():
     known = {
+        "kind": "printed",
         "values": {"a": 10, "b": 10},
         "within": {"a": 0.5, "b": 0.5},
-        "outside": [{"reason": "known", "rows": ["b"], "misprint": True}],
+        "outside": [{"reason": "known", "rows": ["b"], "cause": "misprint"}],
     }
     found = {"a": [10.0, 11.0, 12.0], "b": [11.0]}  # mean 11 ± 2.48; 11
     a, b = compare("p", "i", known, found)
@@ -138,4 +139,4 @@ def test_reasons_are_of_rows_that_there_are(file):
 
 def test_what_is_compared_has_to_be_what_is_printed():
     with pytest.raises(AssertionError, match="i: "):
-        list(compare("p", "i", {"values": {"a": 1}, "within": 0}, {"b": 1}))
+        list(compare("p", "i", {"kind": "printed", "values": {"a": 1}, "within": 0}, {"b": 1}))

@@ -90,7 +90,12 @@ def test_all_24_predictions_but_four_misprints_are_exact(rows):
 
 
 def test_what_is_at_most_may_be_less_and_not_more():
-    known = {"values": {"a": 30, "b": 30, "c": 30}, "at most": ["a", "b"], "within": 0}
+    known = {
+        "kind": "printed",
+        "values": {"a": 30, "b": 30, "c": 30},
+        "at most": ["a", "b"],
+        "within": 0,
+    }
     found = list(compare("p", "i", known, {"a": 27, "b": 31, "c": 27}))
     assert [row.within for row in found] == [True, False, False]
     assert [row.tolerance for row in found] == [0, 0, 0]
@@ -152,7 +157,7 @@ def test_misprints_are_the_paper_s_own_contradictions():
         for item, known in KNOWN.items()
         if item in feldmann.PARTS
         for part in known.get("outside", ())
-        if part.get("misprint")
+        if part["cause"] == "misprint"
         for row in part["rows"]
     ]
     assert marked == [

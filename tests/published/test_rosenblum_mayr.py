@@ -9,6 +9,7 @@ from netloom.studies import rosenblum_mayr_figures as figures
 from netloom.studies import rosenblum_mayr_queues as queues
 from netloom.studies import rosenblum_mayr_tables as tables
 from netloom.studies.comparing import compare_all
+from netloom.studies.kinds import count
 from netloom.studies.rosenblum_mayr_systems import System, systems
 from netloom.studies.validation import published
 
@@ -67,10 +68,16 @@ def test_a_cell_may_be_as_far_as_the_farthest_seed_on_its_side(monkeypatch):
     printed = [[9.9996, 9.999, 20, 20.0004, 21, 15, 10], [14] * 7]
     known = fewer(
         **{"seeds": 3, "table II": {"rows": {"Normal": printed}}},
-        outside={"table II": [{"reason": "known", "rows": ["Normal, seed 1, max. queue"]}]},
+        outside={
+            "table II": [
+                {"reason": "known", "cause": "one run", "rows": ["Normal, seed 1, max. queue"]}
+            ]
+        },
     )
     rows = list(tables.all_seeds(known, ["table II"]))
     assert [row.within for row in rows] == [True, False, True, True, False, *[True] * 9]
+    assert {row.kind for row in rows} == {"printed"}
+    assert count(rows).numbers == 14
     assert [row.reason for row in rows if row.reason] == [rows[4].reason] == ["known"]
     assert rows[2].tolerance == pytest.approx(6 / 20)
     assert rows[0].tolerance == pytest.approx((4 + 0.0005) / 9.9996)
@@ -112,6 +119,7 @@ def test_placements_alike_are_alike():
 def test_sixteen_elements_with_placements_alike_are_as_printed_but_for_what_is_recorded():
     rows = list(tables.placements_alike(TABLES, NAMES[:2]))
     assert len(rows) == 196
+    assert {row.kind for row in rows} == {"input"}  # the tables chose these placements
     outside = [row.quantity for row in rows if not row.within]
     assert outside == [row.quantity for row in rows if row.reason]
     assert len(outside) == 5

@@ -7,6 +7,8 @@ import pytest
 
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_kinds import AXES
+from netloom.report.page.curve_names import names_of, telling
+from netloom.report.page.curve_pairs import compare_pair
 from netloom.report.page.curve_verdicts import common_load, curve_numbers, curve_sentences
 from netloom.report.page.curves import Curve, CurveGroup, find_curves
 from netloom.verbs import simulate
@@ -14,7 +16,7 @@ from netloom.verbs.recorded import record
 
 COLUMNS = {
     "load": float, "latency": float, "low": float, "high": float, "accepted": float,
-    "accepted_low": float, "accepted_high": float, "runs": int,
+    "accepted_low": float, "accepted_high": float, "runs": int, "behind": int,
 }  # fmt: skip
 
 
@@ -23,7 +25,7 @@ def curve(label, points, fell=None, found=None, limit=None):
     rows = [
         {
             "load": load, "latency": latency, "low": half and latency - half,
-            "high": half and latency + half, "accepted": load, "runs": 1,
+            "high": half and latency + half, "accepted": load, "runs": 1, "behind": 0,
         }
         for load, latency, half in points
     ]  # fmt: skip
@@ -112,9 +114,10 @@ def test_a_middle_curve_can_be_told_from_the_fastest_though_the_slowest_can_not(
 def test_without_intervals_none_is_spoken_of():
     slow = (("a", 25.0), ("b", 30.0))
     once = [curve(name, [(0.1, 20.0, None), (0.2, latency, None)]) for name, latency in slow]
-    told = said(*once, axes="applied")[-1]
-    assert "a is fastest: 25 cycles; b takes 30, +20 %." in told
-    assert "single runs without intervals" in told
+    fastest, pair = said(*once, axes="applied")[-2:]
+    assert "a is fastest: 25 cycles; b takes 30, +20 %." in fastest
+    assert "single runs without intervals" in fastest
+    assert pair.endswith("These are single runs without intervals.")
     same = said(once[0], curve("c", [(0.2, 25.0, None)]), axes="applied")[-1]
     assert same.endswith("they take the same: 25 cycles.")
 
@@ -146,3 +149,125 @@ def test_a_router_that_falls_behind_at_once_stands_beside_one_that_does_not():
     (found,) = find_curves([good, bad])
     assert len(found.simulated) == 2
     assert find_curves([bad]) == []
+
+
+def with_behind(one, *behind):
+    """Return a curve of three runs a load, of which so many fell behind."""
+    table = one.table.with_columns(pl.Series("behind", behind), runs=pl.lit(3))
+    return replace(one, table=table)
+
+
+def test_curves_that_cross_are_said_to_and_where_it_is_sure():
+    low = curve("a", [(0.1, 20.0, 0.5), (0.2, 24.0, 0.5), (0.3, 34.0, 1.0), (0.4, 50.0, 2.0)])
+    high = curve("b", [(0.1, 26.0, 0.5), (0.2, 27.0, 0.5), (0.3, 33.5, 1.0), (0.4, 41.0, 2.0)])
+    pair = compare_pair(low, high)
+    assert pair.faster.tolist() == [1, 1, 0, -1]
+    (crossing,) = pair.crossings
+    assert (crossing.low, crossing.high) == (0.2, 0.4)
+    assert crossing.load == pytest.approx(0.2 + 0.1 * 3 / 3.5)
+    told = said(low, high)
+    assert (
+        "The latencies of a and b cross at 0.2857 (between 0.2 and 0.4): a is faster below, "
+        "b above."
+    ) in told
+    turned = compare_pair(high, low)
+    assert turned.crossings == pair.crossings
+
+
+def test_a_pair_is_compared_at_loads_of_either_and_only_where_both_are_known():
+    one = curve("a", [(0.1, 20.0, 0.0), (0.3, 40.0, 0.0)])
+    other = curve("b", [(0.2, 40.0, 0.0), (0.4, 80.0, 0.0)])
+    pair = compare_pair(one, other)
+    assert pair.loads.tolist() == [0.2, 0.3]
+    # 1 / latency is straight: 1/20 and 1/40 make 3/80 half-way
+    assert pair.ratio.tolist() == pytest.approx([40 * 3 / 80 - 1, (1 / (3 / 160)) / 40 - 1])
+    assert "B takes 33 to 50 % longer than a at every load that both carry (0.2 to 0.3)." in said(
+        one, other
+    )
+
+
+def test_differences_within_the_intervals_are_not_sure():
+    one = curve("a", [(0.1, 20.0, 1.0), (0.2, 25.0, 1.0), (0.3, 30.0, 1.0)])
+    near = curve("b", [(0.1, 20.5, 1.0), (0.2, 25.5, 1.0), (0.3, 31.0, 1.0)])
+    told = said(one, near)[-1]
+    assert told == (
+        "Between a and b no difference in latency is sure at any load that both carry (0.1 to 0.3)."
+    )
+    apart = curve("c", [(0.1, 20.5, 1.0), (0.2, 30.0, 1.0), (0.3, 45.0, 1.0)])
+    assert said(one, apart)[-1] == (
+        "C takes 20 to 50 % longer than a at 0.2 to 0.3, and at no other load is a difference sure."
+    )
+
+
+def test_each_pair_of_few_curves_has_an_answer_and_of_many_those_that_cross():
+    three = [sweep("a", 0.7, 0.8), sweep("b", 0.4, 0.5), sweep("c", 0.4, 0.6)]
+    told = said(*three)
+    assert any("a carries 1.4 to 2 times as much" in each for each in told)
+    assert not any("carries" in each for each in told if "between b and c" in each.lower())
+    many = [sweep(name, 0.4, 0.5) for name in "abcdefg"]
+    assert len([each for each in said(*many) if "both carry" in each]) == 0
+
+
+def test_loads_at_which_some_runs_fell_behind_are_drawn_hollow_and_not_compared():
+    part = with_behind(
+        curve("a", [(0.1, 20.0, 1.0), (0.2, 25.0, 1.0), (0.3, 60.0, None)], fell=0.35), 0, 0, 1
+    )
+    rest = curve("b", [(0.1, 21.0, 1.0), (0.2, 35.0, 1.0), (0.3, 61.0, 1.0)])
+    assert part.at(0.3) is None
+    assert common_load(group(part, rest)) == 0.2
+    assert compare_pair(part, rest).loads.tolist() == [0.1, 0.2]
+    told = said(part, rest)
+    assert "A keeps up with 0.3 in 2 of 3 runs and falls behind at 0.35: it saturates between" in (
+        " ".join(told)
+    )
+    figure = curve_figures(group(part, rest))[0]
+    assert "Hollow: some runs fell behind" in figure.caption
+    assert [row[-1] for row in figure.data.rows] == ["3", "3", "2 of 3", "1", "1", "1"]
+    points = [each for each in figure.spec["layer"] if each["mark"]["type"] == "point"]
+    assert [each["mark"]["filled"] for each in points] == [True, False]
+    whole = curve_figures(group(rest, sweep("c", 0.3, 0.5)))[0]
+    assert "Hollow" not in whole.caption
+
+
+def test_a_curve_goes_on_to_the_load_that_the_text_says_it_keeps_up_with():
+    """One of three seeds fell behind at 0.2: the curve ended at 0.1, the text said 0.2."""
+    runs = [
+        record(simulate("mesh:4x4", load=load, cycles=400, seed=seed))
+        for load in (0.1, 0.2, 0.9) for seed in (1, 2, 3)
+    ]  # fmt: skip
+    first = runs[3]
+    table = first.tables["table"].with_columns(
+        stable=pl.lit(value=False), packet_latency_mean=pl.lit(None, pl.Float64)
+    )
+    runs[3] = replace(first, tables={**first.tables, "table": table})
+    (found,) = find_curves(runs)
+    (one,) = found.simulated
+    assert one.kept_up == one.table["load"].max() == 0.2
+    assert one.table["behind"].to_list() == [0, 1]
+    assert one.table["high"].is_null().to_list() == [False, True]
+    others = [each.tables["table"]["packet_latency_mean"][0] for each in runs[4:6]]
+    assert one.table["latency"][-1] == pytest.approx(sum(others) / 2)
+
+
+def test_names_of_files_have_no_folders_and_no_name_is_cut_off():
+    files = ["/runs/of/today/lammps.mtx", "/runs/of/today/fft.mtx"]
+    about = [{"topology": "mesh:8x8", "traffic": each} for each in files]
+    assert names_of(about, telling(about)) == ["lammps.mtx", "fft.mtx"]
+    alike = [{"traffic": "/a/run.mtx"}, {"traffic": "/b/run.mtx"}]
+    assert names_of(alike, telling(alike)) == ["/a/run.mtx", "/b/run.mtx"]
+    long = [f"{name}, with the routing of the second proposal" for name in ("first", "second")]
+    drawn = group(*(sweep(name, 0.4, 0.5) for name in long))
+    legend = legend_of(curve_figures(drawn)[0])
+    assert legend["title"] == "with the routing of the second proposal"
+    assert legend["legend"]["labelLimit"] == 0
+    assert legend["legend"]["labelExpr"].startswith('{"first, with')
+    wide = group(*(sweep(f"{name}-{'x' * 60}", 0.4, 0.5) for name in "abc"))
+    assert legend_of(curve_figures(wide)[0])["legend"]["columns"] == 1
+
+
+def legend_of(figure):
+    """The encoding of colours that has a legend."""
+    return next(
+        each["encoding"]["color"] for each in figure.spec["layer"]
+        if (each.get("encoding", {}).get("color") or {}).get("legend")
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
 from netloom.studies import exhibits
 from netloom.studies.exhibits import Exhibit, Exhibited, Shown
 from netloom.studies.running import STUDIES
-from netloom.studies.validation import Row
+from netloom.studies.validation import Row, Validation
 
 ALL = exhibits.exhibits()
 
@@ -56,7 +56,7 @@ def test_some_of_them_quickly(name):
     assert len(data["rows"]) == len(result.shown.rows)
     assert len(result.table()) == sum(len(each["table"]) for each in data["panels"])
     if result.shown.rows:
-        assert f" of {len(result.shown.rows)} printed numbers reproduced" in result.sentence
+        assert result.sentence == Validation(result.shown.rows).sentence
 
 
 def check(panel):
@@ -80,7 +80,7 @@ def shown(*within, reason=""):
 def test_what_is_shown_as_one_table_and_as_plain_data():
     result = Exhibited("p/table-1", "Numbers", False, shown(True, False, reason="known"))
     assert result.sentence == (
-        "1 of 2 printed numbers reproduced; 1 outside their tolerance (1 with a known reason)."
+        "Reproduced: 1 of 2 printed numbers (50.0 %). Outside: 1 row, each with its reason."
     )
     table = result.table()
     assert table["panel"].to_list() == ["curves", "numbers"]

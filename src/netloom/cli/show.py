@@ -177,18 +177,19 @@ def show_machines(machines: Sequence[Machine]) -> None:
 
 
 def show_validation(result: Any) -> None:
-    """Print every published number beside the computed one."""
+    """Print every row beside the computed value, the known reasons, and the rates by kind."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("paper", "item", "quantity", "printed", "computed", "off", "tol", ""):
-        right = column in {"printed", "computed", "off", "tol"}
+    for column in ("paper", "item", "quantity", "kind", "compared with", "computed", "off", "tol",
+                   ""):  # fmt: skip
+        right = column in {"compared with", "computed", "off", "tol"}
         table.add_column(column, justify="right" if right else "left", no_wrap=right)
     for row in result.rows:
-        outside = "misprint" if row.misprint else "known" if row.reason else ""
+        outside = row.cause or ("known" if row.reason else "")
         mark = (
             "[green]ok[/]" if row.within else f"[yellow]{outside}[/]" if outside else "[red]NO[/]"
         )
         table.add_row(
-            *map(escape, (row.paper, row.item, row.quantity)),
+            *map(escape, (row.paper, row.item, row.quantity, row.kind)),
             number(row.printed), number(row.computed),
             percent(row.deviation), "at most" if row.at_most else percent(row.tolerance), mark,
         )  # fmt: skip
@@ -196,7 +197,29 @@ def show_validation(result: Any) -> None:
     screen.print(table)
     for reason in dict.fromkeys(row.reason for row in result.rows if row.reason and not row.within):
         screen.print(f"[yellow]known[/]: {escape(reason)}")
+    screen.print(_rates(result.rows))
     screen.print(result.sentence, markup=False)
+
+
+def _rates(rows: Any) -> Table:
+    """Return reproduced of all distinct numbers by kind, in all and by class of tolerance."""
+    from netloom.studies.kinds import CLASSES, rates
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("kind")
+    for column in ("rows", "numbers", "reproduced", "rate", *CLASSES):
+        table.add_column(column, justify="right", no_wrap=True)
+    for line in rates(rows):
+        cells = [line["kind"], str(line["rows"])]
+        if "numbers" in line:
+            share = f"{100 * line['reproduced'] / line['numbers']:.1f} %"
+            cells += [str(line["numbers"]), str(line["reproduced"]), share]
+            cells += [
+                f"{each['reproduced']}/{each['numbers']}" if each["numbers"] else ""
+                for each in line["by_tolerance"].values()
+            ]
+        table.add_row(*cells)
+    return table
 
 
 def number(value: float | None) -> str:

@@ -82,6 +82,7 @@ def _figures(result: CompiledPhases) -> Table:
         f"{limit.per}",
         result.timetable.kind: f"{result.clocks:,.0f} clocks{result.least_said}; {share} of them "
         f"switches; {result.lasting_said}",
+        "with routes": result.expected_said,
         "by formula": f"{predicted['conset']:,.0f} clocks, {predicted['message_passing']:,.0f} by "
         f"message passing; {result.break_even_said}",
     }

@@ -173,7 +173,7 @@ def _show_outside(screen: Console, outside: Sequence[Row]) -> None:
         for row in some:
             screen.print(
                 Text(
-                    f"  {row.item}, {row.quantity}: {number(row.printed)} printed, "
+                    f"  {row.item}, {row.quantity}: {number(row.printed)} ({row.kind}), "
                     f"{number(row.computed)} computed ({percent(row.deviation)} off, "
                     f"{percent(row.tolerance)} allowed)"
                 ),

@@ -1,4 +1,4 @@
-"""``netloom validate``: every published number, beside netloom's own."""
+"""``netloom validate``: what papers and other implementations found, beside netloom's own."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,12 +12,12 @@ from netloom.errors import InputError
 
 Csv = Annotated[
     Path | None,
-    typer.Option(help="All numbers as a table, .csv or .parquet.", rich_help_panel=options.FILES),
+    typer.Option(help="All rows as a table, .csv or .parquet.", rich_help_panel=options.FILES),
 ]
 Markdown = Annotated[
     Path | None,
     typer.Option(
-        help="A page about them, .md: counts by table and figure, and all that do not agree.",
+        help="A page about them, .md: rates by kind, counts by table, and all rows outside.",
         rich_help_panel=options.FILES,
     ),
 ]
@@ -31,7 +31,10 @@ def validate(
     markdown: Markdown = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Recompute every published number that netloom can, and show the two side by side.
+    """Recompute results of papers and other implementations, and show both side by side.
+
+    The rate of printed numbers counts each number that a paper prints once. Statements in words,
+    formulas evaluated and results of other implementations have rates of their own.
 
     Exits with 1 when a number falls outside its tolerance, unless it is known not to reproduce
     and says why.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from netloom.report.colours import LOAD_COLOURS
+from netloom.report.names import base_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,15 +17,18 @@ if TYPE_CHECKING:
 
 
 def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatChart:
-    """Return charts side by side, under a title and lines of words, on white."""
+    """Return charts side by side, under a title and lines of words, on white.
+
+    Of files the title and the words show names only.
+    """
     import altair as alt
 
     whole: alt.HConcatChart = (
         alt.hconcat(*parts, spacing=36)
         .properties(
             title=alt.TitleParams(
-                title,
-                subtitle=words,
+                base_names(title),
+                subtitle=[base_names(each) for each in words],
                 anchor="start",
                 fontSize=17,
                 subtitleFontSize=12.5,

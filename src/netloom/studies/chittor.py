@@ -31,6 +31,7 @@ from netloom.models.wiring import (
 )
 from netloom.progress import track
 from netloom.routing import DimensionOrder
+from netloom.studies.kinds import kind_of
 from netloom.studies.validation import Row, published
 from netloom.topology import (
     average_distance,
@@ -100,18 +101,17 @@ def _row(
     known = printed[item]
     allowed = known["tolerance"] if tolerance is None else tolerance
     outside = quantity in known.get("outside", ())
+    kind, number = kind_of(known, quantity)
     return Row(
         "chittor", item, quantity, float(value), float(computed), allowed,
         reason=known["reason"] if outside else "",
-        misprint=outside and known.get("misprint", False),
+        cause=known["cause"] if outside else "",
+        kind=kind,
+        number=number,
     )  # fmt: skip
 
 
-def _exact(item: str, quantity: str, value: float, computed: float) -> Row:
-    return Row("chittor", item, quantity, float(value), float(computed), 0.0)
-
-
-def _table_1_1(_: dict[str, Any]) -> Iterator[Row]:
+def _table_1_1(printed: dict[str, Any]) -> Iterator[Row]:
     """Degree, links, diameter and bisection width; formulas printed, networks measured."""
     for dimension in (6, 8, 10):
         nodes, side = 2**dimension, 2 ** (dimension // 2)
@@ -125,7 +125,7 @@ def _table_1_1(_: dict[str, Any]) -> Iterator[Row]:
             computed = (degree(net), num_links(net), diameter(net), bisection_width(net))
             names = ("degree", "links", "diameter", "bisection width")
             for name, value, found in zip(names, values, computed, strict=True):
-                yield _exact("table 1.1", f"{name} of {net.name}", value, found)
+                yield _row(printed, "table 1.1", f"{name} of {net.name}", value, found)
 
 
 def _figure_2_1(printed: dict[str, Any]) -> Iterator[Row]:
@@ -187,12 +187,13 @@ def _equation_2_20(printed: dict[str, Any]) -> Iterator[Row]:
             yield _row(printed, "equation 2.20", name, float(value), computed)
 
 
-def _path_lengths(_: dict[str, Any]) -> Iterator[Row]:
+def _path_lengths(printed: dict[str, Any]) -> Iterator[Row]:
     for side in (4, 8, 16, 32):
         net = mesh(side, side)
-        yield _exact("equation 3.17", f"D_max on {net.name}", 2 * (side - 1), diameter(net))
-        value, found = 2 * side / 3, average_distance(net)
-        yield Row("chittor", "equation 3.18", f"D_avg on {net.name}", value, found, 1e-9)
+        value = 2 * (side - 1)
+        yield _row(printed, "equation 3.17", f"D_max on {net.name}", value, diameter(net))
+        mean, found = 2 * side / 3, average_distance(net)
+        yield _row(printed, "equation 3.18", f"D_avg on {net.name}", mean, found)
 
 
 def process_graphs(nodes: int) -> dict[str, ProcessGraph]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.simulation.intervals import batch_interval
+from netloom.studies.kinds import kind_of
 from netloom.studies.validation import Row
 
 if TYPE_CHECKING:
@@ -30,18 +31,18 @@ def compare(
         Of the data file. ``values``: printed numbers by quantity. ``within``: half of the last
         printed digit, or what a word such as "almost" is taken to mean, in the unit of the value;
         one number, or by quantity. ``at most``: quantities that may be anything below. ``outside``:
-        a list of reasons, each with the quantities that it keeps outside, and ``misprint`` where
-        the paper contradicts itself.
+        a list of reasons, each with the quantities that it keeps outside, and its ``cause``.
+        ``kind``, ``kinds`` and ``number``: see ``kinds.kind_of``.
     found
         One or more samples of each quantity. The computed number is their mean; its 95 %
         confidence interval widens the tolerance.
 
     Examples
     --------
-    >>> known = {"values": {"loop (cycles)": 100}, "within": 0.5}
+    >>> known = {"kind": "printed", "values": {"loop (cycles)": 100}, "within": 0.5}
     >>> (row,) = compare("p", "table 1", known, {"loop (cycles)": 100.4})
-    >>> row.within, row.tolerance
-    (True, 0.005)
+    >>> row.within, row.tolerance, row.kind
+    (True, 0.005, 'printed')
     """
     outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
     assert known["values"].keys() == found.keys(), (
@@ -56,8 +57,11 @@ def compare(
             room += half
         tolerance = room / abs(value)
         part, at_most = outside.get(quantity, {}), quantity in known.get("at most", ())
-        reason, misprint = part.get("reason", ""), part.get("misprint", False)
-        yield Row(paper, item, quantity, value, mean, tolerance, reason, at_most, misprint)
+        kind, number = kind_of(known, quantity)
+        yield Row(
+            paper, item, quantity, value, mean, tolerance, part.get("reason", ""), at_most,
+            part.get("cause", ""), kind, number,
+        )  # fmt: skip
 
 
 def compare_all(paper: str, printed: Mapping[str, Any], parts: Mapping[str, Part]) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.figures import PRINTED, Grid, Plot
 from netloom.studies.running import STUDIES
+from netloom.studies.validation import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ class Shown(NamedTuple):
     panels
         In the paper's order: pairs of axes, or tables.
     rows
-        Its printed numbers beside the computed ones, as ``netloom validate`` has them.
+        What is compared, as ``netloom validate`` has it; ``kind`` says what the paper prints.
     remarks
         What to know before comparing: errata, what the paper leaves open, what a quick run leaves
         out.
@@ -96,12 +97,7 @@ class Exhibited:
             return "What is printed stands beside what is computed; none is held to a tolerance."
         if not rows:
             return "The paper prints no numbers here to compare with; the shape is what it shows."
-        outside = [row for row in rows if not row.within]
-        known = sum(bool(row.reason) for row in outside)
-        words = f"{len(rows) - len(outside)} of {len(rows)} printed numbers reproduced"
-        if outside:
-            words += f"; {len(outside)} outside their tolerance ({known} with a known reason)"
-        return f"{words}."
+        return Validation(rows).sentence
 
     def table(self) -> pl.DataFrame:
         """Return everything shown, one row a point or cell, with the panel it belongs to."""

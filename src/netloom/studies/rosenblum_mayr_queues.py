@@ -18,6 +18,7 @@ from netloom.progress import counting
 from netloom.simulation.combining import CombiningEngine, CombiningNetwork, run_combining
 from netloom.simulation.combining.critical import critical_queue
 from netloom.studies.comparing import compare, compare_all, run_side_by_side
+from netloom.studies.kinds import kind_of
 from netloom.studies.rosenblum_mayr_systems import PAPER, STEPS, System, systems
 from netloom.studies.validation import Row, published
 from netloom.workload import HotSpotTraffic
@@ -67,7 +68,7 @@ def closed_form(known: Mapping[str, Any]) -> Iterator[Row]:
             samples = found[name]
             error = 3 * samples.std(ddof=1) / len(samples) ** 0.5
             room = 0.0 if "steps" in name else max(known["within"] * value, error)
-            yield _row(item, f"{name}, {size}", value, samples, room)
+            yield _row(known, item, f"{name}, {size}", value, samples, room)
 
 
 def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
@@ -90,6 +91,7 @@ def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
         PAPER,
         item,
         {
+            "kind": known["kind"],
             "values": limits,
             "within": {name: within * limit for name, limit in limits.items()},
             "outside": known.get("outside", ()),
@@ -99,7 +101,7 @@ def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
     cure = known["cure"]
     for quantity, samples in _cure(known).items():
         value, room = cure["values"][quantity], cure["within"][quantity]
-        yield _row(f"{item}, the cure", quantity, value, samples, room)
+        yield _row(cure, f"{item}, the cure", quantity, value, samples, room)
 
 
 def spacing(
@@ -258,11 +260,18 @@ def _over_seeds(
 
 
 def _row(
-    item: str, quantity: str, expected: float, samples: NDArray[np.float64], room: float
+    known: Mapping[str, Any],
+    item: str,
+    quantity: str,
+    expected: float,
+    samples: NDArray[np.float64],
+    room: float,
 ) -> Row:
     """What is expected of a mean, within so much of it; it may be 0."""
     tolerance = float(room / expected if expected else room)
-    return Row(PAPER, item, quantity, expected, float(samples.mean()), tolerance)
+    kind, number = kind_of(known, quantity)
+    mean = float(samples.mean())
+    return Row(PAPER, item, quantity, expected, mean, tolerance, kind=kind, number=number)
 
 
 def _levels(stages: int) -> list[str]:

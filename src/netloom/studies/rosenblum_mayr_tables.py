@@ -1,8 +1,11 @@
 """Rosenblum & Mayr 1986, tables II, III, V and VI: 392 numbers, each of one run of one seed.
 
 The seed of a run decides where hot spots are and which elements ask for them, and that decides
-most of the rest. So each number is compared twice: with all that many seeds give, and with what
+most of the rest. Each number is compared twice: with all that many seeds give, and with what
 placements give that are like the report's own, as far as its tables tell.
+
+Only the first comparison counts: it takes nothing from the tables, and leaves more numbers outside.
+The second one is an input, since the tables themselves choose its placements.
 """
 
 from __future__ import annotations
@@ -78,7 +81,9 @@ def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> 
             mean, least, most = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
             for number, values in enumerate(printed, 1):
                 room = np.where(values < mean, mean - least, most - mean) + ROUNDING
-                yield from _rows(known, table, f"{name}, seed {number}", values, mean, room)
+                yield from _rows(
+                    known, table, f"{name}, seed {number}", values, mean, room, kind="printed"
+                )
 
 
 def placements_alike(
@@ -120,6 +125,7 @@ def placements_alike(
                 yield from _rows(
                     known, f"{table}, placements alike", f"{name}, seed {number}", values,
                     some.mean(axis=0), SPREADS * np.maximum(spread, LEAST_SPREADS[pes]), marks,
+                    kind="input",
                 )  # fmt: skip
 
 
@@ -240,15 +246,18 @@ def _rows(
     computed: NDArray[np.float64],
     room: NDArray[np.float64],
     marks: Sequence[str] = ("",) * len(COLUMNS),
+    *,
+    kind: str,
 ) -> Iterator[Row]:
-    reasons = {
-        quantity: part["reason"]
-        for part in known["outside"].get(item, ())
-        for quantity in part["rows"]
+    outside = {
+        quantity: part for part in known["outside"].get(item, ()) for quantity in part["rows"]
     }
     for column, value, mean, tolerance, mark in zip(
         COLUMNS, printed, computed.tolist(), (room / np.abs(printed)).tolist(), marks, strict=True
     ):
         quantity = f"{what}, {column}"
-        reason = reasons.get(quantity, "")
-        yield Row(PAPER, item, quantity + mark, value, mean, tolerance, reason)
+        part = outside.get(quantity, {})
+        yield Row(
+            PAPER, item, quantity + mark, value, mean, tolerance, part.get("reason", ""),
+            cause=part.get("cause", ""), kind=kind, number=f"{item}: {quantity}",
+        )  # fmt: skip

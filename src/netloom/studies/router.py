@@ -206,7 +206,10 @@ def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recor
         reason = about["reason"]
     elif item == PEAK and not reason and not case.traffic.name.startswith("uniform"):
         reason = PAST_SATURATION
-    return Row("router", item, case.name, case.measured[item], computed, about["tolerance"], reason)
+    return Row(
+        "router", item, case.name, case.measured[item], computed, about["tolerance"], reason,
+        cause="one run" if reason and not case.difference else "", kind="implementation",
+    )  # fmt: skip
 
 
 def _read(reference: str, columns: Mapping[str, str]) -> list[Case]:

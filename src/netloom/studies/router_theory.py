@@ -52,7 +52,7 @@ def _single_packets() -> Iterator[Row]:
                 name = f"{switching}, {preset}, links of {channel_cycles}, {flits} flits"
                 value = model.zero_load_cycles(6, flits)
                 found = _first_latency(model, routing, flits)
-                yield Row("router", "zero-load formula", name, value, found, 0.0)
+                yield Row("router", "zero-load formula", name, value, found, 0.0, kind="formula")
 
 
 def _first_latency(model: Router, routing: VirtualChannelRouting, flits: int) -> int:
@@ -73,7 +73,7 @@ def _source_queues() -> Iterator[Row]:
         found = float((delivered.entry - delivered.birth).mean())
         value = geo_d_1_wait(load, flits)
         name = f"wait in the source queue, load {load}, {flits} flits"
-        yield Row("router", "Geo/D/1", name, value, found, QUEUE_TOLERANCE)
+        yield Row("router", "Geo/D/1", name, value, found, QUEUE_TOLERANCE, kind="formula")
 
 
 def _run(

@@ -10,6 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.studies.kinds import causes, rates, tolerance_class, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,14 +34,15 @@ TABLES = ("router",)
 
 @dataclass(frozen=True)
 class Row:
-    """One published number.
+    """One value beside netloom's.
 
     Attributes
     ----------
     paper, item, quantity
-        Where it is printed (table, figure, equation or theorem), and what it is.
+        Where it is from (table, figure, equation or theorem), and what it is.
     printed, computed
-        The published number and netloom's; NaN where netloom refuses to compute it.
+        The value to compare with and netloom's; NaN where netloom refuses to compute it. Whether
+        the paper prints it is what ``kind`` says.
     tolerance
         Largest relative deviation that counts as reproduced.
     reason
@@ -48,8 +50,13 @@ class Row:
         pass, and rows not recorded as outside have none, so that a new deviation is a failure.
     at_most
         Whether anything below the published number will do as well.
-    misprint
-        Whether the paper contradicts itself here: its own formula or text gives another number.
+    cause
+        One of ``kinds.CAUSES``: what the reason comes to.
+    kind
+        One of ``kinds.KINDS``: what the row compares with.
+    number
+        The printed number that the row shares with others, which counts once; empty if it is the
+        only one.
     """
 
     paper: str
@@ -60,7 +67,19 @@ class Row:
     tolerance: float
     reason: str = ""
     at_most: bool = False
-    misprint: bool = False
+    cause: str = ""
+    kind: str = "printed"
+    number: str = ""
+
+    @property
+    def misprint(self) -> bool:
+        """Whether the paper contradicts itself here."""
+        return self.cause == "misprint"
+
+    @property
+    def allowed(self) -> str:
+        """The class of the tolerance, one of ``kinds.CLASSES``."""
+        return tolerance_class(self.tolerance, at_most=self.at_most)
 
     @property
     def deviation(self) -> float:
@@ -81,11 +100,15 @@ class Row:
             "paper": self.paper,
             "item": self.item,
             "quantity": self.quantity,
+            "kind": self.kind,
+            "number": self.number,
             "printed": self.printed,
             "computed": None if isnan(self.computed) else self.computed,
             "deviation": None if isnan(self.deviation) else self.deviation,
             "tolerance": self.tolerance,
+            "tolerance_class": self.allowed,
             "at_most": self.at_most,
+            "cause": self.cause,
             "misprint": self.misprint,
             "within": self.within,
             "reason": self.reason,
@@ -105,32 +128,34 @@ class Validation:
 
     @property
     def sentence(self) -> str:
-        """The result in one line."""
+        """The result in one line: reproduced by kind, and how many rows are outside."""
         outside = [row for row in self.rows if not row.within]
-        known = sum(bool(row.reason) for row in outside)
-        misprints = sum(row.misprint for row in outside)
-        within = len(self.rows) - len(outside)
-        share = 100 * within / len(self.rows) if self.rows else 100.0
-        of_those = f", {misprints} of them misprints of the paper" if misprints else ""
-        return (
-            f"{len(self.rows)} numbers: {within} reproduced ({share:.1f} %), "
-            f"{len(outside)} outside their tolerance ({known} of them known, with the reason"
-            f"{of_those})."
-        )
+        if not outside:
+            return verdict(self.rows)
+        unknown = sum(not row.reason for row in outside)
+        reasons = f"{unknown} without a known reason" if unknown else "each with its reason"
+        rows = f"{len(outside)} row{'s' * (len(outside) != 1)}"
+        misprints = causes(outside).get("misprint", 0)
+        slips = f", {misprints} misprint{'s' * (misprints != 1)} of the paper" if misprints else ""
+        return f"{verdict(self.rows)} Outside: {rows}, {reasons}{slips}."
 
     def table(self) -> pl.DataFrame:
-        """Return one row a published number, as ``Row.to_dict`` has it."""
+        """Return one line a row, as ``Row.to_dict`` has it."""
         import polars as pl
 
         return pl.DataFrame([row.to_dict() for row in self.rows], infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rows as plain data."""
-        return {"rows": [row.to_dict() for row in self.rows], "verdict": self.sentence}
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "rates": rates(self.rows),
+            "verdict": self.sentence,
+        }
 
 
 def validate(paper: str = "", *, reference: str | None = None) -> Validation:
-    """Recompute every published number of ``paper``, or of all papers.
+    """Recompute what is compared with ``paper``, or with all papers.
 
     Parameters
     ----------

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.report.charts import parts_of
-from netloom.report.page.curves import said_field
+from netloom.report.names import base_names
+from netloom.report.page.curve_names import said_field
 from netloom.report.page.figure import Figure, make_figure, table_of
 from netloom.report.page.words import counted, give_or_take, listed, number
 
@@ -113,7 +114,7 @@ def name_of(record: Recorded) -> str:
     found = record.figures
     what = found.get("app") or found.get("program") or found.get("traffic")
     where = found.get("topology") or (f"omega:{found['pes']}" if "pes" in found else None)
-    return " on ".join(str(each) for each in (what, where) if each)
+    return base_names(" on ".join(str(each) for each in (what, where) if each))
 
 
 def sentences_of(record: Recorded) -> list[str]:

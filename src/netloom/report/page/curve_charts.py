@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netloom.report.colours import COLOURS, GREY
 from netloom.report.page.curve_kinds import AXES, MODEL, SIMULATED
-from netloom.report.page.curves import said_field
+from netloom.report.page.curve_names import said_field, shared_words
+from netloom.report.page.curve_points import runs_said
 from netloom.report.page.figure import Figure, make_figure, table_of
 from netloom.report.page.words import give_or_take, number
 from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
@@ -32,6 +34,9 @@ HIGHEST = 6.0
 """Where the axis of latencies ends, in multiples of the idle network's, if curves go on."""
 
 WIDTH, HEIGHT = 445, 310
+
+LETTER, SYMBOL = 7.0, 34
+"""Pixels of a letter of a legend, and of what stands beside a name there."""
 PANEL_WIDTH, PANEL_HEIGHT = 290, 210
 
 
@@ -78,8 +83,14 @@ def _latency(group: CurveGroup) -> Figure:
         *_lines(base, y, group),
     ]
     if group.simulated:
-        points = _only(base, SIMULATED).mark_point(filled=True, size=46, opacity=1, clip=cut)
-        layers.append(points.encode(y=y("latency"), tooltip=_tips(group, title)))
+        points = _only(base, SIMULATED).encode(y=y("latency"), tooltip=_tips(group, title))
+        sure = points.transform_filter("datum.behind === 0")
+        layers.append(sure.mark_point(filled=True, size=46, opacity=1, clip=cut))
+        if _some_behind(group):
+            hollow = points.transform_filter("datum.behind > 0")
+            layers.append(
+                hollow.mark_point(filled=False, size=64, strokeWidth=2, opacity=1, clip=cut)
+            )
     return make_figure(
         _arranged(layers, table),
         title=f"{group.axes.latency.capitalize()} by load: {group.name}",
@@ -131,7 +142,7 @@ def _throughput(group: CurveGroup) -> Figure:
 
 
 _COLUMNS = {"panel": str, "curve": str, "kind": str, "load": float, "load2": float,
-            "latency": float, "low": float, "high": float, "said": str}  # fmt: skip
+            "latency": float, "low": float, "high": float, "behind": int, "said": str}  # fmt: skip
 
 
 def _latency_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict[str, Any]]:
@@ -141,9 +152,11 @@ def _latency_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict[
         common = {"panel": panel, "curve": name}
         for row in curve.table.iter_rows(named=True):
             half = None if row["high"] is None else row["high"] - row["latency"]
-            seeds = f", {row['runs']} runs" if row["runs"] > 1 else ""
+            seeds = f", {runs_said(row)} runs" if row["runs"] > 1 else ""
+            if row["behind"]:
+                seeds += "; the others fell behind"
             said = give_or_take(row["latency"], half) + seeds
-            found = {name: row[name] for name in ("load", "latency", "low", "high")}
+            found = {name: row[name] for name in ("load", "latency", "low", "high", "behind")}
             rows.append(common | {"kind": kind, "said": said} | found)
         place = None if curve.model else curve.saturation
         if place is not None:
@@ -253,20 +266,32 @@ def _load(group: CurveGroup) -> Any:
 
 
 def _colours(group: CurveGroup) -> Any:
-    """Return colours by name, the same in all figures of a group."""
+    """Return colours by name, the same in all figures of a group.
+
+    The legend leaves out the words that all names share, and has them as its title.
+    """
     import altair as alt
 
     names = list(dict.fromkeys(name for some in panels(group).values() for _, name in some))
+    title, short = shared_words(names)
+    changed = short if title else {}
+    widest = max(map(len, short.values()), default=1)
+    legend = alt.Legend(
+        orient="top",
+        columns=max(1, min(len(names), WIDTH // round(LETTER * widest + SYMBOL))),
+        labelLimit=0,
+        labelExpr=f"{json.dumps(changed)}[datum.label]" if changed else "datum.label",
+        symbolOpacity=1,
+        symbolType="circle",
+    )
     return alt.Color(
         "curve:N",
-        title=None,
+        title=title or None,
         sort=names,
         scale=alt.Scale(
             domain=names, range=[PALETTE[at % len(PALETTE)] for at in range(len(names))]
         ),
-        legend=alt.Legend(
-            orient="top", columns=3, labelLimit=340, symbolOpacity=1, symbolType="circle"
-        ),
+        legend=legend,
     )
 
 
@@ -280,6 +305,11 @@ def _top(group: CurveGroup) -> tuple[float, bool]:
     return (end, True) if highest > end else (1.05 * highest, False)
 
 
+def _some_behind(group: CurveGroup) -> bool:
+    """Whether at some load that is drawn only some of the runs kept up."""
+    return any((curve.table["behind"] > 0).any() for curve in group.simulated)
+
+
 def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
     said = []
     many = {each for curve in group.simulated for each in curve.table["runs"]}
@@ -287,6 +317,8 @@ def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
         runs = f"{'up to ' * (len(many) > 1)}{max(many)} runs with different seeds"
         of = f"of {runs}" if max(many) > 1 else "of one run each"
         said.append(f"Bands: 95 % intervals, {of}.")
+    if _some_behind(group):
+        said.append("Hollow: some runs fell behind there; the mean is that of the others.")
     if any(curve.saturation for curve in group.simulated):
         said.append("Shaded: where the network saturates.")
     if group.models and group.simulated:
@@ -322,7 +354,7 @@ def _latency_alternative(group: CurveGroup) -> str:
 def _latency_data(group: CurveGroup) -> Any:
     rows = [
         (curve.label, MODEL if curve.model else SIMULATED, row["load"], row["latency"],
-         row["low"], row["high"], row["runs"])
+         row["low"], row["high"], runs_said(row))
         for curve in group.curves
         for row in curve.table.iter_rows(named=True)
     ]  # fmt: skip

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.report.page.curve_pairs import bounds, pair_sentences, times_said
+from netloom.report.page.curve_points import runs_said
 from netloom.report.page.curves import deviations
 from netloom.report.page.figure import table_of
 from netloom.report.page.words import counted, give_or_take, listed, number, share
@@ -23,12 +25,12 @@ MOST_NAMED = 6
 
 
 def common_load(group: CurveGroup) -> float | None:
-    """Return the highest load at which all simulated curves have a latency; None if none is.
+    """Return the highest load at which all runs of all simulated curves have a latency, or None.
 
-    Those that fall behind at the least load asked have none, and are passed over.
+    Curves that fall behind at the least load asked have none, and are passed over.
     """
-    known = [curve for curve in group.simulated if len(curve.table)]
-    loads = [{float(f"{load:.12g}") for load in curve.table["load"]} for curve in known]
+    known = [curve for curve in group.simulated if len(curve.whole)]
+    loads = [{float(f"{load:.12g}") for load in curve.whole["load"]} for curve in known]
     return max(set.intersection(*loads), default=None) if loads else None
 
 
@@ -48,6 +50,7 @@ def curve_sentences(group: CurveGroup) -> list[str]:
     if len(group.simulated) > 1:
         said += _carries_most(group.simulated) if group.axes.open else []
         said += _is_fastest(group)
+        said += pair_sentences(group)
     said += _models(group)
     return said
 
@@ -112,19 +115,29 @@ def _saturates(curve: Curve, unit: str) -> str:
     idle = "" if curve.idle is None else f"; idle, {number(curve.idle)} {unit}"
     if curve.found is not None:
         return f"{who} saturates at {_where(curve)}{idle}."
-    if curve.fell_behind is None:
-        return f"{who} keeps up with all that it is offered, up to {number(curve.kept_up)}{idle}."
     if curve.kept_up is None:
         return f"{who} falls behind at {number(curve.fell_behind)}, the least load asked{idle}."
+    runs = kept_up_in(curve)
+    most = f"{number(curve.kept_up)}{f' in {runs} runs' if runs else ''}"
+    if curve.fell_behind is None:
+        return f"{who} keeps up with all that it is offered, up to {most}{idle}."
     if curve.below < curve.fell_behind:
         return (
-            f"{who} keeps up with {number(curve.kept_up)} and can carry no more than "
-            f"{number(curve.below)}: it saturates between them{idle}."
+            f"{who} keeps up with {most} and can carry no more than {number(curve.below)}: it "
+            f"saturates between them{idle}."
         )
     return (
-        f"{who} keeps up with {number(curve.kept_up)} and falls behind at "
+        f"{who} keeps up with {most} and falls behind at "
         f"{number(curve.fell_behind)}: it saturates between them{idle}."
     )
+
+
+def kept_up_in(curve: Curve) -> str:
+    """Return in how many runs a curve kept up with its highest load: "" if it did in all."""
+    if curve.table.is_empty():
+        return ""
+    last = curve.table.row(-1, named=True)
+    return runs_said(last) if last["load"] == curve.kept_up and last["behind"] else ""
 
 
 def _goes(curve: Curve, unit: str) -> str:
@@ -140,7 +153,7 @@ def _goes(curve: Curve, unit: str) -> str:
 
 def _carries_most(curves: Sequence[Curve]) -> list[str]:
     """Return which configurations carry most before they saturate, as far as that is known."""
-    known = [(curve, *bounds) for curve in curves if (bounds := _bounds(curve)) is not None]
+    known = [(curve, *ends) for curve in curves if (ends := bounds(curve)) is not None]
     if len(known) < 2:
         return []
     known.sort(key=lambda each: (-each[1], -each[2]))
@@ -153,20 +166,11 @@ def _carries_most(curves: Sequence[Curve]) -> list[str]:
     last, low, high = min((each for each in known if each not in top), key=lambda each: each[1:])
     names = _capital(listed([curve.label for curve, _, _ in top]))
     floor, ceiling = min(each[1] for each in top), max(each[2] for each in top)
-    times = _times(floor / high, ceiling / low if low else inf)
+    times = times_said(floor / high, ceiling / low if low else inf)
     beside = f"{times} times as much as {last.label} with {_amount(last)}"
     if len(top) == 1:
         return [f"{names} carries most: {_amount(top[0][0])}, {beside}."]
     return [f"{names} carry most, {beside}; which of them carries more is open."]
-
-
-def _bounds(curve: Curve) -> tuple[float, float] | None:
-    """Return between which loads a curve saturates, as far as is known; None if it has no load."""
-    if curve.found is not None:
-        return curve.found[0] - curve.found[1], curve.found[0] + curve.found[1]
-    if curve.kept_up is None and curve.fell_behind is None:
-        return None
-    return curve.kept_up or 0.0, curve.below
 
 
 def _amount(curve: Curve) -> str:
@@ -178,23 +182,9 @@ def _amount(curve: Curve) -> str:
     return f"{'at least' if curve.fell_behind is None else 'up to'} {number(curve.kept_up)}"
 
 
-def _times(least: float, most: float) -> str:
-    """Return how many times as much something is.
-
-    Examples
-    --------
-    >>> _times(1.4, 2.0), _times(1.4, inf), _times(1.5, 1.5001)
-    ('1.4 to 2', 'at least 1.4', '1.5')
-    """
-    if most == inf:
-        return f"at least {least:.3g}"
-    low, high = f"{least:.3g}", f"{most:.3g}"
-    return low if low == high else f"{low} to {high}"
-
-
 def _is_fastest(group: CurveGroup) -> list[str]:
     """Return which configuration is fastest at the highest load that all keep up with."""
-    without = [curve.label for curve in group.simulated if curve.table.is_empty()]
+    without = [curve.label for curve in group.simulated if curve.whole.is_empty()]
     if len(group.simulated) - len(without) < 2:
         return []
     load = common_load(group)

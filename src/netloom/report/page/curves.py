@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.report.names import base_names
 from netloom.report.page.curve_kinds import (
     AXES,
     IN_OTHER_WORDS,
@@ -15,7 +16,8 @@ from netloom.report.page.curve_kinds import (
     OF_THE_RUN,
     Axes,
 )
-from netloom.report.page.words import counted, number
+from netloom.report.page.curve_names import names_of, telling
+from netloom.report.page.curve_points import POINTS, RUNS, point_of, runs_of
 from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
@@ -39,9 +41,10 @@ class Curve:
     label
         What tells it from the other curves of its group.
     table
-        One row a load that the network kept up with, rising: ``load``, ``latency``, ``low`` and
-        ``high`` (95 %; null where unknown), ``accepted``, ``accepted_low``, ``accepted_high``, and
-        ``runs``, how many these are the means of.
+        One row a load that the network kept up with in most runs, rising: ``load``, ``latency``,
+        ``low`` and ``high`` (95 %; null where unknown), ``accepted``, ``accepted_low``,
+        ``accepted_high``, ``runs``, and ``behind``: how many of these fell behind. The latency is
+        the mean of the others.
     accepted
         The same columns for all loads that have a throughput, past saturation too.
     kept_up, fell_behind
@@ -83,9 +86,15 @@ class Curve:
         known = [load for load in (self.fell_behind, self.limit) if load is not None]
         return min(known, default=np.inf)
 
+    @property
+    def whole(self) -> pl.DataFrame:
+        """The rows of ``table`` in which no run fell behind: those that can be compared."""
+        return self.table.filter(self.table["behind"] == 0)
+
     def at(self, load: float) -> tuple[float, float | None] | None:
-        """Return latency at a load that it has a point at, and half of its interval; or None."""
-        row = self.table.filter((self.table["load"] - load).abs() <= 1e-9 * max(1.0, abs(load)))
+        """Return latency where all runs kept up, and half of its interval; or None."""
+        table = self.whole
+        row = table.filter((table["load"] - load).abs() <= 1e-9 * max(1.0, abs(load)))
         if row.is_empty():
             return None
         latency, high = row["latency"][0], row["high"][0]
@@ -207,7 +216,7 @@ def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
     loads, latencies = (model.table[name].to_numpy() for name in ("load", "latency"))
     if not len(loads):
         return []
-    pairs = simulated.table.select("load", "latency").rows()
+    pairs = simulated.whole.select("load", "latency").rows()
     return [
         (load, 1 / float(np.interp(load, loads, 1 / latencies)) / latency - 1)
         for load, latency in pairs
@@ -263,10 +272,10 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
 
     rows, answers = [], []
     for _, technique, record in parts:
-        for row in _rows(record, technique):
+        for row in runs_of(record, technique):
             rows.append(row)
             answers.append((row["load"], technique, record))
-    table = pl.DataFrame(rows, schema=_SCHEMA)  # of one seed only the longest run: the same chance
+    table = pl.DataFrame(rows, schema=RUNS)  # of one seed only the longest run: the same chance
     table = table.sort(
         "load", "seed", pl.col("cycles").fill_null(0), descending=[False, False, True]
     )
@@ -280,9 +289,9 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
     levels = table.group_by("load").agg(kept_up=pl.col("stable").mean() > 0.5)  # as sweeps end
     behind = levels.filter(~pl.col("kept_up"))["load"].min()
     by_load = [
-        _mean(group) for _, group in table.sort("load").group_by("load", maintain_order=True)
+        point_of(group) for _, group in table.sort("load").group_by("load", maintain_order=True)
     ]
-    whole = pl.DataFrame(by_load, schema=_MEANS)
+    whole = pl.DataFrame(by_load, schema=POINTS)
     kept = whole.filter(pl.col("latency").is_not_null())
     if behind is not None:
         kept = kept.filter(pl.col("load") < behind)
@@ -302,66 +311,6 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         idle=float(idle.mean()) if len(idle) else None,  # type: ignore[arg-type]
         answers=tuple(answers),
     )
-
-
-_SCHEMA = {"load": float, "latency": float, "half": float, "accepted": float, "stable": bool,
-           "seed": int, "cycles": int, "idle": float}  # fmt: skip
-_MEANS = {"load": float, "latency": float, "low": float, "high": float, "accepted": float,
-          "accepted_low": float, "accepted_high": float, "runs": int}  # fmt: skip
-
-
-def _rows(record: Recorded, technique: str) -> Iterator[dict[str, Any]]:
-    """Yield the points of one technique of an answer, whatever its verb calls them."""
-    kind, table = KINDS[record.verb], record.tables["table"]
-    least = None
-    if "switching" in table.columns:
-        table = table.filter(table["switching"] == technique)
-    for row in table.iter_rows(named=True):
-        least = row[kind.load] if least is None else min(least, row[kind.load])
-        says = kind.stable.lstrip("-")
-        stable = True if not says else bool(row[says]) != kind.stable.startswith("-")
-        yield {
-            "load": row[kind.load],
-            "latency": row[kind.latency] if stable else None,
-            "half": row.get(kind.half_width),
-            "accepted": row.get(kind.accepted),
-            "stable": stable,
-            "seed": row.get("seed", record.figures["provenance"]["seed"]),
-            "cycles": row.get("cycles"),
-            "idle": row.get(kind.idle) if kind.idle in row else record.figures.get(kind.idle),
-        }
-
-
-def _mean(group: pl.DataFrame) -> dict[str, Any]:
-    """Return the mean of the runs at one load, and its 95 % interval.
-
-    Several runs: Student's t over their means. A single one: its own interval, of batch means.
-    """
-    from scipy.special import stdtrit
-
-    load, runs = group["load"][0], len(group)
-    latency, low, high = None, None, None
-    known = group["latency"].drop_nulls().to_numpy()
-    if len(known) == runs:
-        latency = float(known.mean())
-        half = group["half"][0] if runs == 1 else _spread(known, stdtrit)
-        if half is not None:
-            low, high = latency - half, latency + half
-    accepted = group["accepted"].drop_nulls().to_numpy()
-    mean = float(accepted.mean()) if len(accepted) else None
-    around = _spread(accepted, stdtrit) if mean is not None and len(accepted) > 1 else None
-    return {
-        "load": load, "latency": latency, "low": low, "high": high, "accepted": mean,
-        "accepted_low": mean - around if mean is not None and around is not None else None,
-        "accepted_high": mean + around if mean is not None and around is not None else None,
-        "runs": runs,
-    }  # fmt: skip
-
-
-def _spread(values: Any, quantile: Any) -> float:
-    """Return half of the 95 % interval of the mean of independent values."""
-    many = len(values)
-    return float(quantile(many - 1, 0.975) * values.std(ddof=1) / np.sqrt(many))
 
 
 def _limit(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> float | None:
@@ -422,25 +371,25 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
 def _traffic(curve: Curve) -> str:
     """Return what a curve's traffic is called: of a file its name without its folder."""
     name = str(curve.about.get("traffic") or f"hot spots in {curve.about['topology']}")
-    return f"{name} traffic" if name.replace("-", "").isalpha() else name.rpartition("/")[2]
+    return f"{name} traffic" if name.replace("-", "").isalpha() else base_names(name)
 
 
 def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     simulated = [curve for curve in curves if not curve.model]
     models = [curve for curve in curves if curve.model]
     told = simulated or models
-    fields = list(dict.fromkeys(field for curve in told for field in curve.about))
-    differ = tuple(
-        field for field in fields if len({repr(curve.about.get(field)) for curve in told}) > 1
-    )
+    differ = telling([curve.about for curve in told])
     places = [
         next((at for at, each in enumerate(simulated) if _predicts(model, each)), None)
         for model in models
     ]
     order = sorted(range(len(models)), key=lambda at: (places[at] is None, places[at] or 0))
 
+    names = names_of([curve.about for curve in curves], differ)
+    by_curve = {id(curve): name for curve, name in zip(curves, names, strict=True)}
+
     def labelled(curve: Curve) -> Curve:
-        return replace(curve, label=_label(curve, differ))
+        return replace(curve, label=by_curve[id(curve)])
 
     return CurveGroup(
         name=name,
@@ -466,31 +415,3 @@ def _predicts(model: Curve, simulated: Curve) -> bool:
     """Whether a model is of what was simulated: they agree in all that both know."""
     both = model.about.keys() & simulated.about.keys()
     return all(repr(model.about[name]) == repr(simulated.about[name]) for name in both)
-
-
-def _label(curve: Curve, differ: Sequence[str]) -> str:
-    """Return what tells a curve from the others; with none to tell it from, the network."""
-    parts = [said_field(name, curve.about.get(name)) for name in differ]
-    return ", ".join(parts) or str(curve.about.get("topology", "the network"))
-
-
-def said_field(name: str, value: Any) -> str:
-    """Return a field and its value in as few words as tell it.
-
-    Examples
-    --------
-    >>> said_field("topology", "torus:8x8"), said_field("vcs", 4), said_field("speculative", True)
-    ('torus:8x8', '4 VCs', 'speculative')
-    """
-    words = name.replace("_", " ")
-    if value is None:
-        return f"no {words}"
-    if isinstance(value, bool):
-        return words if value else f"not {words}"
-    if name == "vcs":
-        return counted(value, "VC")
-    if isinstance(value, (list, dict)):
-        return f"own {words}"
-    if name in ("topology", "traffic", "routing", "switching", "on", "app"):
-        return str(value)
-    return f"{words} {number(value)}"

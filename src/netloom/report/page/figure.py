@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from netloom.report.names import base_names
 from netloom.report.page.words import counted, listed, number
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def make_figure(
         spec.pop(gone, None)
     own = spec.pop("title", "")
     own = own.get("text", "") if isinstance(own, dict) else own
-    title = title or (own if isinstance(own, str) else " ".join(own))
+    title = base_names(title or (own if isinstance(own, str) else " ".join(own)))
     return Figure(
         title=title,
         caption=caption,

@@ -14,8 +14,9 @@ from netloom.report.page.answers import (
     sentences_of,
 )
 from netloom.report.page.curve_charts import curve_figures
+from netloom.report.page.curve_names import said_field
 from netloom.report.page.curve_verdicts import curve_numbers, curve_sentences
-from netloom.report.page.curves import find_curves, point_at, said_field
+from netloom.report.page.curves import find_curves, point_at
 from netloom.report.page.words import counted, number
 
 if TYPE_CHECKING:
