@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-FORMATS = (".png", ".svg", ".html")
+FORMATS = (".png", ".svg", ".pdf", ".html")
 TABLES = (".csv", ".parquet")
 
 
@@ -63,7 +63,7 @@ def check_writable(path: str | Path) -> Path:
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
-    """Write ``chart`` to a .png, .svg or self-contained .html file, and return its path.
+    """Write ``chart`` to a .png, .svg, .pdf or self-contained .html file, and return its path.
 
     Raises
     ------
@@ -73,7 +73,8 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     path = check_picture(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        chart.save(str(path), scale_factor=2.0, inline=path.suffix == ".html")
+        scale = 1.0 if path.suffix == ".pdf" else 2.0
+        chart.save(str(path), scale_factor=scale, inline=path.suffix == ".html")
     except OSError as error:
         raise unwritable(path, error) from None
     return path
