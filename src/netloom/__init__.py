@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from netloom.verbs import simulate_pattern as simulate_pattern
     from netloom.verbs import simulate_transactions as simulate_transactions
     from netloom.verbs import verify_plan as verify_plan
+    from netloom.verbs.frames import to_pandas as to_pandas
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
@@ -63,6 +64,7 @@ _FACE = {
     "simulate_loop": "netloom.verbs",
     "simulate_pattern": "netloom.verbs",
     "simulate_transactions": "netloom.verbs",
+    "to_pandas": "netloom.verbs.frames",
     "verify_plan": "netloom.verbs",
     "write": "netloom.workload",
 }
@@ -96,6 +98,7 @@ __all__ = [
     "simulate_loop",
     "simulate_pattern",
     "simulate_transactions",
+    "to_pandas",
     "topology",
     "verify_plan",
     "write",

@@ -11,6 +11,10 @@ MAX_ELEMENTS = 2**28
 free): a size above it is refused before any memory is taken."""
 
 
+SPELLINGS = {"neighbor": "neighbour", "neighbor-self": "neighbour-self"}
+"""American spellings of names, which are taken as well."""
+
+
 def split_spec(spec: str) -> tuple[str, str]:
     """Split ``name:argument`` at its first colon.
 
@@ -20,9 +24,12 @@ def split_spec(spec: str) -> tuple[str, str]:
     ('torus', '4x4x4')
     >>> split_spec("identity")
     ('identity', '')
+    >>> split_spec("neighbor:8x8")  # however it is spelled
+    ('neighbour', '8x8')
     """
     name, _, argument = spec.partition(":")
-    return name.strip().lower(), argument.strip()
+    name = name.strip().lower()
+    return SPELLINGS.get(name, name), argument.strip()
 
 
 def whole_number(text: str, *, where: str, least: int = 0) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from io import StringIO
 
 import polars as pl
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from netloom.cli import main
 from netloom.experiments import load_results
 from netloom.experiments import run as run_experiment
+from netloom.experiments.workers import LostError
 from tests.experiments.small import write
 
 TWO = "title = 'two'\n[analyze]\non = ['mesh:2x2', 'ring:4']\napp = 'ring.mtx'\n"
@@ -120,3 +122,32 @@ def test_mistakes_are_one_line(netloom, tmp_path, words, said):
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_worker_that_is_lost_is_one_line_and_exit_code_1(netloom, tmp_path, monkeypatch):
+    def lost(*_, **__):
+        raise LostError("workers", "one that died", "fewer")
+
+    monkeypatch.setattr(sys.modules["netloom.experiments.run"], "run", lost)
+    code, _, said = netloom("run", write(tmp_path))
+    assert (code, said) == (1, "netloom: workers: found one that died; expected fewer\n")
+
+
+def test_results_on_standard_output_are_a_table_that_others_read(netloom, tmp_path):
+    """Whole numbers, fractions, words with commas and nothing at all come back as they were."""
+    text = """
+    [analyze]
+    app = "ring.mtx"
+    on = ["mesh:2x2", "ring:4", "mesh:4x4"]
+    mapping = ["identity", [3, 2, 1, 0]]
+    random_mappings = 0
+    """
+    file = write(tmp_path, text)
+    table = run_experiment(file, workers=1).table()
+    code, said, _ = netloom("results", file, "--csv", "-")
+    assert not code
+    read = pl.read_csv(StringIO(said), infer_schema_length=None)
+    assert read.columns == table.columns
+    for name in table.columns:
+        known = table[name].drop_nulls()
+        assert read[name].drop_nulls().cast(known.dtype).to_list() == known.to_list()

@@ -159,3 +159,34 @@ def test_what_a_list_says_twice_is_one_point(tmp_path):
 def test_a_load_that_is_left_out_makes_no_curve(tmp_path):
     (point,) = experiment(tmp_path, "[hotspot]\npes=16\n").points
     assert (point.sweep, point.level) == ("", 0.0)
+
+
+def test_repetitions_for_all_are_of_those_that_chance_decides(tmp_path):
+    text = """
+    [all]
+    repeat = 3
+    on = "mesh:4x4"
+    [simulate]
+    load = 0.1
+    [[analyze]]
+    app = "ring.mtx"
+    [[analyze]]
+    app = "ring.mtx"
+    repeat = 1
+    [[analyze]]
+    app = "ring.mtx"
+    seed = [7, 9]
+    [predict.wiring]
+    nodes = "16"
+    """
+    points = experiment(tmp_path, text).points
+    found = [(point.section, point.varied.get("seed")) for point in points]
+    own = [("analyze#2", None), ("analyze#3", 7), ("analyze#3", 9), ("predict.wiring", None)]
+    thrice = [(name, seed) for name in ("simulate", "analyze") for seed in (1, 2, 3)]
+    assert sorted(found, key=str) == sorted([*thrice, *own], key=str)
+
+
+def test_a_wrong_number_of_repetitions_for_all_is_named_there(tmp_path):
+    text = "[all]\non = 'mesh:4x4'\nrepeat = 0\n[analyze]\napp = 'ring.mtx'\n"
+    with pytest.raises(InputError, match=r"small\.toml:3: \[analyze\] repeat: found 0"):
+        experiment(tmp_path, text)

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from netloom.report import chart_of, parts_of
+from netloom.report import chart_of, parts_of, save_chart
 from netloom.report.charts import CHARTS, PARTS
 from netloom.report.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
 from netloom.report.exhibit import SERIES
@@ -123,3 +123,12 @@ def test_the_busier_a_channel_the_more_it_stands_out(background, ramp):
     seen = [contrast(colour, background) for colour in ramp]
     assert seen == sorted(seen)
     assert seen[-1] > 4.5
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("hot.pdf", b"%PDF-"), ("hot.png", b"\x89PNG"), ("hot.svg", b"<svg")]
+)
+def test_a_picture_is_what_its_suffix_says(tmp_path, name, begins):
+    found = analyze("ring:4", "mesh:2x2", random_mappings=0)
+    path = save_chart(chart_of(found), tmp_path / name)
+    assert path.read_bytes().startswith(begins)

@@ -17,7 +17,7 @@ from netloom.mapping.files import read_mapping
 from netloom.routing.source_routes import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph
-from netloom.workload import read, readers, trace_files
+from netloom.workload import packed, read, trace_files
 from netloom.workload.goal import read_goal
 from netloom.workload.trace_files import read_trace
 
@@ -50,7 +50,7 @@ def test_only_the_arrays_that_are_wanted_are_read(tmp_path):
 
 
 def test_an_archive_that_is_packed_too_well_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
     nothing = np.zeros(2 * MEGABYTE)
     whole = nothing.astype(np.int64)
     arrays = {"num_tasks": 2, "source": whole, "target": whole, "bytes": nothing}
@@ -60,7 +60,7 @@ def test_an_archive_that_is_packed_too_well_is_refused_before_it_is_read(tmp_pat
 
 
 def test_a_sparse_archive_is_weighed_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
     zeros = np.zeros(MEGABYTE)
     np.savez_compressed(
         tmp_path / "app.npz", format=b"coo", shape=[2, 2], data=zeros, row=zeros, col=zeros
@@ -69,7 +69,7 @@ def test_a_sparse_archive_is_weighed_as_well(tmp_path, monkeypatch):
 
 
 def test_bytes_are_counted_while_a_matrix_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(readers, "MOST_UNPACKED", (MEGABYTE, 100))
+    monkeypatch.setattr(packed, "MOST_UNPACKED", (MEGABYTE, 100))
     head = b"%%MatrixMarket matrix coordinate integer general\n2000 2000 2000000\n"
     path = tmp_path / "app.mtx.gz"
     with gzip.open(path, "wb") as stream:

@@ -146,12 +146,14 @@ ReceiveClocks: TypeAlias = Annotated[
 
 Gantt: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Gantt chart: .png, .svg or .html.", rich_help_panel=FILES),
+    typer.Option(help="Gantt chart: .png, .svg, .pdf or .html.", rich_help_panel=FILES),
 ]
 Map: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--map", help="Every phase on the network: .png, .svg or .html.", rich_help_panel=FILES
+        "--map",
+        help="Every phase on the network: .png, .svg, .pdf or .html.",
+        rich_help_panel=FILES,
     ),
 ]
 Out: TypeAlias = Annotated[

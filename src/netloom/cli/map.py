@@ -39,7 +39,7 @@ def map_(
     rounds: of.Rounds = None,
     layout: of.LayoutName = None,
     seed: of.Seed = DEFAULT_SEED,
-    routing: options.Routing = "default",
+    routing: of.Routing = "default",
     weight: options.Weight = "bytes",
     messages: options.Messages = None,
     parts: options.Parts = "network",

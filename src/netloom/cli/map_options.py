@@ -73,7 +73,13 @@ Load: TypeAlias = Annotated[
 
 Plot: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Picture of before and after: .png, .svg or .html.", rich_help_panel=FILES),
+    typer.Option(
+        help="Picture of before and after: .png, .svg, .pdf or .html.", rich_help_panel=FILES
+    ),
+]
+Routing: TypeAlias = Annotated[
+    str,
+    typer.Option(help="default, dimension-order[:0,1], xy, shortest-path or routes:FILE."),
 ]
 Routes: TypeAlias = Annotated[
     Path | None,

@@ -23,7 +23,12 @@ Mapping: TypeAlias = Annotated[
     str, typer.Option(help="identity, random, a layout (gray, tiles, fold ...), or a file.")
 ]
 Routing: TypeAlias = Annotated[
-    str, typer.Option(help="default, dimension-order[:0,1], shortest-path or routes:FILE.")
+    str,
+    typer.Option(
+        "--routing",
+        "--routes",
+        help="default, dimension-order[:0,1], xy, shortest-path or routes:FILE (or the file).",
+    ),
 ]
 Weight: TypeAlias = Annotated[
     str, typer.Option(help="An edge's share of the traffic: bytes, messages or uniform.")
@@ -71,7 +76,7 @@ Mips: TypeAlias = Annotated[
 ]
 
 Plot: TypeAlias = Annotated[
-    Path | None, typer.Option(help="Picture: .png, .svg or .html.", rich_help_panel=FILES)
+    Path | None, typer.Option(help="Picture: .png, .svg, .pdf or .html.", rich_help_panel=FILES)
 ]
 SaveMapping: TypeAlias = Annotated[
     Path | None, typer.Option(help="The mapping, .json or text.", rich_help_panel=FILES)

@@ -42,6 +42,8 @@ InjectionChannels: TypeAlias = Annotated[
 Routing: TypeAlias = Annotated[
     str,
     typer.Option(
+        "--routing",
+        "--routes",
         help="default, dimension-order, shortest-path, layered, up-down or routes:FILE: one that "
         "leaves no choice of channels.",
         rich_help_panel=NETWORK,

@@ -23,8 +23,10 @@ On: TypeAlias = Annotated[
 Routing: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="default, dimension-order, adaptive, west-first, negative-first, odd-even, o1turn, "
-        "valiant, romm, shortest-path, layered, up-down or routes:FILE.",
+        "--routing",
+        "--routes",
+        help="default, dimension-order, xy, adaptive, west-first, negative-first, odd-even, "
+        "o1turn, valiant, romm, shortest-path, layered, up-down or routes:FILE (or the file).",
         rich_help_panel=NETWORK,
     ),
 ]
@@ -202,5 +204,5 @@ MostCycles: TypeAlias = Annotated[
 ]
 Plot: TypeAlias = Annotated[
     Path | None,
-    typer.Option(help="Picture: .png, .svg or .html.", rich_help_panel=FILES),
+    typer.Option(help="Picture: .png, .svg, .pdf or .html.", rich_help_panel=FILES),
 ]

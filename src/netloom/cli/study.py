@@ -36,8 +36,8 @@ Csv = Annotated[
 Plot = Annotated[
     Path | None,
     typer.Option(
-        help="Of a table or figure: the picture, .svg, .png or .html, or a folder for it (default: "
-        "out/PAPER-ITEM.svg). Of another study: a folder for its figures, .svg.",
+        help="Of a table or figure: the picture, .svg, .png, .pdf or .html, or a folder for it "
+        "(default: out/PAPER-ITEM.svg). Of another study: a folder for its figures, .svg.",
         rich_help_panel=options.FILES,
     ),
 ]

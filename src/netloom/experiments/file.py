@@ -195,7 +195,7 @@ def _points(
         kind = kind_of(section.words, section.table)
     except InputError as error:
         raise file.wrong(section, error.found.partition(" ")[0], error) from None
-    repeat, knee = (_setting(file, section, name) for name in SETTINGS)
+    repeat, knee = (_setting(file, section, name, shared) for name in SETTINGS)
     own = {name: value for name, value in section.table.items() if name not in SETTINGS}
     known = kind.fields.model_fields
     given = {name: value for name, value in shared.items() if name in known and name not in own}
@@ -267,19 +267,21 @@ def _axes(
             axes[name] = values
     if repeat > 1:
         first = fields.get("seed", DEFAULT_SEED)
-        if "seed" not in kind.fields.model_fields or not isinstance(first, int):
+        repeats = "seed" in kind.fields.model_fields and isinstance(first, int)
+        if not repeats and "repeat" in section.table:
             what = "a list of seeds as well" if "seed" in axes else "nothing that chance decides"
             raise file.wrong(section, "repeat", InputError("repeat", what, "no repetitions"))
-        axes["seed"] = [first + number for number in range(repeat)]
+        if repeats:  # what is said for all is of no matter to the others
+            axes["seed"] = [first + number for number in range(repeat)]
     for last in (kind.sweep, "seed"):
         if last in axes:
             axes[last] = axes.pop(last)
     return axes
 
 
-def _setting(file: _File, section: _Section, name: str) -> int:
+def _setting(file: _File, section: _Section, name: str, shared: Mapping[str, Any]) -> int:
     default, least, most = SETTINGS[name]
-    value = section.table.get(name, default)
+    value = section.table.get(name, shared.get(name, default))
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         wanted = f"a whole number from {least} to {most}"
         raise file.wrong(section, name, InputError(name, repr(value), wanted))
@@ -300,7 +302,7 @@ def _check_names(file: _File, section: _Section, kind: Kind, fields: Mapping[str
 
 def _check_shared(file: _File, shared: Mapping[str, Any], sections: list[_Section]) -> None:
     """Raise InputError at the first field for all that no question has."""
-    known: dict[str, Any] = {}
+    known: dict[str, Any] = dict(SETTINGS)
     for section in sections:
         for kind in (KINDS[section.words], *PROGRAMS.values()):
             known |= kind.fields.model_fields

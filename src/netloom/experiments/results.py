@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.store import Store
+from netloom.verbs.frames import to_pandas
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,6 +108,10 @@ class Results:
 
         parts = [_rows(each, provenance=provenance) for each in self.answered]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+
+    def to_pandas(self, *, provenance: bool = False) -> Any:
+        """Return ``table`` as a ``pandas.DataFrame``; see ``verbs.frames.to_pandas``."""
+        return to_pandas(self.table(provenance=provenance))
 
     def to_dict(self, *, provenance: bool = False) -> dict[str, Any]:
         """Return all of it as plain data, the JSON of ``netloom results``."""

@@ -61,7 +61,7 @@ def schema() -> dict[str, Any]:
             if words.startswith(f"{head}."):
                 form["properties"][words.partition(".")[2]] = _one_or_several(words)
     said = {name: {"type": "string", "description": SAID[name]} for name in HEADINGS}
-    everywhere = _table(shared) | {"description": SAID[SHARED]}
+    everywhere = _table(shared | _settings()) | {"description": SAID[SHARED]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "netloom experiment",

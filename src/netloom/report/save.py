@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-FORMATS = (".png", ".svg", ".html")
+FORMATS = (".png", ".svg", ".pdf", ".html")
 TABLES = (".csv", ".parquet")
 
 ENGINE_ADDRESSES = 65 << 30
@@ -121,7 +121,7 @@ def check_address_space() -> None:
 
 
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
-    """Write ``chart`` to a .png, .svg or self-contained .html file, and return its path.
+    """Write ``chart`` to a .png, .svg, .pdf or self-contained .html file, and return its path.
 
     Raises
     ------
@@ -131,8 +131,9 @@ def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     path = check_picture(path)
     check_address_space()
     make_folder(path.parent)
+    scale = 1.0 if path.suffix == ".pdf" else 2.0
     with replacing(path) as new:
-        chart.save(str(new), scale_factor=2.0, inline=path.suffix == ".html")
+        chart.save(str(new), scale_factor=scale, inline=path.suffix == ".html")
     return path
 
 

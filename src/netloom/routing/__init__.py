@@ -7,7 +7,7 @@ deadlock is refused.
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.layered import Layered
-from netloom.routing.parse import Routing, all_routes, parse_routing, paths
+from netloom.routing.parse import Routing, all_routes, parse_routing, paths, routes_by
 from netloom.routing.ports import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.shortest_path import ShortestPath
@@ -41,6 +41,7 @@ __all__ = [
     "paths",
     "ports",
     "read_routes",
+    "routes_by",
     "source_routes",
     "table",
     "virtual_channel_cycle",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import isfile
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,14 +11,16 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.layered import Layered, layered_paths
 from netloom.routing.shortest_path import ShortestPath, shortest_paths
-from netloom.routing.source_routes import SourceRoutes, read_routes, routed_paths
+from netloom.routing.source_routes import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube
 from netloom.topology.faults import Faulty, working_nodes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing.ragged import Paths
     from netloom.topology import Topology
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 Routing: TypeAlias = DimensionOrder | ShortestPath | UpDown | Layered | SourceRoutes
 
 ROUTINGS = "dimension-order, dimension-order:0,1, shortest-path, up-down, layered or routes:FILE"
+
+AXES = "xyz"
+"""Names of the dimensions, the last one first."""
 
 MOST_ROUTES = 2**21
 """Most pairs of nodes whose routes are listed."""
@@ -36,7 +42,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     ``default`` is ``dimension-order`` on k-ary n-cubes, ``layered`` on networks with broken parts
     and ``shortest-path`` elsewhere; ``dimension-order:0,1`` corrects dimension 0 first;
     ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``; ``routes:FILE``
-    reads one route a line.
+    reads one route a line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are
+    dimension orders, x being the last dimension, which is corrected first by default.
 
     Raises
     ------
@@ -54,6 +61,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         if isinstance(topology, Faulty):
             return Layered()
         return DimensionOrder() if isinstance(topology, Cube) else ShortestPath()
+    name, argument = _dimensions(name, argument, topology)
     if name == "dimension-order":
         if isinstance(topology, Faulty):
             wanted = "layered, which is dimension order but round what is broken, or up-down"
@@ -66,7 +74,21 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         return _PLAIN[name]
     if name == "routes":
         return read_routes(topology, argument)
+    if isfile(spec):  # noqa: PTH113 (any words may be no path)
+        return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
+
+
+def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
+    """Return ``xy``, ``yx``, ``zyx`` ... in our words; x is the last dimension, y the one before.
+
+    Any other name stays what it is.
+    """
+    sides = topology.sides if isinstance(topology, Cube) else ()
+    if argument or not 2 <= len(sides) <= len(AXES) or sorted(name) != sorted(AXES[: len(sides)]):
+        return name, argument
+    order = [len(sides) - 1 - AXES.index(axis) for axis in name]
+    return "dimension-order", ",".join(map(str, order)) if name != AXES[: len(sides)] else ""
 
 
 def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: ArrayLike) -> Paths:
@@ -119,6 +141,57 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     >>> all_routes(mesh(2, 2), UpDown()).routes
     <12 paths, 16 hops>
     """
+    sources, targets = _all_pairs(topology, str(routing))
+    pairs = sources.astype(np.int64) * topology.num_nodes + targets
+    return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
+
+
+def routes_by(
+    topology: Topology, route: Callable[[Topology, int, int], Iterable[int]], *, name: str = ""
+) -> SourceRoutes:
+    """Return the routes that a Python function gives, of all pairs of different working nodes.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    route
+        Called with the network, a source and a target; returns the nodes that packets visit, the
+        first the source, the last the target.
+    name
+        What the routing is called; the function's name by default.
+
+    Raises
+    ------
+    InputError
+        If there are too many pairs, or a route does not lead where it should.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> def clockwise(network, source, target):
+    ...     here = [source]
+    ...     while here[-1] != target:
+    ...         here.append((here[-1] + 1) % network.num_nodes)
+    ...     return here
+    >>> routes_by(topology("ring:4"), clockwise).routes
+    <12 paths, 24 hops>
+    """
+    called = name or getattr(route, "__name__", "") or type(route).__name__
+    sources, targets = _all_pairs(topology, called)
+    visited = []
+    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+        nodes = [int(node) for node in route(topology, source, target)]
+        if not nodes or nodes[0] != source or nodes[-1] != target:
+            found = f"a route from {source} to {target} that visits {nodes}"
+            wanted = f"nodes from {source} to {target}, both ends among them"
+            raise InputError(f"routing {called}", found, wanted)
+        visited.append(nodes)
+    return source_routes(topology, visited, name=called)
+
+
+def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return sources and targets of all pairs of different working nodes, if they are not many."""
     working = working_nodes(topology)
     if len(working) ** 2 > MOST_ROUTES:
         found, most = f"{len(working)} nodes", int(MOST_ROUTES**0.5)
@@ -126,9 +199,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
         raise InputError(topology.name, f"{found} for routing '{routing}'", wanted)
     sources, targets = np.repeat(working, len(working)), np.tile(working, len(working))
     moving = sources != targets
-    sources, targets = sources[moving], targets[moving]
-    pairs = sources.astype(np.int64) * topology.num_nodes + targets
-    return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
+    return sources[moving], targets[moving]
 
 
 _PLAIN: dict[str, Routing] = {str(each): each for each in (ShortestPath(), UpDown(), Layered())}

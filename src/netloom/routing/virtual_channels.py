@@ -10,6 +10,7 @@ others (Duato 1993).
 from __future__ import annotations
 
 from dataclasses import replace
+from os.path import isfile
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from netloom.errors import DeadlockError, InputError, NoRouteError
 from netloom.routing.deadlock import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, layer_vcs, layers
-from netloom.routing.parse import Routing, all_routes, parse_routing
+from netloom.routing.parse import AXES, Routing, all_routes, parse_routing
 from netloom.routing.ports import ports
 from netloom.routing.shortest_path import ShortestPath
 from netloom.routing.source_routes import SourceRoutes
@@ -185,6 +186,9 @@ def _named(topology: Topology, spec: str) -> str | Routing:
     """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
     name, argument = split_spec(spec)
     if name in ("default", "dimension-order", "shortest-path", "up-down", "layered", "routes"):
+        return parse_routing(spec, topology)
+    fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
+    if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)
         return parse_routing(spec, topology)
     if name not in RULES or argument:
         raise InputError(f"routing '{spec}'", f"'{spec if argument else name}'", NAMES)

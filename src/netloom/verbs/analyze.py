@@ -1,8 +1,11 @@
 """Will this program, so mapped, contend on this network; where; and what limits it?"""
 
+# ruff: noqa: TC003 (pydantic reads the annotations)
+
 from __future__ import annotations
 
-from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from collections.abc import Callable, Iterable
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,6 +34,7 @@ from netloom.routing import (
     UpDown,
     find_deadlock,
     parse_routing,
+    routes_by,
 )
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology
@@ -75,7 +79,7 @@ class AnalyzeQuestion(Question):
         otherwise the network's own names, or ``n0``, ``n1`` ….
     routing
         ``default``, ``dimension-order``, ``shortest-path``, ``up-down``, ``layered``,
-        ``routes:FILE``, or a routing.
+        ``routes:FILE``, a routing, or a function as ``routing.routes_by`` takes it.
     weight
         What an edge's share of the traffic is taken from: its bytes, its messages, or nothing
         (``uniform``: all edges alike, as in the thesis).
@@ -111,6 +115,7 @@ class AnalyzeQuestion(Question):
         | InstanceOf[UpDown]
         | InstanceOf[Layered]
         | InstanceOf[SourceRoutes]
+        | Callable[[Topology, int, int], Iterable[int]]
     ) = "default"
     weight: Literal["bytes", "messages", "uniform"] = "bytes"
     tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
@@ -191,8 +196,12 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     )
 
 
-def _routing(routing: str | Routing, network: Topology) -> Routing:
-    return parse_routing(routing, network) if isinstance(routing, str) else routing
+def _routing(
+    routing: str | Routing | Callable[[Topology, int, int], Iterable[int]], network: Topology
+) -> Routing:
+    if isinstance(routing, str):
+        return parse_routing(routing, network)
+    return routes_by(network, routing) if callable(routing) else routing
 
 
 def _map(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BeforeValidator
 
 from netloom.errors import InputError
 from netloom.models.wiring import (
@@ -49,7 +50,10 @@ class WiringQuestion(Question):
 
     nodes: Any = (64, 256, 1024, 4096)
     message_headers: Any = (1, 10, 100)
-    distance: Literal["neighbours", "average", "worst"] = "average"
+    distance: Annotated[
+        Literal["neighbours", "average", "worst"],
+        BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
+    ] = "average"
     form: Literal["exact", "chittor-1991"] = "exact"
 
 

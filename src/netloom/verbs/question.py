@@ -83,6 +83,9 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
         field = str(first["loc"][0]) if first["loc"] else kind.__name__
         if first["type"] == "extra_forbidden":
             raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None
+        if field == "routing" and callable(first["input"]):
+            wanted = "netloom.routing.routes_by(network, function), which lists its routes"
+            raise InputError(field, "a Python function", wanted) from None
         wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
         if first["type"] in OUT_OF_RANGE:
             wanted = range_of(kind.model_fields[field]) or wanted
@@ -150,4 +153,4 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, PathLike):
         return str(value)
-    return getattr(value, "name", None) or str(value)
+    return getattr(value, "name", None) or getattr(value, "__name__", None) or str(value)

@@ -9,7 +9,7 @@ checked before memory is taken for it.
 from __future__ import annotations
 
 import zipfile
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import dropwhile, islice
 from math import prod
@@ -21,6 +21,13 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.textfiles import check_graphml, check_lines
+from netloom.workload.packed import (
+    MOST_COMMENT_BYTES,
+    check_bytes,
+    check_head,
+    most_unpacked,
+    opened,
+)
 from netloom.workload.process_graph import (
     ProcessGraph,
     check_edges,
@@ -43,12 +50,6 @@ MOST_BYTES_AN_EDGE = 32
 
 MOST_BYTES_A_LINE = 128
 """Bytes that the line of an entry takes on average at most, in a MatrixMarket file."""
-
-MOST_COMMENT_BYTES = 2**20
-"""Bytes of such a file besides its entries."""
-
-MOST_UNPACKED = 2**26, 100
-"""Bytes that a packed file may unpack to: so many, or so many times its size."""
 
 MOST_REPEATED = 2**20
 """Most entries of a matrix that has fewer places for them: repeated ones are added up."""
@@ -257,8 +258,8 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
     from scipy.sparse import coo_array
 
     with _parsing(path, "MatrixMarket"):
-        _check_head(path)
-        with _opened(path) as stream:
+        check_head(path)
+        with opened(path) as stream:
             rows, columns, entries, _, field, _ = mminfo(stream)
         if rows != columns or not rows:
             raise InputError(str(path), f"a {rows} x {columns} matrix", "a square matrix of tasks")
@@ -266,13 +267,13 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
             raise InputError(str(path), "complex entries", "real, integer or pattern")
         check_size(rows, where=str(path), what="tasks")
         check_size(entries, where=str(path), what="entries")
-        size = _check_bytes(path, MOST_BYTES_A_LINE * entries + MOST_COMMENT_BYTES)
+        size = check_bytes(path, MOST_BYTES_A_LINE * entries + MOST_COMMENT_BYTES)
         if entries > size:  # each takes more than a byte
             raise InputError(str(path), "a truncated file", f"{entries} entries, as it says")
         if entries > max(rows * columns, MOST_REPEATED):
             found = f"{entries} entries in a {rows} x {columns} matrix"
             raise InputError(str(path), found, "each place once")
-        with _opened(path) as stream:
+        with opened(path) as stream:
             matrix = coo_array(mmread(stream, spmatrix=False))
     source, target = matrix.coords
 
@@ -281,54 +282,6 @@ def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
 
     check_weights(matrix.data, what, where)
     return rows, source, target, matrix.data
-
-
-def _check_head(path: Path) -> None:
-    """Refuse a file whose first lines are too long to be those of a matrix."""
-    with ExitStack() as stack:
-        stream = stack.enter_context(_opened(path))
-        if stream is path:
-            stream = stack.enter_context(path.open("rb"))
-        left = MOST_COMMENT_BYTES
-        while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
-            left -= len(line)
-            if left < 0:
-                found = f"over {MOST_COMMENT_BYTES} bytes before its size"
-                raise InputError(str(path), found, "comments no longer than that")
-            if not line:
-                return
-
-
-def _check_bytes(path: Path, most: int) -> int:
-    """Return how many bytes a text has, unpacked; refuse it while it is read if it is too large."""
-    if path.suffix != ".gz":
-        with path.open("rb") as stream:
-            return check_lines(stream, str(path), most_bytes=most)
-    unpacked = _most_unpacked(path)
-    with _opened(path) as stream:
-        try:
-            return check_lines(stream, str(path), most_bytes=min(most, unpacked))
-        except InputError as error:
-            if most <= unpacked or "bytes of text" not in error.found:
-                raise
-            raise InputError(str(path), error.found, "an unpacked file: use gunzip") from None
-
-
-def _most_unpacked(path: Path) -> int:
-    least, times = MOST_UNPACKED
-    return max(least, times * path.stat().st_size)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to."""
-    if path.suffix != ".gz":
-        yield path
-        return
-    import gzip
-
-    with gzip.open(path) as stream:
-        yield stream
 
 
 def _table(path: Path) -> tuple[pl.DataFrame, int]:
@@ -426,7 +379,7 @@ def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
         members = [each for each in archive.infolist() if each.filename in wanted]
         unpacked = sum(member.file_size for member in members)
         check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
-        if unpacked > _most_unpacked(path):
+        if unpacked > most_unpacked(path):
             what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
             raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
         for member in members:

@@ -1,0 +1,68 @@
+"""Files that may be packed: opened, and weighed before what they hold is taken in."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.textfiles import check_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MOST_COMMENT_BYTES = 2**20
+"""Bytes of such a file besides its entries."""
+
+MOST_UNPACKED = 2**26, 100
+"""Bytes that a packed file may unpack to: so many, or so many times its size."""
+
+
+def check_head(path: Path) -> None:
+    """Refuse a file whose first lines are too long to be those of a matrix."""
+    with ExitStack() as stack:
+        stream = stack.enter_context(opened(path))
+        if stream is path:
+            stream = stack.enter_context(path.open("rb"))
+        left = MOST_COMMENT_BYTES
+        while (line := stream.readline(left + 1)).startswith(b"%") or not line.strip():
+            left -= len(line)
+            if left < 0:
+                found = f"over {MOST_COMMENT_BYTES} bytes before its size"
+                raise InputError(str(path), found, "comments no longer than that")
+            if not line:
+                return
+
+
+def check_bytes(path: Path, most: int) -> int:
+    """Return how many bytes a text has, unpacked; refuse it while it is read if it is too large."""
+    if path.suffix != ".gz":
+        with path.open("rb") as stream:
+            return check_lines(stream, str(path), most_bytes=most)
+    unpacked = most_unpacked(path)
+    with opened(path) as stream:
+        try:
+            return check_lines(stream, str(path), most_bytes=min(most, unpacked))
+        except InputError as error:
+            if most <= unpacked or "bytes of text" not in error.found:
+                raise
+            raise InputError(str(path), error.found, "an unpacked file: use gunzip") from None
+
+
+def most_unpacked(path: Path) -> int:
+    """Return how many bytes a packed file may unpack to."""
+    least, times = MOST_UNPACKED
+    return max(least, times * path.stat().st_size)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to."""
+    if path.suffix != ".gz":
+        yield path
+        return
+    import gzip
+
+    with gzip.open(path) as stream:
+        yield stream
