@@ -185,7 +185,7 @@ def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
     file.write_text("0 1 3\n3 2 0\n")
     graph = process_graph(4, [0, 3], [3, 0])
     found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
-    assert found.to_dict()["random_mapping"] == {"mappings": 0}
+    assert found.to_dict()["random_mapping"] == {"mappings": 0, "limited_by_work": False}
     assert found.verdict.level == "contention-free"
 
 

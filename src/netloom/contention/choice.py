@@ -5,8 +5,9 @@ way costs, so all together pay at least that sum; and if no channel carried more
 not pay more than z. The sum is thus a lower limit of z, whatever the prices (weak duality of linear
 programming; Ahuja, Magnanti & Orlin, *Network flows*, chapter 17). The best prices make it exact.
 Linear programming finds them where the ways are few. Otherwise prices rise where the cheapest ways
-meet (multiplicative weights: Arora, Hazan & Kale 2012), which ends a few per cent below. The limit
-is always evaluated from the prices themselves: no tolerance of a solver can make it too high.
+meet (multiplicative weights: Arora, Hazan & Kale 2012), which ends 0 to 2 % below after 1,600
+rounds and up to 14 % after 50. The limit is always evaluated from the prices themselves: no
+tolerance of a solver can make it too high.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Split:
     least
         The fullest channel carries at least this, however packets choose.
     exact
-        Whether some choice loads no channel more, but for rounding; if not, ``least`` may be a few
+        Whether some choice loads no channel more, but for rounding; if not, ``least`` may be some
         per cent too low.
     prices
         float64[num_channels], by which ``least`` is proved; they sum to 1.
