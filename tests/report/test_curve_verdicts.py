@@ -265,6 +265,27 @@ def test_names_of_files_have_no_folders_and_no_name_is_cut_off():
     assert legend_of(curve_figures(wide)[0])["legend"]["columns"] == 1
 
 
+def test_the_title_says_once_what_all_curves_share():
+    routers = [
+        record(simulate("mesh:4x4", load=[0.05, 0.1], cycles=200, router=name))
+        for name in ("three-stage", "single-cycle")
+    ]
+    (found,) = find_curves(routers)
+    assert found.name == "uniform traffic on mesh:4x4"
+    assert [each.label for each in found.simulated] == ["three-stage router", "single-cycle router"]
+    figure = curve_figures(found)[0]
+    assert figure.title == "Packet latency by load: uniform traffic on mesh:4x4"
+    assert legend_of(figure)["title"] == "router"
+    long = [f"/runs/{name * 30}.mtx" for name in "ab"]
+    curves = [
+        replace(each, tables=each.tables, figures={**each.figures, "traffic": name})
+        for each, name in zip((routers[0],) * 2, long, strict=True)
+    ]
+    (both,) = find_curves(curves)
+    assert both.name == "2 programs or patterns on mesh:4x4"
+    assert [each.label for each in both.simulated] == ["a" * 30 + ".mtx", "b" * 30 + ".mtx"]
+
+
 def legend_of(figure):
     """The encoding of colours that has a legend."""
     return next(

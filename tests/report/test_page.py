@@ -310,7 +310,7 @@ def test_pictures_are_of_every_chart_on_white(tmp_path):
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [each.suffix for each in pictures] == [".png", ".svg"] * count
     first, second = pictures[:2]
-    assert first.name == "01-packet-latency-by-load-uniform-traffic.png"
+    assert first.name == "01-packet-latency-by-load-uniform-traffic-on-mesh-4x4.png"
     assert first.read_bytes().startswith(b"\x89PNG")
     drawn = second.read_text()
     assert "Packet latency by load: uniform traffic" in drawn

@@ -108,7 +108,7 @@ class CurveGroup:
     Attributes
     ----------
     name
-        The traffic, or what else they have in common.
+        The traffic, and the network if they have one in common.
     axes
         The words of the axes.
     differ
@@ -135,6 +135,10 @@ class CurveGroup:
         return next((self.models[at] for at, of in enumerate(self.of) if of == place), None)
 
 
+LONGEST_NAME = 48
+"""Letters of what the curves of a group are of, if that is named one by one."""
+
+
 def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     """Return the curves that answers are points of, those to be compared together.
 
@@ -154,7 +158,7 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     >>> from netloom.verbs.recorded import record
     >>> group, = find_curves([record(simulate("ring:8", load=[0.1, 0.2, 0.3], cycles=500))])
     >>> group.name, group.simulated[0].table["load"].to_list()
-    ('uniform traffic', [0.1, 0.2, 0.3])
+    ('uniform traffic on ring:8', [0.1, 0.2, 0.3])
     """
     gathered: dict[tuple[str, bool, str], list[tuple[dict[str, Any], str, Recorded]]] = {}
     for record in records:
@@ -363,7 +367,10 @@ def _groups(axes: Axes, curves: Sequence[Curve]) -> Iterator[CurveGroup]:
         and len({str(curve.about.get("topology")) for curve in curves}) == 1
     )
     if one_each and len(by_traffic) > 1:
-        by_traffic = {", ".join(by_traffic): list(curves)}
+        together = ", ".join(by_traffic)
+        if len(together) > LONGEST_NAME:
+            together = f"{len(by_traffic)} programs or patterns"
+        by_traffic = {together: list(curves)}
     for name, group in by_traffic.items():
         yield _group(name, axes, group)
 
@@ -391,8 +398,10 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
     def labelled(curve: Curve) -> Curve:
         return replace(curve, label=by_curve[id(curve)])
 
+    networks = {base_names(str(curve.about.get("topology", ""))) for curve in curves}
+    shared = networks.pop() if len(networks) == 1 else ""
     return CurveGroup(
-        name=name,
+        name=f"{name} on {shared}" if shared not in name else name,
         axes=axes,
         differ=differ,
         simulated=tuple(map(labelled, simulated)),
