@@ -1,34 +1,54 @@
 """What netloom raises when a *user* is mistaken.
 
 Every message names the field (or file and line), what was found there and what would be
-right, in one line; the command line prints that line and exits with 2. A bug of netloom's own
-is an assertion instead.
+right, in one line; the command line prints that line and exits with 2. What a message echoes is
+shortened, and control characters in it are escaped. A bug of netloom's own is an assertion instead.
 """
 
 from __future__ import annotations
 
-MOST_WHERE, MOST_FOUND, MOST_WANTED = 200, 400, 600
-"""Characters of each part of a message: what users gave is echoed, but not without end."""
+import re
+
+MOST_QUOTED = 60
+"""Most characters of what is echoed between quotation marks."""
+
+MOST_WORDS = 600
+"""Most characters of what a message says was found, or is expected."""
+
+_QUOTED = re.compile(rf"(?<!\w)(['\"])([^'\"]{{{MOST_QUOTED + 1},}})\1(?!\w)")
 
 
-def one_line(text: str, most: int = MOST_FOUND) -> str:
-    r"""Return text as part of one line: what cannot be printed escaped, a long middle left out.
+def shown(text: str, most: int = MOST_QUOTED) -> str:
+    r"""Return text as one line shows it: its middle left out if it is long, nothing but print.
+
+    Control characters, ends of lines and halves of surrogate pairs are written as escapes.
 
     Examples
     --------
-    >>> one_line("a\tb\x1b[31m")
-    'a\\tb\\x1b[31m'
-    >>> one_line("x" * 1000, most=9)
-    'xxxx…xxxx'
+    >>> print(shown("a\tb\nc"))
+    a\tb\nc
+    >>> shown("0123456789" * 10, 11)
+    '01234…56789'
     """
-    if len(text) > most:
-        half = (most - 1) // 2
-        text = f"{text[:half]}…{text[-half:]}"
+    text = _cut(text, most)
     if text.isprintable():
         return text
-    return "".join(
+    escaped = (
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
     )
+    return _cut("".join(escaped), most)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}…{text[-((most - 1) // 2) :]}"
+
+
+def _one_line(text: str) -> str:
+    """Return a part of a message: what it quotes is shortened, and if need be the rest as well."""
+    text = _QUOTED.sub(lambda found: f"{found[1]}{shown(found[2])}{found[1]}", text)
+    return shown(text, MOST_WORDS)
 
 
 class InputError(ValueError):
@@ -52,9 +72,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, where: str, found: str, wanted: str = "") -> None:
-        self.where = one_line(where, MOST_WHERE)
-        self.found = one_line(found, MOST_FOUND)
-        self.wanted = one_line(wanted, MOST_WANTED)
+        self.where, self.found, self.wanted = map(_one_line, (where, found, wanted))
         hint = f"; expected {self.wanted}" if wanted else ""
         super().__init__(f"{self.where}: found {self.found}{hint}")
 

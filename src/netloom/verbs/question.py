@@ -131,7 +131,7 @@ def bounds_of(field: FieldInfo) -> dict[str, float]:
     return {name: getattr(each, name) for each in declared for name in names if name in dir(each)}
 
 
-def _short(number: float) -> str:
+def _short(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 
