@@ -45,7 +45,7 @@ def _cut(text: str, most: int) -> str:
     return f"{text[: most // 2]}…{text[-((most - 1) // 2) :]}"
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a part of a message: what it quotes is shortened, and if need be the rest as well."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{shown(found[2])}{found[1]}", text)
     return shown(text, MOST_WORDS)
@@ -72,7 +72,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, where: str, found: str, wanted: str = "") -> None:
-        self.where, self.found, self.wanted = map(one_line, (where, found, wanted))
+        self.where, self.found, self.wanted = map(_one_line, (where, found, wanted))
         hint = f"; expected {self.wanted}" if wanted else ""
         super().__init__(f"{self.where}: found {self.found}{hint}")
 

@@ -256,3 +256,12 @@ def test_broken_or_empty_graphml_is_one_clear_line(file, tmp_path):
     assert "unreadable GraphML" in refused(file("app.graphml", "<graphml><graph>"))
     nx.write_graphml(nx.DiGraph(), tmp_path / "app.graphml")
     assert refused(tmp_path / "app.graphml").startswith("app.graphml: found no tasks")
+
+
+@pytest.mark.parametrize("tail", ["2 1 1%", "2 1 1x", "2 1 1 ", "2 1 1"])
+@pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz"])
+def test_a_last_line_without_an_end(tail, name, tmp_path):
+    text = f"%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 100\n{tail}".encode()
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert read(file).bytes.tolist() == [100, 1]

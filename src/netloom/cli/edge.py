@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from netloom.errors import InputError, one_line
+from netloom.errors import MOST_WORDS, InputError, shown
 
 MISTAKE, FAILED, INTERRUPTED, NO_READER = 2, 1, 130, 141
 
@@ -58,13 +58,13 @@ def _ending(error: BaseException) -> tuple[int, str | None]:
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":  # Typer's
         return INTERRUPTED, ""
     if isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY):
-        asked = f" ({one_line(str(error))})" if str(error) else ""
+        asked = f" ({shown(str(error), MOST_WORDS)})" if str(error) else ""
         return FAILED, f"memory does not suffice{asked}: ask for something smaller, or raise limits"
     if isinstance(error, OSError):
         place = error.filename or ("standard output" if _is_output_full(error) else "the system")
-        return FAILED, one_line(f"{place}: {error.strerror or error}")
+        return FAILED, shown(f"{place}: {error.strerror or error}", MOST_WORDS)
     if hasattr(error, "format_message"):  # Typer's usage errors
-        return MISTAKE, one_line(" ".join(error.format_message().split()))
+        return MISTAKE, shown(" ".join(error.format_message().split()), MOST_WORDS)
     return FAILED, None
 
 

@@ -130,15 +130,11 @@ def bounds_of(field: FieldInfo) -> dict[str, float]:
     for member in get_args(field.annotation):
         for each in getattr(member, "__metadata__", ()):
             declared += getattr(each, "metadata", [])
-    return {
-        name: getattr(each, name)
-        for each in declared
-        for name in ("ge", "gt", "le", "lt")
-        if getattr(each, name, None) is not None
-    }
+    names = ("ge", "gt", "le", "lt")
+    return {name: getattr(each, name) for each in declared for name in names if name in dir(each)}
 
 
-def _short(number: float) -> str:
+def _short(number: Any) -> str:
     return f"{number:g}" if isinstance(number, float) else str(number)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
@@ -58,11 +59,40 @@ def most_unpacked(path: Path) -> int:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to."""
-    if path.suffix != ".gz":
-        yield path
-        return
-    import gzip
+    """Yield what scipy reads best: a path, or a stream that we close whatever it comes to.
 
-    with gzip.open(path) as stream:
-        yield stream
+    Its text ends in a line's end, for scipy reads on past a last line that has none and anything
+    behind its number.
+    """
+    if path.suffix == ".gz":
+        import gzip
+
+        with gzip.open(path) as stream:
+            yield BufferedReader(_Ended(stream))
+        return
+    with path.open("rb") as stream:
+        stream.seek(max(path.stat().st_size - 1, 0))
+        whole = stream.read() == b"\n"
+        stream.seek(0)
+        yield path if whole else BufferedReader(_Ended(stream))
+
+
+class _Ended(RawIOBase):
+    """A stream of bytes with a line's end behind it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.ended = False
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as one reading gets, and return how far."""
+        read = int(self.stream.readinto(buffer))
+        if read or self.ended:
+            return read
+        self.ended = True
+        buffer[0:1] = b"\n"
+        return 1
