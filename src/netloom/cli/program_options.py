@@ -94,7 +94,10 @@ RunCycles: TypeAlias = Annotated[
 ]
 SwitchCycles: TypeAlias = Annotated[
     int | None,
-    typer.Option(help="From one context to another; hidden while the processor waits.", rich_help_panel=TRANSACTIONS),
+    typer.Option(
+        help="From one context to another; hidden while the processor waits.",
+        rich_help_panel=TRANSACTIONS,
+    ),
 ]
 FixedCycles: TypeAlias = Annotated[
     int | None,
@@ -129,7 +132,10 @@ MulticastTargets: TypeAlias = Annotated[
 
 Trace: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="A .csv, .tsv, .parquet or .goal file; the order of its rows says nothing.", rich_help_panel=TRACE),
+    typer.Option(
+        help="A .csv, .tsv, .parquet or .goal file; the order of its rows says nothing.",
+        rich_help_panel=TRACE,
+    ),
 ]
 FlitBytes: TypeAlias = Annotated[
     float | None,
