@@ -34,7 +34,8 @@ class Application:
     contexts
         p, hardware contexts; or the mean number of outstanding transactions, by whatever means.
     switch_processor_cycles
-        T_s, from one context to another; not used with a single one, which waits instead.
+        T_s, from one context to another; not used with a single one, which waits instead. A
+        processor that waits switches meanwhile, here as in ``simulate_transactions``.
 
     Raises
     ------

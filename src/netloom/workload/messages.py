@@ -38,8 +38,10 @@ class Messages:
     but ``delay`` cycles after ``start`` at the earliest. Then the processor of its source takes
     it, first come first served, for ``run`` cycles, after which it is sent; the processor stays
     busy for ``hold`` cycles more. Once it has arrived, the processor of its target takes it for
-    ``receive`` cycles, and it is complete. In the terms of LogGP, ``run`` and ``receive`` are the
-    overheads o, and ``hold`` is the gap g.
+    ``receive`` cycles, and it is complete. A row that needs no processor, with ``run`` and ``hold``
+    0 and no context, does not queue for it: it is sent when it is ready, even if the processor is
+    busy; nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
+    ``receive`` are the overheads o, and ``hold`` is the gap g.
 
     Attributes
     ----------
@@ -57,7 +59,8 @@ class Messages:
         int32[n], length; 0 for a computation, which sends nothing.
     context
         int32[n], the hardware context that the row belongs to: a processor that goes on with
-        another context than its last has to switch first. -1 where contexts mean nothing.
+        another context than its last has to switch first, which it begins as soon as it is free.
+        -1 where contexts mean nothing.
     after_offsets, after
         int64[n + 1] and int64[after_offsets[-1]]: row i waits for the rows
         after[after_offsets[i]:after_offsets[i + 1]], numbered through all tables. Always lower

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.tally import Groups
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.tally import Delivered
     from netloom.workload import Arrivals, Lengths, PacketStream, Traffic
+
+
+FIRST = 2**16
+"""Packets that there is room for at first."""
+
+MOST_SENDERS = 2**15
+"""Most programs: their numbers are int16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,11 @@ class SentPackets:
         What packets carry for their routing.
     lengths, arrivals
         As of ``workload.PacketStream``.
+
+    Raises
+    ------
+    InputError
+        If there are too many.
     """
 
     def __init__(
@@ -66,6 +79,8 @@ class SentPackets:
     ) -> None:
         from netloom.workload import PacketStream
 
+        if len(senders) > MOST_SENDERS:
+            raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
         self._senders, self._routing, self._reservation = senders, routing, reservation
         self._streams: list[PacketStream] = [
             PacketStream(
@@ -81,7 +96,8 @@ class SentPackets:
             arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
         )
         """Whether chance decides when packets are born: none does if there is one every cycle."""
-        self._owners = [np.zeros(0, np.int8 if len(senders) < 128 else np.int32)]
+        self._owner = np.zeros(FIRST, np.int16)  # the sender of each packet, by its number
+        self._created = 0
 
     @property
     def a_cycle(self) -> float:
@@ -99,7 +115,7 @@ class SentPackets:
         owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         table = np.concatenate(tables)
         order = np.argsort(table[:, BORN.index("birth")], kind="stable")
-        self._owners.append(owner[order].astype(self._owners[0].dtype))
+        self._note(owner[order])
         return table[order]
 
     def groups(self) -> Groups:
@@ -108,11 +124,18 @@ class SentPackets:
         def of(packets: Delivered) -> NDArray[np.int32]:
             if len(self._senders) == 1:
                 return np.zeros(len(packets.number), np.int32)
-            self._owners = [np.concatenate(self._owners)]
-            return self._owners[0][packets.number].astype(np.int32)
+            return self._owner[packets.number].astype(np.int32)
 
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
+
+    def _note(self, owner: NDArray[np.int64]) -> None:
+        """Keep the senders of packets that come next; the room for them doubles when needed."""
+        after = self._created + len(owner)
+        if after > len(self._owner):
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+        self._owner[self._created : after] = owner
+        self._created = after
 
     def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
         sender = self._senders[number]
