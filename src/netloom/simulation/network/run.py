@@ -321,8 +321,7 @@ def run_network(
     worst = worst_node(tally.delivered_flits, rate, cycles)
     measured = tally.measured(senders)
     verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
-    if verdict.stable:
-        verdict = behind or run.past_limit or verdict
+    verdict = (behind or run.past_limit or verdict) if verdict.stable else verdict
     return NetworkRun(
         load=run.load,
         offered=float((run.born_flits - born).sum() / cycles / senders),
