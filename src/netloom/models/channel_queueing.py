@@ -68,7 +68,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.channel_turns import ChannelRouter, Turns, group
-from netloom.models.credit_loops import credit_wait, time_at_source
+from netloom.models.credit_loops import credit_wait
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -332,6 +332,34 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
     return (low + high) / 2
 
 
+def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
+    """Return the resource that has least to spare where a network saturates.
+
+    Parameters
+    ----------
+    prepared, saturation
+        Made by ``prepare_channels``, and what ``channel_saturation`` said of it.
+
+    Returns
+    -------
+    The resource, and whether the search ended at a network: False where above that load no fixed
+    point was found, which may be the model's doing.
+
+    Examples
+    --------
+    >>> from netloom.models.channel_flows import any_vc_flows
+    >>> from netloom.routing import Paths
+    >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
+    >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
+    >>> prepared = prepare_channels(flows, flits=5)
+    >>> saturation_limit(prepared, channel_saturation(prepared))[0].what
+    'channel'
+    """
+    below = predict_channels(prepared, saturation * (1 - 2 * CLOSE))
+    above = predict_channels(prepared, saturation * (1 + 2 * CLOSE))
+    return below.tightest, above.reason != NOT_FOUND
+
+
 def _source_wait(
     prepared: PreparedChannels,
     load: float,
@@ -347,7 +375,7 @@ def _source_wait(
     service, spread = _service(prepared, arrivals, stall[first], further)
 
     def of_nodes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(flows.source, weights, flows.num_nodes)
+        return np.bincount(flows.source, weights, flows.num_nodes).astype(np.float64)
 
     busy = of_nodes(arrivals * service)
     work = of_nodes(arrivals * (service * (service - 1) + spread)) / 2
@@ -375,12 +403,9 @@ def _service(
         hidden = (router.vcs - 1) * flits  # by sending in the others
         held_up = held_up * taken[flows.source] ** (router.vcs - 1)
         return flits + held_up + np.maximum(own - hidden, 0.0), 0.0
-    alone = time_at_source(router.loops, flits)
-    if turns.single:
-        alone = max(alone, flits + float(own[0]))
     if flits <= router.buffer_flits:
-        return alone + held_up, 0.0
+        return turns.source + held_up, 0.0
     delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
     scale = turns.stretched / 3 + delay
     squares = 2 * delay * scale * np.exp(-turns.room / scale)
-    return alone + held_up, squares - held_up**2
+    return turns.source + held_up, squares - held_up**2
