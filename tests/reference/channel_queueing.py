@@ -62,9 +62,14 @@ class Setting:
         router = self.router
         return router.hop_cycles + router.credit_cycles + self.flits - router.buffer_flits
 
+    @property
+    def fits(self):
+        """How many whole packets share what they lack."""
+        return max(self.router.buffer_flits // self.flits, 1)
+
     def own(self, channel):
         if self.whole:
-            return max(self.gap, self.until_room)
+            return max(self.gap, self.until_room / self.fits)
         kind = channel[0] if isinstance(channel, tuple) else "network"
         if kind == "out" or (kind == "in" and self.router.vcs > 1):
             return self.gap
@@ -289,7 +294,7 @@ def waits(hop, setting, counts, used, held):
 def new_stall(hop, queue, further, setting):
     behind, beyond = mean(hop, queue), mean(hop, further)
     if setting.whole:
-        return max(setting.gap, setting.until_room + beyond + behind)
+        return max(hop.own, (setting.until_room + beyond + behind) / setting.fits)
     if hop.before is None:  # packets of the same source
         behind = 0.0
     if setting.flits > setting.router.buffer_flits:

@@ -151,7 +151,7 @@ def update_stalls(net, state, queue, further):
         if net.before[turn] >= 0 or net.whole:
             behind = mean_of(net.share, turn, queue, channel)
         if net.whole:
-            new = max(own, net.recycle + beyond + behind)
+            new = max(own, (net.recycle + beyond + behind) / net.fits)
         elif net.flits > net.buffer:
             delay = beyond if net.single else beyond + behind
             new = own + spill(delay, net.stretched, net.room)[0]

@@ -92,7 +92,8 @@ class Turns(NamedTuple):
     ``room``: how much of a delay its buffers take up. ``head``: cycles that a head lacks a VC;
     ``source``: those for
     which a packet keeps its source. ``recycle``: cycles
-    until there is room for another whole packet (negative: before). ``spread``: power of a
+    until there is room for another whole packet (negative: before), which the ``fits`` packets
+    share that a buffer holds. ``spread``: power of a
     channel's utilisation by which stretched packets disturb less. ``conflict``: see ``CONFLICT``.
     """
 
@@ -119,6 +120,7 @@ class Turns(NamedTuple):
     recycle: float
     spread: float
     conflict: float
+    fits: float
 
 
 class _Hops(NamedTuple):
@@ -171,8 +173,9 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
     """Return what a packet of so many flits takes where nothing else is in its way."""
     gap, loops = float(min(router.head_cycles, 1)), router.loops
     until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
+    fits = max(router.buffer_flits // flits, 1)
     if router.switching == "virtual-cut-through":
-        own, size = max(gap, float(until_room)), float(router.buffer_flits)
+        own, size = max(gap, until_room / fits), float(router.buffer_flits)
         return Times(own, own, float(flits), float(flits), size, float(until_room))
     inside, entry = (
         max(gap, time_between_packets(loops, loop, flits) - flits)
@@ -242,5 +245,6 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
         recycle=times.recycle,
         spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
+        fits=float(max(router.buffer_flits // flits, 1)),
     )
     return Grouped(turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first)
