@@ -62,8 +62,10 @@ def test_the_other_commands_of_the_issue(netloom):
         "--offered 0.05:0.5:0.05",
     )
     assert (code, err) == (0, "")
-    assert row(out, "0.05")[1] == "31.84"
-    assert row(out, "0.3")[-1] == "%"
+    assert row(out, "0.05")[1] == "31.85"
+    assert row(out, "0.25")[-1] == "%"
+    assert row(out, "0.3")[-2:] == ["knee:", "simulate"]
+    assert "saturates by channel (4,4) -> (4,3), busy" in out
     assert row(out, "0.35")[-1] == "saturated"
     assert "limit 0.3083 by channel (4,4) -> (4,3)" in out
 
@@ -128,7 +130,11 @@ def test_past_saturation(netloom):
     assert "none: it is saturated" in out
     assert "VCs held" not in out
     _, out, _ = netloom("latency --on mesh:4x4 --offered 0.95")
-    assert "none: it is saturated" in out
+    assert "none: saturated" in out
+    assert "in the network" not in out
+    _, out, _ = netloom("latency --on mesh:4x4 --vcs 1 --offered 0.1")
+    assert "! one VC: " in out
+    assert "nine of ten times" in out
 
 
 def test_the_parts_of_a_latency_add_up(netloom):

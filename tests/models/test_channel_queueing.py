@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from netloom.errors import InputError
 from netloom.models.channel_flows import any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
-    ChannelRouter,
     channel_latency_curve,
     channel_saturation,
     predict_channels,
     prepare_channels,
 )
+from netloom.models.channel_turns import ChannelRouter
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.router import PRESETS, Router
 from netloom.simulation.network.run import Limits, Run, run_network

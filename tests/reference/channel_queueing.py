@@ -18,7 +18,7 @@ class Hop:
     share_before: list
     rate: float  # packets a cycle
     own: float  # cycles that a VC lacks between packets that follow one another
-    own_before: float
+    spaced: float  # by how much packets of one input are apart when they come
     stall: float
     wait: float = 0.0
     shared: float = 0.0
@@ -62,9 +62,14 @@ class Setting:
         router = self.router
         return router.hop_cycles + router.credit_cycles + self.flits - router.buffer_flits
 
+    @property
+    def fits(self):
+        """How many whole packets share what they lack."""
+        return max(self.router.buffer_flits // self.flits, 1)
+
     def own(self, channel):
         if self.whole:
-            return max(self.gap, self.until_room)
+            return max(self.gap, self.until_room / self.fits)
         kind = channel[0] if isinstance(channel, tuple) else "network"
         if kind == "out" or (kind == "in" and self.router.vcs > 1):
             return self.gap
@@ -72,6 +77,20 @@ class Setting:
         waiting = min(self.flits, self.router.buffer_flits) * self.router.head_cycles
         each = (self.flits * loop + waiting) / self.router.buffer_flits
         return max(self.gap, each - self.flits)
+
+    def spaced(self, channel, before, share_before):
+        if before is None:
+            return 0.0
+        if isinstance(before, tuple) and not self.whole:  # a source sends one after the other
+            return self.at_source - self.flits
+        own = self.own(before if self.single else channel)
+        return own * sum(p * p for p in share_before)
+
+    @property
+    def at_source(self):
+        """For how long a packet keeps a source that nothing else delays."""
+        alone = time_at_source(self)
+        return max(alone, self.flits + self.own(("in", None))) if self.single else alone
 
     @property
     def rounds(self):
@@ -166,8 +185,8 @@ def hops_of(flows, path, scale, setting):
     for channel, before, share, share_before in zip(channels, befores[0], shares, befores[1],
                                                     strict=True):  # fmt: skip
         own = setting.own(channel)
-        own_before = setting.own(before) if setting.single and before is not None else own
-        found.append(Hop(channel, before, share, share_before, rate, own, own_before, stall=own))
+        spaced = setting.spaced(channel, before, share_before)
+        found.append(Hop(channel, before, share, share_before, rate, own, spaced, stall=own))
     return found
 
 
@@ -257,13 +276,12 @@ def waits(hop, setting, counts, used, held):
     full = mean(hop, held) ** (n - 1)
     delayed = hop.beside * counts["delayed", mine]
     holders = of_others("sending") + of_others("stalled") + delayed
-    after_own = hop.stall - hop.own_before * (1 - hop.beside) - (n - 1) * flits
+    after_own = hop.stall - hop.spaced - (n - 1) * flits
     if after_own > 0:
         holders += counts["stalled", mine] * after_own / hop.stall
     on_vcs = [(used[hop.channel, vc], p > 0) for vc, p in enumerate(hop.share)]
     alike = sum(flow for flow, may in on_vcs if may) / sum(flow for flow, _ in on_vcs)
-    mixing = setting.mixing(min(counts["load", hop.channel], 1.0))
-    mixing += (1 - mixing) * full
+    mixing = 1.0 if setting.single else setting.mixing(min(counts["load", hop.channel], 1.0))
     same = flits * delayed * mixing
     first_come = flits / 2 * of_others("flow") * flits * full * alike
     elsewhere = counts["delayed from", hop.before] - counts["delayed", mine]
@@ -276,7 +294,7 @@ def waits(hop, setting, counts, used, held):
 def new_stall(hop, queue, further, setting):
     behind, beyond = mean(hop, queue), mean(hop, further)
     if setting.whole:
-        return max(setting.gap, setting.until_room + beyond + behind)
+        return max(hop.own, (setting.until_room + beyond + behind) / setting.fits)
     if hop.before is None:  # packets of the same source
         behind = 0.0
     if setting.flits > setting.router.buffer_flits:
@@ -312,8 +330,7 @@ def source_waits(flows, setting, paths, further):
             held_up *= min(taken[node], 1.0) ** (vcs - 1)
             service = flits + held_up + max(hop.own - (vcs - 1) * flits, 0)
         else:
-            alone = time_at_source(setting)
-            service = held_up + (max(alone, flits + hop.own) if setting.single else alone)
+            service = held_up + setting.at_source
             if flits > setting.router.buffer_flits:
                 delay = mean(hop, further)
                 scale = setting.stretched / 3 + delay

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN: dict[str, tuple[str, ...]] = {
     "analyze": ("saturation_worst_node", "saturation_upper_bound", "path_contention_max"),
     "simulate": ("offered", "accepted", "packet_latency_mean", "packet_latency_p99", "stable"),
-    "predict_latency": ("offered", "latency", "stable"),
+    "predict_latency": ("offered", "latency", "expected_error", "state"),
     "simulate_hot_spots": ("rate", "steps_mean", "steps_p99", "stable"),
     "find_mapping": ("mapping", "objective", "max_channel_load", "hop_bytes"),
 }

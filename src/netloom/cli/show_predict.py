@@ -11,11 +11,12 @@ from rich.text import Text
 from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import FELL_BEHIND, KEPT_UP
 from netloom.verbs import LatencyPrediction, LocalityPrediction, TorusBroadcastPrediction
+from netloom.verbs.latency_network import AT_THE_KNEE
 from netloom.verbs.locality_prediction import PARTS
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from netloom.verbs import WiringPrediction
 
@@ -106,32 +107,50 @@ def _latency(result: LatencyPrediction) -> list[Any]:
         f"{counted(router['buffer_flits'], 'flit')}; packets of "
         f"{counted(data['packet_flits'], 'flit')}",
         f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
-        f"{number(data['saturation_offered'])} flits/node/cycle; limit {number(bound['load'])} by "
-        f"{escape(bound['limited_by'])}",
+        f"{number(data['saturation_offered'])} ({_between(data['saturation_range'])}) "
+        f"flits/node/cycle; limit {number(bound['load'])} by {escape(bound['limited_by'])}",
+        f"saturates by {escape(result.limit)}",
     ]
-    notes = [f"[dim]{escape(_trust(data))}[/]"]
+    flags = [f"[yellow]! {escape(flag)}[/]" for flag in result.flags]
+    notes = [*flags, f"[dim]{escape(_trust(data))}[/]"]
     if result.simulated is not None:
         notes.insert(0, f"[dim]Simulated: the same network, seed {result.provenance.seed}.[/]")
     if "points" not in data:
-        rows = {
-            "latency": _of(data["latency"], "cycles"),
-            "  in the network": number(data["network_latency"]),
-            "  in the source queue": number(data["source_wait"]),
-            "  on the worst path": number(data["worst_path_latency"]),
-            "channels busy": f"{percent(data['utilisation_mean'])} on average, "
-            f"{percent(data['utilisation_max'])} at most{_where(data)}",
-        }
-        if data["saturated"]:
-            rows = {name: rows[name] for name in ("latency", "channels busy")}
-        return [*head, _figures(rows), *notes, _verdict(result.sentence(0), data)]
+        return [*head, _figures(_of_one_load(data)), *notes, _verdict(result.sentence(0), data)]
     columns = {
         "offered": "offered", "latency": "latency", "network": "network_latency",
         "source": "source_wait", "worst path": "worst_path_latency",
     }  # fmt: skip
-    lines = [*head, _curve(data, columns, {"busiest": "utilisation_max"}), *notes]
+    shares = {"± expected": "expected_error", "busiest": "utilisation_max"}
+    lines = [*head, _curve(data, columns, shares), *notes]
     if data["busiest_channel"]:
         lines.append(f"• Busiest channel: {escape(data['busiest_channel'])}")
     return lines
+
+
+def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the model says of one load; without latencies where it gives none."""
+    busy = f"{escape(data['tightest'])}, {percent(data['tightest_utilisation'])} of the time"
+    channels = (
+        f"{percent(data['utilisation_mean'])} on average, "
+        f"{percent(data['utilisation_max'])} at most{_where(data)}"
+    )
+    if data["latency"] is None:
+        return {"latency": f"none: {data['state']}", "channels busy": channels, "tightest": busy}
+    expected = _between((data["latency_low"], data["latency_high"]))
+    return {
+        "latency": f"{number(data['latency'])} cycles, nine of ten times {expected}",
+        "  in the network": number(data["network_latency"]),
+        "  in the source queue": number(data["source_wait"]),
+        "  on the worst path": number(data["worst_path_latency"]),
+        "channels busy": channels,
+        "tightest": busy,
+    }
+
+
+def _between(ends: Sequence[float]) -> str:
+    low, high = ends
+    return f"{number(low)} to {number(high)}"
 
 
 def _where(data: Mapping[str, Any]) -> str:
@@ -150,6 +169,7 @@ def _curve(data: Mapping[str, Any], columns: Mapping[str, str], shares: Mapping[
         if simulated:
             cells += _measured(measured)
         said = ["[red]saturated[/]"] * point["saturated"]
+        said += ["[yellow]knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
         said += ["[red]falls behind[/]"] * bool(measured and not measured["stable"])
         table.add_row(*cells, ", ".join(said))
     return table

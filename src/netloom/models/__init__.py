@@ -3,13 +3,14 @@
 from netloom.models.channel_flows import Flows, any_vc_flows, follow_flows
 from netloom.models.channel_queueing import (
     ChannelPrediction,
-    ChannelRouter,
     PreparedChannels,
     channel_latency_curve,
     channel_saturation,
     predict_channels,
     prepare_channels,
+    saturation_limit,
 )
+from netloom.models.channel_turns import ChannelRouter
 from netloom.models.combining import single_hot_spot, tree_saturation
 from netloom.models.effective import effective_bandwidth, saturated_bandwidth, saturated_speedup
 from netloom.models.locality import (
@@ -108,6 +109,7 @@ __all__ = [
     "regular_conset_clocks",
     "saturated_bandwidth",
     "saturated_speedup",
+    "saturation_limit",
     "saturation_rate",
     "single_hot_spot",
     "speedup",

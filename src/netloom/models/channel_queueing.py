@@ -21,42 +21,31 @@ What a head that has come to the front of its buffer waits for is, with packets 
   that one is: Dally, "Virtual-channel flow control", IEEE TPDS 3, 1992, has them independent as
   well). One is idle while its packet is held up further on (wormhole: the *stall*, what of the next
   delay does not fit into the buffer; Draper & Ghosh, J. Parallel Distrib. Comput. 23, 1994, add all
-  of it); while its buffer has no room for a whole packet (virtual cut-through); and for the cycle
-  in which a head takes it.
+  of it); while its buffer has no room for a whole packet (virtual cut-through, where as many
+  packets as fit share that wait); and for the cycle in which a head takes it.
 - *The packets before it in its buffer*: M/G/1 with the front's times as service, of which only the
   delays count, since packets come over a channel spaced already. A delay is taken to be nothing or
   exponential, with the second moment of meetings of equally long packets.
+- *The crossbar's input*, which VCs that wait for other outputs take too (``CONFLICT``).
 - *The source*: Geo/G/1 (Takagi, Queueing Analysis vol. 3, 1993) in front of the injection channel.
+  What its own packets do to each other behind that is no service of its.
+
+Short buffers (``credit_loops``): a lone packet that none of them holds waits for credits, exactly.
+Its source sends nothing else meanwhile; a VC needs a buffer's slots for a loop each, between
+packets that follow at once; a packet that can only use 1 / m of a channel disturbs others less, by
+the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC
+there is nothing to send meanwhile: packets queue for all of that, first come first served.
 
 These depend on one another along the paths, and are iterated to a fixed point, from an idle network
-on. If there is none, or a channel, a VC or a source is busy all the time, it is saturated.
+on. If there is none, or a channel, a VC, a front or a source is busy all the time, it is saturated.
 
-No number here is fitted. But which of several such closures to take (as, that all VCs being taken
-is a plain power) was chosen on 80 configurations simulated by netloom: 8 × 8 meshes and tori with
-dimension order and datelines under uniform, transpose and tornado traffic; a measured process graph
-in two mappings, on a mesh of 8 × 8 and a torus of 4 × 4 × 4; 5 and 20 flits, 2 and 4 VCs of 8 flits
-(20 where cut-through needs them). The model's error, mean and worst, of the mean latency at parts
-of the simulated saturation load, and of that load (3 times the latency of the idle network):
-
-======================  ===========  ============  =============  ============
-configurations          at 20 %      at 50 %       at 80 %        saturation
-======================  ===========  ============  =============  ============
-40 of wormhole          0.8 (2.3) %  1.3 (4.3) %   5.4 (16.6) %   5.1 (15.5) %
-40 of cut-through       0.7 (2.2) %  1.6 (6.2) %   6.4 (17.9) %   8.9 (22.0) %
-32 that changed it      0.6 (1.9) %  1.1 (2.7) %   4.7 (12.9) %   6.8 (17.5) %
-16 not seen before      0.8 (2.2) %  1.9 (3.7) %   7.5 (14.4) %   7.1 (18.8) %
-======================  ===========  ============  =============  ============
-
-Near saturation latency is low more often than high, and cut-through saturates 8 % too late on
-average (wormhole 1 %): most on rings whose two classes leave a packet one VC, and for 20 flits. Of
-80 saturation loads 60 are within 10 %. The 32 are bit-complement, shuffle, bit-reverse, neighbour
-and uniform traffic on meshes, tori and hypercubes of 25 to 144 nodes, with 1, 5 and 10 flits and 2,
-3 and 4 VCs: after they had shown single flits to saturate up to twice too late, the cycle in which
-a head takes its VC was added. The 16, all else kept, add hot spots, lines and rings, other routers,
-buffers of 4 to 16 flits and 8 VCs.
+One number is fitted, ``CONFLICT``. Which of several such closures to take (as, that all VCs being
+taken is a plain power) was chosen on 80 configurations simulated by netloom, of 5 and 20 flits with
+2 and 4 VCs of buffers without scarcity, and on the draws of the study ``latency-accuracy``. How far
+the model is off is measured there and kept in ``channel_accuracy``.
 
 Not modelled: bursts (packets come as Bernoulli arrivals), packets of different lengths, losses of
-switch allocation, buffers so small that credits come back too late for a packet alone.
+switch allocation in small packets, trees of packets that one VC holds up.
 """
 
 from __future__ import annotations
@@ -68,7 +57,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.channel_turns import ChannelRouter, Turns, group
-from netloom.models.credit_loops import credit_wait, time_at_source
+from netloom.models.credit_loops import credit_wait
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -332,6 +321,34 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
     return (low + high) / 2
 
 
+def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
+    """Return the resource that has least to spare where a network saturates.
+
+    Parameters
+    ----------
+    prepared, saturation
+        Made by ``prepare_channels``, and what ``channel_saturation`` said of it.
+
+    Returns
+    -------
+    The resource, and whether the search ended at a network: False where above that load no fixed
+    point was found, which may be the model's doing.
+
+    Examples
+    --------
+    >>> from netloom.models.channel_flows import any_vc_flows
+    >>> from netloom.routing import Paths
+    >>> alone = Paths(np.array([0, 1]), np.array([0], np.int32))
+    >>> flows = any_vc_flows(alone, [0], [1], [1.0], vcs=4, num_nodes=2, num_channels=1)
+    >>> prepared = prepare_channels(flows, flits=5)
+    >>> saturation_limit(prepared, channel_saturation(prepared))[0].what
+    'channel'
+    """
+    below = predict_channels(prepared, saturation * (1 - 2 * CLOSE))
+    above = predict_channels(prepared, saturation * (1 + 2 * CLOSE))
+    return below.tightest, above.reason != NOT_FOUND
+
+
 def _source_wait(
     prepared: PreparedChannels,
     load: float,
@@ -347,7 +364,7 @@ def _source_wait(
     service, spread = _service(prepared, arrivals, stall[first], further)
 
     def of_nodes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(flows.source, weights, flows.num_nodes)
+        return np.bincount(flows.source, weights, flows.num_nodes).astype(np.float64)
 
     busy = of_nodes(arrivals * service)
     work = of_nodes(arrivals * (service * (service - 1) + spread)) / 2
@@ -375,12 +392,9 @@ def _service(
         hidden = (router.vcs - 1) * flits  # by sending in the others
         held_up = held_up * taken[flows.source] ** (router.vcs - 1)
         return flits + held_up + np.maximum(own - hidden, 0.0), 0.0
-    alone = time_at_source(router.loops, flits)
-    if turns.single:
-        alone = max(alone, flits + float(own[0]))
     if flits <= router.buffer_flits:
-        return alone + held_up, 0.0
+        return turns.source + held_up, 0.0
     delay = (turns.share[first] * further[turns.channel[first]]).sum(axis=1)
     scale = turns.stretched / 3 + delay
     squares = 2 * delay * scale * np.exp(-turns.room / scale)
-    return alone + held_up, squares - held_up**2
+    return turns.source + held_up, squares - held_up**2

@@ -83,13 +83,13 @@ def update_waits(net, rate, state, held, by_channel, by_pair):
         delayed = beside * by_pair[2, pair]
         ahead = by_channel[0, channel] - by_pair[0, pair]
         holders = by_channel[1, channel] - by_pair[1, pair] + delayed
-        after_own = stall[turn] - net.own_before[turn] * (1 - beside) - (choices - 1) * net.flits
+        after_own = stall[turn] - net.spaced[turn] - (choices - 1) * net.flits
         if after_own > 0:  # packets of one input come one after the other
             holders += (by_pair[1, pair] - by_pair[0, pair]) * after_own / stall[turn]
         crossing = busy[channel] - busy_in[pair]
         in_turn = 0.5 * net.flits * crossing * others_full * net.same_vcs[turn]
         elsewhere = by_channel[2, net.before[turn]] - by_pair[2, pair]
-        mix = mixing[channel] + (1 - mixing[channel]) * others_full
+        mix = 1.0 if net.single else mixing[channel]
         same[turn] = net.flits * delayed * mix
         conflict = net.conflict * net.flits * beside * elsewhere
         shared[turn] = (net.flits * ahead - in_turn) * mix + same[turn] + conflict
@@ -152,7 +152,7 @@ def update_stalls(net, state, queue, further):
         if net.before[turn] >= 0 or net.whole:
             behind = mean_of(net.share, turn, queue, channel)
         if net.whole:
-            new = max(own, net.recycle + beyond + behind)
+            new = max(own, (net.recycle + beyond + behind) / net.fits)
         elif net.flits > net.buffer:
             delay = beyond if net.single else beyond + behind
             new = own + spill(delay, net.stretched, net.room)[0]
@@ -214,11 +214,9 @@ def fixed_point(net, rate):
         change = update_waits(net, rate, state, held, by_channel, by_pair)
         at[2], use[2] = update_queues(net, rate, state, queue, further, scratch)
         change = max(change, update_stalls(net, state, queue, further))
-    limit = 0
+    limit = 4 if change >= CLOSE_ENOUGH else 0
     if use.max() >= 1:
-        limit = 1 + np.argmax(use)
-    elif change >= CLOSE_ENOUGH:
-        limit = 4
+        limit = 1 + int(np.argmax(use))
     for turn in range(turns):
         if not net.leaves[turn]:
             wait[turn] += mean_of(net.share, turn, queue, net.channel[turn])

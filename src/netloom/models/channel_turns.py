@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.credit_loops import Loops, stretch, time_between_packets
+from netloom.models.credit_loops import Loops, stretch, time_at_source, time_between_packets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,11 +86,14 @@ class Turns(NamedTuple):
     it; ``same_vcs``: that of the channel's packets that take VCs which it may take. ``leaves``:
     whether the channel is an ejection channel; ``starts``: whether packets come from a source whose
     other packets are no service of its. ``own``: cycles, at least, from a tail to the next head in
-    a VC, or to what the next packet lacks when it follows at once; ``own_before``: that of the
-    channel before. ``whole``: whether only whole packets move; ``single``: whether there is one VC
-    only. ``stretched``: cycles that a lone packet is on its way over a channel; ``room``: how much
-    of a delay its buffers take up. ``head``: cycles that a head lacks a VC. ``recycle``: cycles
-    until there is room for another whole packet (negative: before). ``spread``: power of a
+    a VC, or to what the next packet lacks when it follows at once; ``spaced``: cycles that packets
+    of one input are apart already. ``whole``: whether only whole packets move; ``single``: whether
+    there is one VC only. ``stretched``: cycles that a lone packet is on its way over a channel;
+    ``room``: how much of a delay its buffers take up. ``head``: cycles that a head lacks a VC;
+    ``source``: those for
+    which a packet keeps its source. ``recycle``: cycles
+    until there is room for another whole packet (negative: before), which the ``fits`` packets
+    share that a buffer holds. ``spread``: power of a
     channel's utilisation by which stretched packets disturb less. ``conflict``: see ``CONFLICT``.
     """
 
@@ -105,7 +108,7 @@ class Turns(NamedTuple):
     leaves: NDArray[np.bool_]
     starts: NDArray[np.bool_]
     own: NDArray[np.float64]
-    own_before: NDArray[np.float64]
+    spaced: NDArray[np.float64]
     flits: float
     stretched: float
     buffer: float
@@ -113,9 +116,11 @@ class Turns(NamedTuple):
     whole: bool
     single: bool
     head: float
+    source: float
     recycle: float
     spread: float
     conflict: float
+    fits: float
 
 
 class _Hops(NamedTuple):
@@ -150,32 +155,39 @@ def _hops(flows: Flows) -> _Hops:
 
 
 class Times(NamedTuple):
-    """What a packet takes of a VC, in cycles; fields as in ``Turns``."""
+    """What a packet takes, in cycles.
+
+    ``inside`` and ``entry``: ``own`` of channels between routers and of the source's. ``source``:
+    for how long a source that nothing else delays sends nothing else. The others: see ``Turns``.
+    """
 
     inside: float
     entry: float
+    source: float
     stretched: float
     room: float
     recycle: float
 
 
 def vc_times(router: ChannelRouter, flits: int) -> Times:
-    """Return how long a VC is kept beyond a packet's flits between routers and at the source."""
+    """Return what a packet of so many flits takes where nothing else is in its way."""
     gap, loops = float(min(router.head_cycles, 1)), router.loops
     until_room = router.hop_cycles + router.credit_cycles + flits - router.buffer_flits
+    fits = max(router.buffer_flits // flits, 1)
     if router.switching == "virtual-cut-through":
-        own, size = max(gap, float(until_room)), float(router.buffer_flits)
-        return Times(own, own, float(flits), size, float(until_room))
+        own, size = max(gap, until_room / fits), float(router.buffer_flits)
+        return Times(own, own, float(flits), float(flits), size, float(until_room))
     inside, entry = (
         max(gap, time_between_packets(loops, loop, flits) - flits)
         for loop in (loops.inside, loops.entry)
     )
-    room = float(router.buffer_flits)
+    source, room = time_at_source(loops, flits), float(router.buffer_flits)
     if router.vcs > 1:  # other VCs are sent on meanwhile
-        return Times(inside, gap, stretch(loops, flits), room, float(until_room))
-    in_flight = loops.inside + loops.head
-    return Times(inside, entry, stretch(loops, flits), max(room - in_flight, 0.0),
-                 float(until_room))  # fmt: skip
+        entry = gap
+    else:
+        source = max(source, flits + entry)
+        room = max(room - loops.inside - loops.head, 0.0)
+    return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
 
 
 class Grouped(NamedTuple):
@@ -203,10 +215,12 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
     whole, times = router.switching == "virtual-cut-through", vc_times(router, flits)
     by_channel = np.full(leave + flows.num_nodes, times.inside)
     by_channel[flows.num_channels : leave] = times.entry
-    own_before = by_channel[before] if router.vcs == 1 else np.full(len(channel), times.inside)
     if not whole:  # nothing keeps a sink from taking flits
         by_channel[leave:] = min(router.head_cycles, 1)
-    own = by_channel[channel]
+    own, beside = by_channel[channel], 1 - (share_before**2).sum(axis=1)
+    spaced = (own if router.vcs > 1 else by_channel[before]) * (1 - beside)
+    if not whole:  # a source sends one packet after the other, whatever their VCs
+        spaced[before >= flows.num_channels] = times.source - flits
     turns = Turns(
         before=before,
         channel=channel,
@@ -214,12 +228,12 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
         share_before=share_before,
         share=share,
         choices=1 / (share**2).sum(axis=1),
-        beside=1 - (share_before**2).sum(axis=1),
+        beside=beside,
         same_vcs=((share > 0) * flow[channel]).sum(axis=1) / all_flow[channel],
         leaves=channel >= leave,
         starts=(before >= flows.num_channels) & (not whole),
         own=own,
-        own_before=own_before if router.vcs == 1 else own,
+        spaced=spaced,
         flits=float(flits),
         stretched=times.stretched,
         buffer=float(router.buffer_flits),
@@ -227,8 +241,10 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
         whole=whole,
         single=router.vcs == 1 and not whole,
         head=float(router.head_cycles),
+        source=times.source,
         recycle=times.recycle,
         spread=sqrt(2 * (times.stretched / flits + 1)) - 2,
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
+        fits=float(max(router.buffer_flits // flits, 1)),
     )
     return Grouped(turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first)

@@ -53,6 +53,7 @@ def latency_chart(record: Recorded) -> alt.HConcatChart:
     found, bound = record.figures, record.figures["throughput_bound"]
     router, mapping = found["router"], found["mapping"]
     mapped = "" if mapping is None else f", mapping {mapping}"
+    low, high = found["saturation_range"]
     return framed(
         list(latency_parts(record).values()),
         f"{found['traffic']} on {found['topology']}{mapped}",
@@ -61,6 +62,9 @@ def latency_chart(record: Recorded) -> alt.HConcatChart:
             f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
             f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
             f"{bound['limited_by']}",
+            f"saturates at {found['saturation_offered']:.4g} "
+            f"({low:.4g} to {high:.4g}) by {found['saturation_limit']['where']}",
+            *found["flags"],
         ],
     )
 
@@ -188,7 +192,12 @@ def _curve(
         legend=legend if measured.height else None,
     )
     line = alt.Chart(known).mark_line(strokeWidth=2.2, clip=True)
-    layers = [
+    layers: list[alt.Chart] = []
+    if "latency_low" in known.columns:
+        area = alt.Chart(known).mark_area(opacity=0.15, clip=True)
+        expected = alt.Y("latency_low:Q", scale=y_scale, title="latency, cycles")
+        layers.append(area.encode(x=x, y=expected, y2="latency_high:Q", color=colour))
+    layers += [
         line.encode(x=x, y=y, color=colour, tooltip=[f"{by}:Q", "latency:Q"]),
         alt.Chart(known)
         .mark_line(strokeWidth=1.3, strokeDash=[5, 3], clip=True)
@@ -211,8 +220,11 @@ def _curve(
                 tooltip=[f"{by}:Q", "simulated_latency:Q", "simulated_ci95:Q", "error:Q"],
             ),
         ]
+    title = "Latency; dashed: in the network; dotted: unhindered"
+    if "latency_low" in known.columns:
+        title += "; shaded: nine of ten"
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=WIDTH, height=HEIGHT, title="Latency; dashed: in the network; dotted: unhindered"
+        width=WIDTH, height=HEIGHT, title=title
     )
     return chart
 
@@ -248,7 +260,9 @@ def _made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     if startup_cycles and not point["saturated"]:
         names["startup"] = "starting up"
         rows.append({"where": names["startup"], "cycles": startup_cycles})
-    title = "Saturated: no latency" if point["saturated"] else "Where a message's time goes"
+    title = "Where a message's time goes"
+    if point["latency"] is None:
+        title = "Saturated: no latency" if point["saturated"] else "No latency: simulate the knee"
     bars: alt.Chart = (
         alt.Chart(pl.DataFrame(rows))
         .mark_bar(color=COLOURS[1])

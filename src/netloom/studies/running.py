@@ -32,7 +32,11 @@ STUDIES = {
     "model-accuracy": Study(
         "How far the torus-broadcast and locality models can be trusted, against simulation",
         "model_accuracy",
-    )
+    ),
+    "latency-accuracy": Study(
+        "How far predict latency is off, on random networks, routers and traffic",
+        "latency_accuracy",
+    ),
 }
 """Studies by the name that the command line takes."""
 

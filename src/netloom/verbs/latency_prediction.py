@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.models.channel_accuracy import PARTS, latency_band, provenance
+from netloom.models.channel_queueing import NOT_FOUND
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.failures import broken_parts
+from netloom.verbs.latency_network import LATENCY_FACTOR, SATURATED, STEADY, off_by
 from netloom.verbs.network_question import ROUTER_FIELDS
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.predict_numbers import table_of
@@ -15,21 +19,14 @@ from netloom.verbs.predict_numbers import table_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from netloom.models.channel_accuracy import Band
     from netloom.models.channel_queueing import ChannelPrediction
     from netloom.provenance import Provenance
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
+    from netloom.verbs.latency_network import PredictedNetwork
     from netloom.verbs.simulation import Simulation
-
-LATENCY_FACTOR = 3.0
-"""Times the latency of an idle network, from which one is called saturated, as in simulations."""
-
-TRUST = (
-    "on 80 simulated 64-node networks the mean latency is off by 0.7 % at a fifth of saturation "
-    "(at most 2.3), 1.5 % at half (6.2) and 6 % at four fifths (18), saturation by 7 % (22)"
-)
-"""How far the model can be trusted, in a line; see ``models.channel_queueing``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,34 +35,61 @@ class LatencyPrediction:
 
     Attributes
     ----------
-    topology, traffic, mapping, routing, router_name, router, packet_flits
-        What was asked about: the network, the name of the traffic, that of the mapping (None
-        without a program), and so on.
+    network
+        What was asked about, where it saturates and by what, its bound, and how far the model is
+        off on such networks.
+    mapping, packet_flits
+        The name of the mapping (None without a program), and what was asked.
     points
-        What the model says, one for each load, rising.
-    saturation
-        The offered load at which latency is three times that of the idle network, or there is no
-        steady state: what ``find_saturation`` looks for.
-    bound
-        The load that no router could go beyond, and what limits it.
+        What the model says, one for each load, rising: also of loads near saturation, where
+        ``point`` gives no latency.
     simulated
         The network, simulated at some of the loads; None where it was not asked for.
     provenance
         Version, question and seed.
     """
 
-    topology: Topology
-    traffic: str
+    network: PredictedNetwork
     mapping: str | None
-    routing: str
-    router_name: str
-    router: Router
     packet_flits: int
     points: tuple[ChannelPrediction, ...]
-    saturation: float
-    bound: Bound
     simulated: Simulation | None
     provenance: Provenance
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.network.topology
+
+    @property
+    def traffic(self) -> str:
+        """The name of the traffic."""
+        return self.network.traffic.name
+
+    @property
+    def routing(self) -> str:
+        """The name of the routing."""
+        return self.network.routing
+
+    @property
+    def router(self) -> Router:
+        """The router."""
+        return self.network.router
+
+    @property
+    def saturation(self) -> float:
+        """The offered load at which it saturates; see ``PredictedNetwork``."""
+        return self.network.saturation
+
+    @property
+    def bound(self) -> Bound:
+        """The load that no router could go beyond, and what limits it."""
+        return self.network.bound
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Why to expect more than the usual error, a line each."""
+        return self.network.flags
 
     @property
     def name(self) -> str:
@@ -80,25 +104,27 @@ class LatencyPrediction:
 
     @property
     def latency(self) -> float | None:
-        """Mean packet latency in cycles, None past saturation (of one load).
+        """Mean packet latency in cycles, None near and past saturation (of one load).
 
         Raises
         ------
         InputError
             If several loads were asked for.
         """
-        return known(self._only().latency)
+        self._only()
+        latency: float | None = self.point(0)["latency"]
+        return latency
 
     @property
     def saturated(self) -> bool:
-        """Whether there is no steady state (of one load).
+        """Whether the load is past saturation (of one load).
 
         Raises
         ------
         InputError
             If several loads were asked for.
         """
-        return self._only().saturated
+        return self._state(self._only()) == SATURATED
 
     def _only(self) -> ChannelPrediction:
         """Return what the model says of the one load that was asked for."""
@@ -107,10 +133,12 @@ class LatencyPrediction:
         return self.points[0]
 
     def table(self) -> pl.DataFrame:
-        """Return one row a load: the model's figures, cycles, null where it is saturated.
+        """Return one row a load: the model's figures, cycles, null near and past saturation.
 
-        ``simulated_`` is what a simulation says, and ``error`` the model's latency over that,
-        less 1.
+        ``state``: ``steady``, ``knee: simulate`` or ``saturated``. ``expected_error``: nine of ten
+        latencies of such networks are off by less than this; those are from ``latency_low`` to
+        ``latency_high``. ``tightest``: the resource that has least to spare. ``simulated_`` is what
+        a simulation says, and ``error`` the model's latency over that, less 1.
         """
         return table_of(self.point(place) for place in range(len(self.points)))
 
@@ -121,18 +149,41 @@ class LatencyPrediction:
 
     def point(self, place: int) -> dict[str, Any]:
         """Return what is known of one load, as plain data."""
-        found = self.points[place]
+        found, network = self.points[place], self.network
+        state = self._state(found)
+        steady, tightest = state == STEADY, network.busy(found.tightest)
+        error = self._error(found)
+        low, high = (None, None)
+        if error is not None:
+            least = found.zero_load_latency
+            low, high = off_by(found.latency, error.within, least=least, most=inf)
+        figures = {
+            "latency": found.latency,
+            "network_latency": found.network_latency,
+            "source_wait": found.source_wait,
+            "worst_path_latency": found.path_latency.max(),
+        }
         return {
             "offered": found.load,
-            "saturated": found.saturated,
-            "latency": known(found.latency),
-            "network_latency": known(found.network_latency),
-            "source_wait": known(found.source_wait),
-            "worst_path_latency": known(found.path_latency.max()),
+            "saturated": state == SATURATED,
+            "state": state,
+            **{name: known(value) if steady else None for name, value in figures.items()},
+            "expected_error": None if error is None else error.within,
+            "latency_low": low,
+            "latency_high": high,
             "utilisation_mean": float(found.utilisation.mean()),
             "utilisation_max": float(found.utilisation.max(initial=0.0)),
+            "tightest": tightest["where"],
+            "tightest_utilisation": tightest["utilisation"],
             "simulated": self._measured(place),
         }
+
+    def _state(self, found: ChannelPrediction) -> str:
+        return self.network.state(found.load, steady=not found.saturated)
+
+    def _error(self, found: ChannelPrediction) -> Band | None:
+        """Return the errors of such latencies; None where none is given."""
+        return self.network.latency_error(found.load) if self._state(found) == STEADY else None
 
     def _measured(self, place: int) -> dict[str, Any] | None:
         """Return what a simulation says of a load, if there is one."""
@@ -142,7 +193,8 @@ class LatencyPrediction:
         if point is None or not point.run.measured.packets:
             return None
         latency = point.latency(point.run.measured.packet_latency)
-        predicted = known(self.points[place].latency)
+        steady = self._state(self.points[place]) == STEADY
+        predicted = known(self.points[place].latency) if steady else None
         error = None if latency is None or predicted is None else predicted / latency - 1
         return {
             "latency": latency,
@@ -153,7 +205,10 @@ class LatencyPrediction:
 
     @property
     def busiest_channel(self) -> str | None:
-        """The channel that carries most: ``(0,6) -> (0,7)``; None where none is used."""
+        """The channel that carries most: ``(0,6) -> (0,7)``; None where none is used.
+
+        It need not be what limits the network: see ``network.limit``.
+        """
         used = next((point for point in reversed(self.points) if point.busiest_channel >= 0), None)
         if used is None:
             return None
@@ -162,7 +217,7 @@ class LatencyPrediction:
     @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, the JSON of ``netloom predict latency``."""
-        fields = asdict(self.router)
+        fields, network, saturation = asdict(self.router), self.network, self.saturation
         common = {
             "topology": self.topology.name,
             "nodes": self.topology.num_nodes,
@@ -171,26 +226,58 @@ class LatencyPrediction:
             "traffic": self.traffic,
             "mapping": self.mapping,
             "routing": self.routing,
-            "router": {"name": self.router_name, "switching": self.router.switching}
+            "router": {"name": network.router_name, "switching": self.router.switching}
             | {name: fields[name] for name in ROUTER_FIELDS},
             "packet_flits": self.packet_flits,
             "zero_load_latency": self.points[0].zero_load_latency,
-            "saturation_offered": self.saturation,
+            "saturation_offered": saturation,
+            "saturation_expected_error": network.saturation_error.within,
+            "saturation_range": list(network.saturation_range),
+            "saturation_limit": network.busy(network.limit) | {"told": network.limit_told},
             "latency_factor": LATENCY_FACTOR,
             "throughput_bound": self.bound.to_dict(),
             "busiest_channel": self.busiest_channel,
-            "trust": TRUST,
+            "flags": list(self.flags),
+            "router_kind": network.kind,
+            "trust": self.trust,
             "interrupted": self.interrupted,
             "provenance": self.provenance.to_dict(),
         }
         points = [self.point(place) for place in range(len(self.points))]
         return points[0] | common if len(points) == 1 else common | {"points": points}
 
+    @property
+    def trust(self) -> str:
+        """How far the model can be trusted, in a line: measured on such networks."""
+        network, saturation = self.network, self.network.saturation_error
+        latencies = ", ".join(
+            f"{100 * latency_band(network.kind, part).within:.2g} % up to {part:g}"
+            for part in PARTS
+        )
+        return (
+            f"{network.kind}: nine of ten of {saturation.compared} simulated networks saturate "
+            f"within {100 * saturation.within:.2g} % of what the model says; latency, at parts of "
+            f"the saturation: within {latencies} ({provenance()})"
+        )
+
+    @property
+    def limit(self) -> str:
+        """What limits the network where it saturates, in words."""
+        network, limit = self.network, self.network.limit
+        where = network.place(limit)
+        if not network.limit_told:
+            return f"{NOT_FOUND} above this load, which may be the model's doing; {where} is " + (
+                f"busy {limit.utilisation:.0%} of the time"
+            ).replace("%", " %")
+        return f"{where}, busy {limit.utilisation:.0%} of the time".replace("%", " %")
+
     def sentence(self, place: int) -> str:
         """Return what one load comes to."""
         found, measured = self.points[place], self._measured(place)
+        state, error = self._state(found), self._error(found)
         said = f"offered {found.load:.4g}: "
-        said += "saturated" if found.saturated else f"{found.latency:.4g} cycles"
+        said += state if error is None else f"{found.latency:.4g} cycles ± {error.within:.0%}"
+        said = said.replace("%", " %")
         if measured is None:
             return said
         if not measured["stable"]:
@@ -199,12 +286,13 @@ class LatencyPrediction:
         return f"{said}; simulated: {measured['latency']:.4g} ± {measured['ci95'] or 0:.2g}{off}"
 
     def __repr__(self) -> str:
-        seed = self.provenance.seed
+        seed, (low, high) = self.provenance.seed, self.network.saturation_range
         head = (
             f"<{self.name}, {self.routing}, {self.router.vcs} VCs of {self.router.buffer_flits} "
             f"flits, {self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} "
-            f"cycles unhindered, saturates at {self.saturation:.4g} flits/node/cycle, at most "
-            f"{self.bound.load:.4g} by {self.bound.what}; seed {seed}, netloom "
-            f"{self.provenance.version}>"
+            f"cycles unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
+            f"flits/node/cycle by {self.limit}, at most {self.bound.load:.4g} by "
+            f"{self.bound.what}; seed {seed}, netloom {self.provenance.version}>"
         )
-        return "\n".join([head, *(self.sentence(place) for place in range(len(self.points)))])
+        loads = (self.sentence(place) for place in range(len(self.points)))
+        return "\n".join([head, *(f"! {flag}" for flag in self.flags), *loads])

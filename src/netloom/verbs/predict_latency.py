@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,20 +11,23 @@ import numpy as np
 from pydantic import Field
 
 from netloom.errors import InputError
+from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
-    ChannelRouter,
     channel_saturation,
     predict_channels,
     prepare_channels,
+    saturation_limit,
 )
+from netloom.models.channel_turns import ChannelRouter
 from netloom.progress import patience
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.router import Router
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
-from netloom.verbs.latency_prediction import LATENCY_FACTOR, LatencyPrediction
+from netloom.verbs.latency_network import LATENCY_FACTOR, PredictedNetwork
+from netloom.verbs.latency_prediction import LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
 from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
@@ -93,8 +95,11 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
     """Predict the latency of packets by load on any network whose routing leaves no choice.
 
     From the rates of all channels, VCs and buffers by queueing theory: see
-    ``models.channel_queueing``. With ``simulate`` the same network is simulated beside it, which
-    shows progress; Ctrl-C ends that, and what was known by then is the answer.
+    ``models.channel_queueing``. Every figure has its expected error, which a study of random
+    networks found for routers of this kind (``models.channel_accuracy``), and the answer says what
+    limits the network. Above nine tenths of the predicted saturation there is no latency:
+    simulate. With ``simulate`` the same network is simulated beside it, which shows progress;
+    Ctrl-C ends that, and what was known by then is the answer.
 
     Parameters
     ----------
@@ -117,35 +122,57 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
     20.67
     """
     question = ask(LatencyQuestion, {"on": on, **options})
+    if not question.simulate:
+        refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
+    network = _network(question)
+    saturation = network.saturation
+    loads = parse_rates(question.offered, "offered", lambda: saturation, nearly=KNEE)
+    if loads[-1] > 1:
+        raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
+    with patience(f"{network.traffic.name} on {network.topology.name}: channel queueing"):
+        points = tuple(predict_channels(network.prepared, load) for load in loads)
+    return LatencyPrediction(
+        network=network,
+        mapping=_mapping_name(question),
+        packet_flits=question.packet_flits,
+        points=points,
+        simulated=_simulated(question, network, loads),
+        provenance=provenance_of(question, "predict_latency", network.topology),
+    )
+
+
+def predicted_network(on: str | Topology | Machine, **options: Any) -> PredictedNetwork:
+    """Return a network ready to be predicted at any load, and where the model says it saturates.
+
+    Parameters
+    ----------
+    on, options
+        As for ``predict_latency``.
+    """
+    return _network(ask(LatencyQuestion, {"on": on, **options}))
+
+
+def _network(question: LatencyQuestion) -> PredictedNetwork:
     topology, on_machine = find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     router_name, router = _router(question, on_machine)
-    if (advice := _advice(router, question.packet_flits)) is not None:
-        warnings.warn(advice, stacklevel=2)
     traffic = _traffic(question, topology)
-    if not question.simulate:
-        refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
-        prepared, bound, routing_name = _prepared(question, topology, router, traffic)
-        saturation = channel_saturation(prepared, latency_factor=LATENCY_FACTOR)
-        loads = parse_rates(question.offered, "offered", lambda: saturation)
-        if loads[-1] > 1:
-            raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
-        points = tuple(predict_channels(prepared, load) for load in loads)
-    return LatencyPrediction(
+        prepared, bound, routing = _prepared(question, topology, router, traffic)
+        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
+        limit, told = saturation_limit(prepared, saturation)
+    return PredictedNetwork(
         topology=topology,
-        traffic=traffic.name,
-        mapping=_mapping_name(question),
-        routing=routing_name,
+        traffic=traffic,
+        routing=routing,
         router_name=router_name,
         router=router,
-        packet_flits=question.packet_flits,
-        points=points,
+        prepared=prepared,
         saturation=saturation,
+        limit=limit,
+        limit_told=told,
         bound=bound,
-        simulated=_simulated(question, topology, router, traffic, loads, bound),
-        provenance=provenance_of(question, "predict_latency", topology),
     )
 
 
@@ -161,19 +188,6 @@ def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str,
         if getattr(router, field) != 1:
             raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
     return name, router
-
-
-def _advice(router: Router, packet_flits: int) -> str | None:
-    """Return what the model does not see: buffers that hold up a packet that is alone."""
-    times = router.timing()
-    loop = times.flit + times.credit
-    if router.buffer_flits >= min(packet_flits, loop):
-        return None
-    return (
-        f"VCs of {router.buffer_flits} flits, for credits that take {loop} cycles to come back: "
-        f"packets of {packet_flits} flits wait for them even when alone, which the model has not, "
-        "so latency is too low and saturation too late; raise buffer_flits, or simulate"
-    )
 
 
 def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
@@ -237,26 +251,22 @@ def channel_router(router: Router) -> ChannelRouter:
 
 
 def _simulated(
-    question: LatencyQuestion,
-    topology: Topology,
-    router: Router,
-    traffic: Traffic,
-    loads: tuple[float, ...],
-    bound: Bound,
+    question: LatencyQuestion, network: PredictedNetwork, loads: tuple[float, ...]
 ) -> Simulation | None:
     """Return what the simulator says of some loads that the network could carry, if asked."""
     if not question.simulate:
         return None
+    bound = network.bound
     offered = [load for load in loads if 0 < load <= bound.load]
     if not offered:
         wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
         raise InputError("offered", f"{loads[0]:g}", wanted)
     return simulate(
-        topology,
-        traffic=traffic,
+        network.topology,
+        traffic=network.traffic,
         load=some_of(offered),
         routing=question.routing,
-        router=router,
+        router=network.router,
         packet_flits=question.packet_flits,
         cycles=question.cycles,
         precision=question.precision,

@@ -64,18 +64,22 @@ def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
     return tuple(int(each) for each in parse_positive(given, field, whole=True))
 
 
-def parse_rates(given: Any, field: str, saturation: Callable[[], float]) -> tuple[float, ...]:
+def parse_rates(
+    given: Any, field: str, saturation: Callable[[], float], *, nearly: float = NEARLY
+) -> tuple[float, ...]:
     """Return rates of at least 0, rising, none twice.
 
     Parameters
     ----------
     given
-        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to 99 % of where the
-        network saturates, in 20 steps or so many.
+        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to where the network
+        saturates, nearly, in 20 steps or so many.
     field
         What they are, for messages.
     saturation
         Gives the rate at which the network saturates.
+    nearly
+        At which part of that rate a curve ends.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def parse_rates(given: Any, field: str, saturation: Callable[[], float]) -> tupl
     if len(words) not in (2, 3) or words[1] != AUTO or words.count(AUTO) > 1:
         raise InputError(field, f"'{given}'", wanted)
     steps = whole_number(words[2], where=field, least=1) if len(words) == 3 else AUTO_STEPS
-    start, stop = real_number(words[0], where=field), NEARLY * saturation()
+    start, stop = real_number(words[0], where=field), nearly * saturation()
     if not 0 <= start < stop:
         raise InputError(field, f"'{given}'", f"a start from 0 to {stop:.4g}, where it saturates")
     if steps >= MOST_NUMBERS:

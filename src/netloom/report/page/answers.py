@@ -230,7 +230,11 @@ def _of_point(verb: str, point: Mapping[str, Any]) -> str:
         load = number(point.get("offered", point.get("rate")))
         if point["saturated"]:
             return f"The model says that {load} is past saturation."
-        return f"The model says {number(point['latency'])} cycles at {load}."
+        if point["latency"] is None:
+            return f"{load} is so near saturation that the model says no latency: simulate."
+        error = point.get("expected_error")
+        off = "" if error is None else f" ± {100 * error:.0f}\u00a0%"
+        return f"The model says {number(point['latency'])} cycles{off} at {load}."
     if verb == "replay":
         return _replayed(point)
     if verb == "simulate_transactions":
