@@ -144,7 +144,7 @@ def test_critical_queues(netloom, tmp_path):
         ("--pes 500", "pes: found 500"),
         ("--spacing 61 --deviation 9", "spacing: found 8 hot spots"),
         ("--hot-spots 2 --per-pe 3", "per_pe: found 3; expected 1 to 2, the hot spots"),
-        ("--assign 1.5", "assign: found 1.5; expected a probability from 0 to 1"),
+        ("--assign 1.5", "assign: found 1.5; expected a number from 0 to 1"),
         ("--rate nan", "rate: found 'nan'; expected a number"),
         ("--queue ²", "queue: found '²'; expected a number of packets, or unbounded"),
         ("--wait-buffer some", "wait_buffer: found 'some'; expected a number of packets, or unb"),

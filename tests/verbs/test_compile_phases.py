@@ -358,7 +358,7 @@ def test_a_wrong_order_is_one_line(given, said):
     ("change", "said"),
     [
         ({"channels": 0}, "channels: found 0; expected 1 to"),
-        ({"words": -1}, "words: found -1; expected 0 to"),
+        ({"words": -1}, "words: found -1; expected a whole number from 0 to"),
         ({"word_bytes": 0}, "word_bytes: found 0"),
         ({"sync_clocks": -1}, "sync_clocks: found -1"),
         ({"clocks_per_word": 0}, "clocks_per_word: found 0; expected above 0"),

@@ -227,7 +227,7 @@ def test_short_and_empty_runs_give_plain_data(odd):
         ({"deviation": 2}, "deviation: found 2 without a spacing"),
         ({"per_pe": 9}, "per_pe: found 9; expected 1 to 8"),
         ({"per_pe": 0}, "per_pe: found 0"),
-        ({"assign": 1.01}, "assign: found 1.01; expected a probability"),
+        ({"assign": 1.01}, "assign: found 1.01; expected a number from 0 to 1"),
         ({"assign": float("nan")}, "assign: found nan"),
         ({"rate": 1.5}, "rate: found 1.5; expected a probability"),
         ({"rate": -0.1}, "rate: found -0.1"),

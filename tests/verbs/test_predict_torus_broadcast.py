@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"k": 1}, "k: found 1; expected greater than or equal to 2"),
+        ({"k": 1}, "k: found 1; expected a whole number from 2 to"),
         ({"vcs": 2}, "vcs: found 2; expected 3 to 32: two for escape"),
         ({"rate": -0.1}, "rate: found -0.1; expected numbers of at least 0"),
         ({"rate": "0:auto:x"}, "rate: found 'x'; expected a whole number"),
@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
         ({"on": "torus:8x8", "k": 8}, "on: found on as well as k; expected one of them"),
         ({"sides": [4, 4], "dimensions": 2}, "sides: found sides as well as k"),
         ({"sides": [4, 1]}, "sides: found 1 nodes a side; expected whole numbers of at least 2"),
-        ({"broadcast": 1.5}, "broadcast: found 1.5; expected a fraction"),
+        ({"broadcast": 1.5}, "broadcast: found 1.5; expected a number from 0 to 1"),
         ({"message_flits": 0}, "message_flits: found 0"),
         ({"startup_cycles": -1}, "startup_cycles: found -1"),
         ({"variant": "best"}, "variant: found 'best'; expected 'improved'"),

@@ -71,7 +71,7 @@ class HotSpotSystem(Question):
     """
 
     pes: int = Field(512, ge=1, le=MAX_ELEMENTS)
-    hot_spots: int = Field(8, ge=1, le=MAX_ELEMENTS)
+    hot_spots: int = Field(8, ge=0, le=MAX_ELEMENTS)
     per_pe: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
     assign: float = Field(0.95, ge=0, le=1)
     rate: Any = 0.15
@@ -104,8 +104,8 @@ class HotSpotQuestion(HotSpotSystem):
         Packets that each wait buffer holds: a number, ``unbounded`` (None), or ``as-queue``.
     """
 
-    queue: Annotated[int, Field(ge=1, le=MAX_ELEMENTS)] | str | None = None
-    wait_buffer: Annotated[int, Field(ge=1, le=MAX_ELEMENTS)] | str | None = AS_QUEUE
+    queue: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = None
+    wait_buffer: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = AS_QUEUE
 
 
 class CriticalQueueQuestion(HotSpotSystem):
