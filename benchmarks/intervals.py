@@ -5,7 +5,7 @@ it harder to cover) and for a given number of cycles. The true mean is that of r
 seeds, 40 times as many cycles in all as the longest run compared; its own error is printed beside
 the usual half-width. Of 40 intervals of exactly 95 %, 35 or fewer cover in 1 of 30 tables' rows.
 
-Usage: python benchmarks/intervals.py [seeds]    (40 by default: about 5 CPU minutes)
+Usage: python benchmarks/intervals.py [seeds]    (40 by default: about 2 CPU minutes)
 """
 
 from __future__ import annotations

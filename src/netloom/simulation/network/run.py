@@ -49,6 +49,10 @@ LEAST_LATENCIES = 4
 
 LEAST_PACKETS = 200
 """Packets of a window by which it can be told whether a network keeps up."""
+CLEARLY = 1.5
+"""How many times as precise as asked a run must be to end at once. One that is hardly so goes on
+until the next look: intervals are narrow by chance most often when the mean is too low."""
+
 LEAST_STEP, MOST_STEP = 50, 1024
 """Cycles of a step."""
 
@@ -157,6 +161,7 @@ class _Samples:
     inside: list[NDArray[np.int32]] = field(default_factory=list)
     every: int = 1
     seen: int = 0
+    precision: float = np.inf  # at the last look
 
     @property
     def looked_at(self) -> bool:
@@ -409,7 +414,10 @@ def _ended(
     if not samples.looked_at:
         return False
     measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
-    return measured.packet_latency > limits.latency or measured.precision <= limits.precision
+    before, samples.precision = samples.precision, measured.precision
+    twice = before <= limits.precision and measured.precision <= limits.precision
+    clearly = measured.precision <= limits.precision / CLEARLY
+    return measured.packet_latency > limits.latency or twice or clearly
 
 
 def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
