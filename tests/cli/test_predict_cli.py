@@ -132,6 +132,7 @@ def test_past_saturation(netloom):
     _, out, _ = netloom("latency --on mesh:4x4 --offered 0.95")
     assert "none: saturated" in out
     assert "in the network" not in out
+    assert "tightest" not in out
     _, out, _ = netloom("latency --on mesh:4x4 --vcs 1 --offered 0.1")
     assert "! one VC: " in out
     assert "nine of ten times" in out

@@ -130,13 +130,12 @@ def _latency(result: LatencyPrediction) -> list[Any]:
 
 def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:
     """Return what the model says of one load; without latencies where it gives none."""
-    busy = f"{escape(data['tightest'])}, {percent(data['tightest_utilisation'])} of the time"
     channels = (
         f"{percent(data['utilisation_mean'])} on average, "
         f"{percent(data['utilisation_max'])} at most{_where(data)}"
     )
     if data["latency"] is None:
-        return {"latency": f"none: {data['state']}", "channels busy": channels, "tightest": busy}
+        return {"latency": f"none: {data['state']}", "channels busy": channels} | _tightest(data)
     expected = _between((data["latency_low"], data["latency_high"]))
     return {
         "latency": f"{number(data['latency'])} cycles, nine of ten times {expected}",
@@ -144,8 +143,15 @@ def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:
         "  in the source queue": number(data["source_wait"]),
         "  on the worst path": number(data["worst_path_latency"]),
         "channels busy": channels,
-        "tightest": busy,
-    }
+    } | _tightest(data)
+
+
+def _tightest(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return what has least to spare; nothing past saturation."""
+    if data["tightest"] is None:
+        return {}
+    share = percent(data["tightest_utilisation"])
+    return {"tightest": f"{escape(data['tightest'])}, {share} of the time"}
 
 
 def _between(ends: Sequence[float]) -> str:

@@ -137,7 +137,8 @@ class LatencyPrediction:
 
         ``state``: ``steady``, ``knee: simulate`` or ``saturated``. ``expected_error``: nine of ten
         latencies of such networks are off by less than this; those are from ``latency_low`` to
-        ``latency_high``. ``tightest``: the resource that has least to spare. ``simulated_`` is what
+        ``latency_high``. ``tightest``: the resource that has least to
+        spare, null past saturation. ``simulated_`` is what
         a simulation says, and ``error`` the model's latency over that, less 1.
         """
         return table_of(self.point(place) for place in range(len(self.points)))
@@ -151,7 +152,8 @@ class LatencyPrediction:
         """Return what is known of one load, as plain data."""
         found, network = self.points[place], self.network
         state = self._state(found)
-        steady, tightest = state == STEADY, network.busy(found.tightest)
+        steady = state == STEADY
+        tightest = {} if state == SATURATED else network.busy(found.tightest)
         error = self._error(found)
         low, high = (None, None)
         if error is not None:
@@ -173,8 +175,8 @@ class LatencyPrediction:
             "latency_high": high,
             "utilisation_mean": float(found.utilisation.mean()),
             "utilisation_max": float(found.utilisation.max(initial=0.0)),
-            "tightest": tightest["where"],
-            "tightest_utilisation": tightest["utilisation"],
+            "tightest": tightest.get("where"),
+            "tightest_utilisation": tightest.get("utilisation"),
             "simulated": self._measured(place),
         }
 
