@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import typer
 
 from netloom.cli import compile_options as of
 from netloom.cli import options
-from netloom.cli.output import advice_shown, compilation_announced, print_json
+from netloom.cli.output import advice_shown, compilation_announced, print_json, write_each
 from netloom.cli.simulate import INTERRUPTED
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
@@ -161,20 +162,10 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
         from netloom.cli.show_compile import show
 
         show(result)
-    written = []
-    for file in ("out", "programs"):
-        if files[file] is not None:
-            _make_folder_of(files[file])
-    if files["out"] is not None:
-        result.write(files["out"])
-        written.append(f"Plan: {files['out']}")
-    if files["programs"] is not None:
-        _write_programs(result, files["programs"])
-        written.append(f"Programs: {files['programs']}")
-    written += _pictures(result, files["gantt"], files["map_"])
-    if not as_json:
-        for line in written:
-            typer.echo(line)
+    writers = {"out": _write_plan, "programs": _write_programs, "gantt": _write_gantt,
+               "map_": _write_map}  # fmt: skip
+    asked = [partial(write, result, files[name]) for name, write in writers.items() if files[name]]
+    write_each(asked, quiet=as_json)
 
 
 def _make_folder_of(path: Path) -> None:
@@ -186,30 +177,37 @@ def _make_folder_of(path: Path) -> None:
         raise unwritable(path, error) from None
 
 
-def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:
-    if gantt is None and map_ is None:
-        return []
+def _write_gantt(result: "CompiledPhases", path: Path) -> str:
     from netloom.report import chart_of, save_chart
+    from netloom.verbs.recorded import record
+
+    return f"Gantt chart: {save_chart(chart_of(record(result)), path)}"
+
+
+def _write_map(result: "CompiledPhases", path: Path) -> str:
+    from netloom.report import save_chart
     from netloom.report.phases import phase_map
     from netloom.verbs.recorded import record
 
-    lines, kept = [], record(result)
-    if gantt is not None:
-        lines.append(f"Gantt chart: {save_chart(chart_of(kept), gantt)}")
-    if map_ is not None:
-        lines.append(f"Map: {save_chart(phase_map(kept), map_)}")
-    return lines
+    return f"Map: {save_chart(phase_map(record(result)), path)}"
 
 
-def _write_programs(result: "CompiledPhases", path: Path) -> None:
+def _write_plan(result: "CompiledPhases", path: Path) -> str:
+    _make_folder_of(path)
+    result.write(path)
+    return f"Plan: {path}"
+
+
+def _write_programs(result: "CompiledPhases", path: Path) -> str:
     from netloom.textfiles import unwritable
 
+    _make_folder_of(path)
     programs = result.programs()
     try:
         if path.suffix == ".json":
             lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
             path.write_text(f"[\n {lines}\n]\n", encoding="utf-8")
-            return
+            return f"Programs: {path}"
         path.mkdir(exist_ok=True)
         width = len(str(len(programs) - 1))
         for each in programs:
@@ -217,3 +215,4 @@ def _write_programs(result: "CompiledPhases", path: Path) -> None:
             file.write_text(f"{each}\n", encoding="utf-8")
     except OSError as error:
         raise unwritable(path, error) from None
+    return f"Programs: {path}"

@@ -1,22 +1,30 @@
 """``netloom map``: where each task should run, and what that buys."""
 
+from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from netloom.cli import map_options as of
 from netloom.cli import options
-from netloom.cli.output import apply_mapping, compilation_announced, print_json
+from netloom.cli.output import (
+    check_outputs,
+    check_rank_file,
+    compilation_announced,
+    mapping_writers,
+    print_json,
+    write_each,
+)
 from netloom.cli.simulate import INTERRUPTED
-from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from netloom.verbs import ProgramMapping
+    from netloom.verbs.find_mapping import SearchGround
 
 EPILOG = (
     "Example: netloom map examples/lammps-64.mtx --on torus:4x4x4 --seconds 10 --rankfile ranks.txt"
@@ -69,57 +77,64 @@ def map_(
         given.pop(name, None)
     if routes is not None:
         given["routes"] = True
-    _check_files(plot, (save_mapping, rankfile, routes), rankfile_format)
+    if plot is not None:
+        from netloom.report.save import check_picture
+
+        check_picture(plot)
+    check_outputs(save_mapping, rankfile, routes)
+    check_rank_file(rankfile_format, hosts)
     with compilation_announced():
         from netloom.verbs import find_mapping
 
-        result = find_mapping(**given)
+        result = find_mapping(**given, check=_check_ranks(rankfile, rankfile_format, hosts))
     if as_json:
         print_json(result.to_dict())
     else:
         from netloom.cli.show_map import show
 
         show(result)
-    written = apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
-    written += _routes(result, routes)
-    written += _picture(result, plot)
-    if not as_json:
-        for line in written or [APPLY]:
-            typer.echo(line)
+    files = save_mapping, rankfile, rankfile_format, hosts
+    writers = [*mapping_writers(result, *files, nodes=result.nodes)]
+    if routes is not None:
+        writers.append(partial(_write_routes, result, routes))
+    if plot is not None:
+        writers.append(partial(_write_picture, result, plot))
+    if not write_each(writers, quiet=as_json) and not as_json:
+        typer.echo(APPLY)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_files(plot: Path | None, files: "Sequence[Path | None]", form: str) -> None:
-    """Refuse files that cannot be written, before any work."""
-    if plot is not None:
-        from netloom.report.save import check_picture
+def _check_ranks(
+    rankfile: Path | None, form: str, hosts: Path | None
+) -> "Callable[[SearchGround], None] | None":
+    """Return what refuses a rank file that the mapping, once found, may have no place in."""
+    if rankfile is None:
+        return None
+    from netloom.mapping import check_rank_file as check
+    from netloom.mapping import rank_file, read_hosts
 
-        check_picture(plot)
-    for path in files:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InputError(str(path), "a folder that is not there", "a file in one that is")
-    if form != signature(map_).parameters["rankfile_format"].default:
-        from netloom.mapping import FORMATS
+    names = None if hosts is None else read_hosts(hosts)
 
-        if form not in FORMATS:
-            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
+    def refuse(ground: "SearchGround") -> None:
+        if ground.layout is not None:
+            rank_file(ground.layout.node_of, form, names, ground.nodes)
+        else:
+            check(form, ground.num_tasks, ground.nodes, ground.tasks_per_node, names)
+
+    return refuse
 
 
-def _routes(result: "ProgramMapping", path: Path | None) -> list[str]:
-    if path is None:
-        return []
+def _write_routes(result: "ProgramMapping", path: Path) -> str:
     if result.routes is None:
-        return [f"No routes in {path}: nothing crosses the network."]
+        return f"No routes in {path}: nothing crosses the network."
     from netloom.mapping.route_files import write_routes
 
     write_routes(path, result.topology, result.routes)
-    return [f"Routes: --routing routes:{path}"]
+    return f"Routes: --routing routes:{path}"
 
 
-def _picture(result: "ProgramMapping", plot: Any) -> list[str]:
-    if plot is None:
-        return []
+def _write_picture(result: "ProgramMapping", plot: Path) -> str:
     from netloom.report import chart_of, save_chart
 
-    return [f"Picture: {save_chart(chart_of(result), plot)}"]
+    return f"Picture: {save_chart(chart_of(result), plot)}"

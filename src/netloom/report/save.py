@@ -62,6 +62,25 @@ def check_writable(path: str | Path) -> Path:
     return path
 
 
+def check_file(path: str | Path) -> Path:
+    """Return the path of a file to write, or refuse it before any work is done.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or nothing can be written there.
+
+    Examples
+    --------
+    >>> check_file("ranks.txt").name
+    'ranks.txt'
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
+    return check_writable(path)
+
+
 def save_chart(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     """Write ``chart`` to a .png, .svg or self-contained .html file, and return its path.
 
@@ -118,6 +137,4 @@ def save_table(table: pl.DataFrame, path: str | Path) -> Path:
 def _check(path: Path, suffixes: Sequence[str]) -> Path:
     if path.suffix not in suffixes:
         raise InputError(str(path), f"suffix '{path.suffix}'", f"one of {', '.join(suffixes)}")
-    if path.is_dir():
-        raise unwritable(path, IsADirectoryError(EISDIR, strerror(EISDIR)))
-    return check_writable(path)
+    return check_file(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, InstanceOf
@@ -54,7 +54,7 @@ from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -125,6 +125,25 @@ class MappingQuestion(Question):
     seed: int = Field(DEFAULT_SEED, ge=0)
 
 
+class SearchGround(NamedTuple):
+    """What is known before a search begins.
+
+    Attributes
+    ----------
+    num_tasks, tasks_per_node
+        Tasks, and most of a node.
+    nodes
+        int32[], the nodes that may be used.
+    layout
+        The mapping that was asked for instead of a search; None otherwise.
+    """
+
+    num_tasks: int
+    tasks_per_node: int
+    nodes: NDArray[np.int32]
+    layout: Layout | None
+
+
 @dataclass(frozen=True, eq=False)
 class _Task:
     """A question, with what it names."""
@@ -152,7 +171,11 @@ class _Task:
 
 
 def find_mapping(
-    app: str | ProcessGraph, on: str | Topology | Machine, **options: Any
+    app: str | ProcessGraph,
+    on: str | Topology | Machine,
+    *,
+    check: Callable[[SearchGround], None] | None = None,
+    **options: Any,
 ) -> ProgramMapping:
     """Find a mapping of a program onto a network that contends little, and say what it bought.
 
@@ -164,6 +187,9 @@ def find_mapping(
     ----------
     app, on
         The program and the network; see ``MappingQuestion``, as for all other options.
+    check
+        Called before the search with what is known by then; refuses, by an InputError, what could
+        not be done with the mapping afterwards, such as writing it in a certain format.
 
     Raises
     ------
@@ -179,6 +205,9 @@ def find_mapping(
     question = ask(MappingQuestion, {"app": app, "on": on, **options})
     task = _task(question)
     layout = None if question.layout is None else _layout(task, question.layout)
+    if check is not None:
+        per_node = question.tasks_per_node
+        check(SearchGround(task.graph.num_tasks, per_node, task.nodes, layout))
     routes = None if layout is None else _own_routes(task, layout)
     if question.routes and routes is None and _moving(task, task.identity).any():
         _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search
