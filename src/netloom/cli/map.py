@@ -36,6 +36,9 @@ FILES = ("plot", "save_mapping", "rankfile", "rankfile_format")
 APPLY = "Apply it: --rankfile FILE for a launcher, --save-mapping FILE for netloom."
 """Said where no file was asked for."""
 
+UNCHANGED = "Ranks stay in order: there is no mapping to apply."
+"""Said where nothing better was found; files that were asked for have ranks in order."""
+
 
 def map_(
     app: options.App,
@@ -67,8 +70,8 @@ def map_(
     """Find the mapping under which a program contends least, and say what it buys.
 
     Begins with partitions, embeddings and layouts of such programs, and makes them better until the
-    time is up, or nothing can be better. Never worse than ranks in order. Ctrl-C ends the search:
-    the best so far is the answer.
+    processor time is used up, or nothing can be better. If nothing is better than ranks in order,
+    these stay. Ctrl-C ends the search: the best so far is the answer.
     """
     asked = dict(locals())
     defaults = {name: each.default for name, each in signature(map_).parameters.items()}
@@ -99,7 +102,10 @@ def map_(
         writers.append(partial(_write_routes, result, routes))
     if plot is not None:
         writers.append(partial(_write_picture, result, plot))
-    if not write_each(writers, quiet=as_json) and not as_json:
+    wrote = write_each(writers, quiet=as_json)
+    if not as_json and result.unchanged:
+        typer.echo(UNCHANGED)
+    elif not as_json and not wrote:
         typer.echo(APPLY)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)

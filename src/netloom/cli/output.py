@@ -92,8 +92,8 @@ def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
             continue
         if not quiet:
             typer.echo(line)
-    for error in failed[1:]:
-        typer.echo(f"netloom: {error}", err=True)
+    for other in failed[1:]:
+        typer.echo(f"netloom: {other}", err=True)
     if failed:
         raise failed[0]
     return wrote
