@@ -1,4 +1,4 @@
-"""What a mapping search finds, beside Scotch, METIS, random mappings and identity.
+"""What a mapping search finds, beside Scotch, METIS, Mt-KaHyPar, random mappings and identity.
 
 For each program and network, and for hop-bytes and the maximum channel load (both by bytes): what
 ``find_mapping`` finds in the seconds given, as a share of what each other makes (below 1: netloom's
@@ -6,19 +6,21 @@ is the better), of the best of them, and the lower bound as a share of it (1: th
 The others: identity; the best of 25 random mappings; METIS (recursive bisection into as many parts
 as tasks, part k on node k); Scotch (``SCOTCH_graphMap`` onto the architecture, as its ``gmap``
 does; where it has put two tasks on some nodes, which is to its advantage, their number follows);
+Mt-KaHyPar (``map_onto_graph`` for Steiner trees, which are hop-bytes here, preset DEFAULT, one task
+a node), where the package ``mtkahypar`` is installed; it takes seconds to prepare each network;
 with --baselines, the best of all methods in a table of published values. All maps are
 measured by netloom. Scotch adds weights as integers: they are scaled so that no sum overflows.
 
 Geometric means are over the cases that a mapping can improve: where the best one known is at least
 5 % below the mean of random ones, which leaves out what sends the same from all to all. They are
-apart for the cases with published values and those that have none (*). Seconds end with the last
-swaps or at the lower bound; kernels are compiled beforehand.
+apart for the cases with published values and those that have none (*). Seconds are processor time,
+and end with the last swaps or at the lower bound; kernels are compiled beforehand.
 
 Needs the extra ``bench`` (pyscotch), of which there are wheels for Linux alone.
 
 Usage: python benchmarks/mapping.py [options] [cases, such as mesh tree], of which
 
-  --seconds S       for each search of up to 64 tasks (4), six times that for larger ones
+  --seconds S       for each search of up to 64 tasks (10), six times that for larger ones
   --large           256 to 1023 tasks instead of up to 64
   --huge            16,384 tasks on torus:128x128 instead, with 30 S for each search
   --data DIR        programs from DIR/*.bytes.mtx (16, 32 or 64 tasks), too
@@ -29,10 +31,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import time
 from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pymetis
@@ -63,7 +67,7 @@ OBJECTIVES = {"max-channel-load": "max_channel_load", "hop-bytes": "hop_bytes"}
 NETWORKS = {
     16: ("mesh:4x4", "torus:4x4", "hypercube:4"),
     32: ("mesh:4x8", "torus:4x8", "torus:2x4x4", "hypercube:5"),
-    64: ("mesh:8x8", "torus:8x8", "torus:4x4x4", "hypercube:6"),
+    64: ("mesh:8x8", "torus:8x8", "torus:4x4x4", "hypercube:6", "mesh:4x4x4"),
 }
 PUBLISHED = ("mesh:8x8", "mesh:4x4x4", "hypercube:6", "binary-tree:63")
 MEASURED = {"lammps_melt_64": "examples/lammps-64.mtx"}
@@ -71,6 +75,7 @@ FELDMANN = "src/netloom/studies/data/feldmann"
 APART = (
     "renumbered mesh:8x8", "renumbered torus:4x4x4", "renumbered hypercube:6", "geometric:64",
     "triangulation:64", "examples/plate-64.mtx", f"{FELDMANN}/c10k.mtx", f"{FELDMANN}/q20k.mtx",
+    "hpl:8x8", "hpl:4x16",
 )  # fmt: skip
 """Programs of 64 tasks without published values."""
 
@@ -136,9 +141,34 @@ def program(name: str) -> ProcessGraph:
         number = np.random.default_rng(1).permutation(graph.num_tasks)
         return process_graph(graph.num_tasks, number[graph.source], number[graph.target])
     kind, _, count = name.partition(":")
+    if kind == "hpl":
+        return factorised(*map(int, count.split("x")))
     if kind in ("geometric", "triangulation"):
         return scattered(int(count), near=kind == "geometric")
     return read(name)
+
+
+def factorised(rows: int, columns: int, steps: int = 40) -> ProcessGraph:
+    """Return a dense factorisation on a grid of tasks, as HPL does it.
+
+    Panels go round the rows, rows are exchanged and sent round in the columns.
+    """
+    sent = np.zeros((rows, columns, rows, columns))
+    along = 2 ** np.arange(int(np.ceil(np.log2(rows))))
+    for step in range(steps):
+        left, owner = 1 - step / steps, step % columns
+        for row in range(rows):
+            for hop in range(columns - 2):
+                here = (owner + hop) % columns
+                sent[row, here, row, (owner + hop + 1) % columns] += 1e6 * left
+            sent[row, owner, row, owner - 1] += 6e5 * left
+            for column in range(columns):
+                sent[row, column, (row + 1) % rows, column] += 3e5 * left
+                for other in row ^ along[(row ^ along) < rows]:
+                    sent[row, column, other, column] += 4e5 * left**2
+    weights = np.rint(sent.reshape(rows * columns, rows * columns))
+    source, target = np.nonzero(weights)
+    return process_graph(rows * columns, source, target, bytes=weights[source, target])
 
 
 def scattered(tasks: int, *, near: bool) -> ProcessGraph:
@@ -218,6 +248,38 @@ def metis(app: ProcessGraph) -> NDArray[np.int32]:
     return np.argsort(order).astype(np.int32)
 
 
+def kahypar(app: ProcessGraph, network: Cube) -> NDArray[np.int32] | None:
+    """Return Mt-KaHyPar's mapping; None where the package is not installed."""
+    if importlib.util.find_spec("mtkahypar") is None:
+        return None
+    import mtkahypar
+
+    joint, nodes = joint_weights(app).tocoo(), network.num_nodes
+    farthest = float(hops(network, np.array([0])).max())
+    up, ahead = joint.row < joint.col, network.channel_source < network.channel_target
+    scale = min(1.0, SAFE_SUM / farthest / float(joint.data.sum()))
+    pairs = np.column_stack([joint.row[up], joint.col[up]]).tolist()
+    ends = np.column_stack([network.channel_source[ahead], network.channel_target[ahead]])
+    joins = np.unique(ends, axis=0).tolist()
+    make = _kahypar_threads()
+    mtkahypar.set_seed(1)
+    context = make.context_from_preset(mtkahypar.PresetType.DEFAULT)
+    context.set_mapping_parameters(nodes, 0.0)
+    context.logging = False
+    weights = np.maximum(1, np.rint(joint.data[up] * scale)).astype(int).tolist()
+    graph = make.create_graph(context, nodes, len(pairs), pairs, [1] * nodes, weights)
+    target = make.create_target_graph(context, nodes, len(joins), joins, [1] * len(joins))
+    found = graph.map_onto_graph(target, context).get_partition()
+    return np.array(found[: app.num_tasks], np.int32)
+
+
+@lru_cache
+def _kahypar_threads() -> Any:
+    import mtkahypar
+
+    return mtkahypar.initialize(1, print_warnings=False)
+
+
 def _whole(joint: JointWeights, most: float) -> NDArray[np.int64]:
     """Return weights of at least 1 in the same proportions, whose sum is not above the most."""
     scale = min(1.0, most / float(joint.data.sum()))
@@ -234,6 +296,8 @@ def compared(case: Case, seconds: float, table: Table) -> Iterator[Row]:
         "METIS": metis(app),
         "Scotch": scotch(app, network),
     }
+    theirs = kahypar(app, network)
+    made |= {} if theirs is None else {"KaHyPar": theirs}
     doubled = app.num_tasks - len(np.unique(made["Scotch"]))
     for objective, column in OBJECTIVES.items():
         value_of = _measure(objective, app, network)
@@ -268,7 +332,7 @@ def read_table(path: Path | None) -> Table:
     return dict(best)
 
 
-COLUMNS = ("identity", "random", "METIS", "Scotch", "table")
+COLUMNS = ("identity", "random", "METIS", "Scotch", "KaHyPar", "table")
 
 
 def line_of(row: Row) -> str:
@@ -317,7 +381,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("cases", nargs="*")
-    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--huge", action="store_true")
     parser.add_argument("--data", type=Path)

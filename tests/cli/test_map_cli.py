@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 from netloom.cli import main
+from netloom.errors import InputError
 
 SMALL = "map examples/lammps-64.mtx --on mesh:8x8 --rounds 1"
 
@@ -170,3 +171,80 @@ def test_layouts_are_mappings_of_other_commands(netloom, mapping):
     code, out, _ = netloom(f"analyze hypercube:4 --on mesh:4x4 --mapping {mapping}")
     assert code == 0
     assert f"mapping {mapping}" in out
+
+
+@pytest.fixture
+def no_search(monkeypatch):
+    def search(*_, **__):
+        raise AssertionError("searched before all files were checked")
+
+    monkeypatch.setattr(import_module("netloom.verbs.find_mapping"), "search", search)
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ("--rankfile {tmp}/r --rankfile-format cray --on mesh:9x9", "64 tasks for 81 places"),
+        ("--rankfile {tmp}/r --hosts {tmp}/few", "hosts: found 2 host names"),
+        ("--rankfile {tmp}/r --hosts {tmp}/lost", "lost: found no such file"),
+        ("--rankfile {tmp}/folder", "folder: found a place that cannot be written"),
+        ("--save-mapping {tmp}/folder", "folder: found a place that cannot be written"),
+        ("--routes {tmp}/folder", "folder: found a place that cannot be written"),
+        ("--plot {tmp}/folder.svg", "folder.svg: found a place that cannot be written"),
+        ("--routes {tmp}/one --rankfile {tmp}/one", "one: found the same file for two outputs"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_search(netloom, tmp_path, arguments, wrong):
+    (tmp_path / "few").write_text("a\nb\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.svg").mkdir()
+    code, out, err = netloom(SMALL, arguments.format(tmp=tmp_path))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert wrong in err
+
+
+def test_a_file_that_fails_takes_no_other_with_it(netloom, tmp_path, monkeypatch):
+    files = import_module("netloom.mapping.rank_files")
+    error = InputError("ranks", "a disk that is full", "room")
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(files, "write_text", fails)
+    code, out, err = netloom(
+        SMALL, f"--rankfile {tmp_path}/ranks --routes {tmp_path}/routes",
+        f"--plot {tmp_path}/map.svg",
+    )  # fmt: skip
+    assert code == 2
+    assert "result (after)" in out
+    assert err == f"netloom: {error}\n"
+    assert (tmp_path / "routes").read_text().startswith("# netloom")
+    assert (tmp_path / "map.svg").exists()
+
+
+def test_a_cray_rank_order_counts_nodes_within_the_allocation(netloom, tmp_path):
+    code, out, err = netloom(
+        "map ring:8 --on mesh:4x4 --rounds 1 --nodes 8-11,4-7 --rankfile-format cray",
+        f"--rankfile {tmp_path}/ranks --save-mapping {tmp_path}/map.json",
+    )
+    assert (code, err) == (0, "")
+    assert "MPICH_RANK_REORDER_METHOD=3" in out
+    ranks = [int(rank) for rank in (tmp_path / "ranks").read_text().split(",")]
+    node_of = json.loads((tmp_path / "map.json").read_text())["node_of"]
+    assert [node_of[rank] for rank in ranks] == list(range(4, 12))
+
+
+def test_analyze_refuses_files_before_and_shows_its_answer_anyway(netloom, tmp_path):
+    asked = "analyze ring:8 --on mesh:4x4 --random-mappings 0"
+    (tmp_path / "folder").mkdir()
+    for wrong in (f"--save-mapping {tmp_path}/folder", f"--rankfile {tmp_path}/lost/ranks",
+                  f"--hosts {tmp_path}/lost", "--rankfile-format lsf"):  # fmt: skip
+        code, out, err = netloom(asked, wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+    code, out, err = netloom(asked, f"--rankfile {tmp_path}/ranks --rankfile-format cray --mapping",
+                             "random", f"--save-mapping {tmp_path}/map.json")  # fmt: skip
+    assert code == 2
+    assert "cray rank order: found " in err
+    assert "path contention" in out
+    assert (tmp_path / "map.json").exists()

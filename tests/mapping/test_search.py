@@ -1,6 +1,7 @@
 """A search finds better mappings, keeps what it is given, and is as good as its word."""
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,13 +10,23 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure
 from netloom.errors import InputError
+from netloom.mapping import search_arrays as search_arrays_module
 from netloom.mapping.objectives import OBJECTIVES, measure_by, objective_of
 from netloom.mapping.search import find_mapping
-from netloom.mapping.search_arrays import search_arrays
-from netloom.mapping.search_kernel import anneal, fill
-from netloom.mapping.search_rounds import places_of
+from netloom.mapping.search_arrays import SearchArrays, search_arrays
+from netloom.mapping.search_kernel import (
+    anneal,
+    busy_items,
+    cost,
+    fill,
+    gather,
+    relieve,
+    shorten,
+)
+from netloom.mapping.search_rounds import Held, places_of, room
+from netloom.mapping.symmetries import images
 from netloom.routing import parse_routing
-from netloom.topology import hypercube, mesh, omega, torus, without
+from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read
 from tests.reference import mapping_cost
 
@@ -36,41 +47,154 @@ def programs(draw, most_tasks):
     return process_graph(tasks, source, target, bytes=size)
 
 
-@given(
-    st.sampled_from(NETWORKS).flatmap(
+def mapped_programs():
+    """Programs with networks, routings and random mappings, in the search's own arrays."""
+    networks = st.sampled_from(NETWORKS).flatmap(
         lambda net: st.tuples(st.just(net), programs(net.num_nodes), st.integers(1, 2))
-    ),
-    st.sampled_from(["default", "shortest-path"]),
-    st.integers(0, 99),
-)
-@settings(max_examples=40, deadline=None)
-def test_annealing_counts_what_a_recount_counts(task, routing_name, seed):
+    )
+    return st.builds(
+        random_mapping,
+        networks,
+        st.sampled_from(["default", "shortest-path", "stepped"]),
+        st.integers(0, 99),
+    )
+
+
+class Mapped(NamedTuple):
+    task: tuple  # what the twin takes
+    arrays: SearchArrays
+    held: Held
+    rng: np.random.Generator
+
+    @property
+    def kernel_task(self):
+        return tuple(self.arrays.net), tuple(self.arrays.graph)
+
+    @property
+    def node_of(self):
+        return self.held.node_of.copy()
+
+
+def random_mapping(task, routing_name, seed):
     topology, app, tasks_per_node = task
-    routing = parse_routing(routing_name, topology)
+    routing = parse_routing(routing_name.replace("stepped", "default"), topology)
     nodes = np.arange(topology.num_nodes, dtype=np.int32)
-    arrays = search_arrays(app, topology, routing, app.bytes, nodes, tasks_per_node)
+    with pytest.MonkeyPatch.context() as patch:
+        if routing_name == "stepped":  # as on large networks, where no paths are looked up
+            patch.setattr(search_arrays_module, "MOST_TABLED", 0)
+            patch.setattr(search_arrays_module, "MOST_DISTANCES", 0)
+        arrays = search_arrays(app, topology, routing, app.bytes, nodes, tasks_per_node)
     rng = np.random.default_rng(seed)
     place_of = rng.permutation(len(arrays.place_node))
-    node_of, item_at = arrays.place_node[place_of], np.argsort(place_of)
     loads = np.zeros(topology.num_channels)
-    terms = (0.5, 2.0, 3.0)
-    before = fill(tuple(arrays.net), tuple(arrays.graph), node_of, loads, terms)
-    assert before == pytest.approx(
-        mapping_cost.cost(
-            mapping_cost.channel_loads(app, topology, routing, app.bytes, node_of), *terms
-        )
-    )
+    held = Held(arrays.place_node[place_of], place_of, np.argsort(place_of), loads)
+    return Mapped((app, topology, routing, app.bytes), arrays, held, rng)
+
+
+def check_held(mapped, *, loads=True):
+    """What is held agrees with itself, and with a recount."""
+    arrays, held = mapped.arrays, mapped.held
+    assert sorted(held.place_of) == list(range(len(held.place_of)))
+    assert (held.item_at[held.place_of] == np.arange(len(held.place_of))).all()
+    assert (held.node_of == arrays.place_node[held.place_of]).all()
+    if loads:
+        found = mapping_cost.channel_loads(*mapped.task, held.node_of)
+        assert held.loads == pytest.approx([found[at] for at in range(arrays.num_channels)])
+
+
+@given(mapped_programs(), st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_annealing_counts_what_a_recount_counts(mapped, aside):
+    arrays, held, terms, work = mapped.arrays, mapped.held, (0.5, 2.0, 3.0), room(mapped.arrays)
+    fill(*mapped.kernel_task, np.zeros(len(held.loads)), tuple(held), work)
+    before = cost(held.loads, terms)
+    found = mapping_cost.channel_loads(*mapped.task, held.node_of)
+    assert before == pytest.approx(mapping_cost.cost(found, *terms))
     grown = anneal(
-        tuple(arrays.net), tuple(arrays.graph), app.num_tasks, node_of, place_of, item_at,
-        arrays.near, loads, terms, 0.5 * before, 0.1 * before, 300, rng,
+        *mapped.kernel_task, arrays.partners, arrays.num_tasks, tuple(held), arrays.near, terms,
+        0.5 * before, 0.1 * before, 300, aside, work, mapped.rng,
     )  # fmt: skip
-    found = mapping_cost.channel_loads(app, topology, routing, app.bytes, node_of)
-    assert loads == pytest.approx([found[channel] for channel in range(topology.num_channels)])
+    check_held(mapped)
+    found = mapping_cost.channel_loads(*mapped.task, held.node_of)
     counted = mapping_cost.cost(found, *terms)
     assert before + grown == pytest.approx(counted, rel=1e-6, abs=1e-9 * before)
-    assert sorted(place_of) == list(range(len(place_of)))
-    assert (item_at[place_of] == np.arange(len(place_of))).all()
-    assert (node_of == arrays.place_node[place_of]).all()
+    level = aside * max(found.values(), default=0.0)
+    items = np.zeros(len(held.node_of), np.int64)
+    number = busy_items(*mapped.kernel_task, tuple(held), level, items)
+    assert items[:number].tolist() == mapping_cost.busy_tasks(*mapped.task, held.node_of, level)
+
+
+@given(mapped_programs(), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_what_all_pairs_send_alike_loads_channels_alike(mapped, alike):
+    """A light program that spares nothing, on its base, loads channels as the program does."""
+    app, topology, routing, _ = mapped.task
+    arrays = mapped.arrays
+    places = len(arrays.place_node)
+    source, target = np.nonzero(~np.eye(places, dtype=bool))
+    dense = process_graph(
+        places,
+        np.append(source, app.source),
+        np.append(target, app.target),
+        bytes=np.append(np.full(len(source), alike), app.bytes),
+    )
+    nodes, per_node = np.unique(arrays.place_node, return_counts=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_arrays_module.light_graph, "__kwdefaults__", {"spared": 0.0})
+        light = search_arrays(
+            dense, topology, routing, dense.bytes, nodes.astype(np.int32), per_node[0]
+        )
+    held = mapped.held
+    if 2 * len(app.source) < len(source) // 2:
+        assert len(light.light.others) < len(light.graph.others) // 2
+    fill(tuple(light.net), tuple(light.light), light.base, tuple(held), room(light))
+    found = mapping_cost.channel_loads(dense, topology, routing, dense.bytes, held.node_of)
+    assert held.loads == pytest.approx([found[at] for at in range(arrays.num_channels)])
+
+
+@given(mapped_programs())
+@settings(max_examples=30, deadline=None)
+def test_gathering_counts_what_a_recount_counts(mapped):
+    arrays, held = mapped.arrays, mapped.held
+    before = mapping_cost.hop_bytes(*mapped.task, held.node_of)
+    grown = gather(
+        *mapped.kernel_task, arrays.partners, arrays.num_tasks, tuple(held), arrays.near,
+        0.5 * before, 0.1 * before, 300, mapped.rng,
+    )  # fmt: skip
+    check_held(mapped, loads=False)
+    assert before + grown == pytest.approx(mapping_cost.hop_bytes(*mapped.task, held.node_of))
+
+
+@given(mapped_programs())
+@settings(max_examples=20, deadline=None)
+def test_no_swap_relieves_what_was_relieved(mapped):
+    held, work = mapped.held, room(mapped.arrays)
+    fill(*mapped.kernel_task, np.zeros(len(held.loads)), tuple(held), work)
+    loads = mapping_cost.channel_loads(*mapped.task, held.node_of)
+    before = mapping_cost.crowding(loads)
+    relieve(*mapped.kernel_task, tuple(held), 10**6, work)
+    check_held(mapped)
+    after = mapping_cost.crowding(mapping_cost.channel_loads(*mapped.task, held.node_of))
+    assert after <= before
+    busy = mapping_cost.busy_tasks(*mapped.task, held.node_of, after[0]) if after[0] else []
+    for swapped in mapping_cost.after_each_swap(held.node_of, busy):
+        assert mapping_cost.crowding(mapping_cost.channel_loads(*mapped.task, swapped)) >= after
+
+
+@given(mapped_programs())
+@settings(max_examples=20, deadline=None)
+def test_no_swap_shortens_what_was_shortened_below_the_lid(mapped):
+    held, work, tasks = mapped.held, room(mapped.arrays), mapped.arrays.num_tasks
+    fill(*mapped.kernel_task, np.zeros(len(held.loads)), tuple(held), work)
+    lid, before = float(held.loads.max()), float(held.loads.sum())
+    shorten(*mapped.kernel_task, tasks, tuple(held), lid, 10**6, work)
+    check_held(mapped)
+    assert held.loads.max() <= lid
+    after = float(held.loads.sum())
+    assert after <= before
+    for swapped in mapping_cost.after_each_swap(held.node_of, range(tasks)):
+        loads = mapping_cost.channel_loads(*mapped.task, swapped)
+        assert max(loads.values(), default=0.0) > lid or sum(loads.values()) >= after
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -103,6 +227,38 @@ def test_a_seed_and_rounds_decide_all():
     one, same = (find_mapping(app, topology, rounds=8, seed=4) for _ in range(2))
     assert one.node_of.tolist() == same.node_of.tolist()
     assert (one.value, one.found_by, one.rounds) == (same.value, same.found_by, same.rounds)
+
+
+@pytest.mark.parametrize("processors", ["1", "3"])
+def test_threads_and_load_decide_nothing(processors, monkeypatch):
+    app, topology = read("random-regular:16,3"), torus(4, 4)
+    monkeypatch.setenv("NETLOOM_PROCESSORS", "2")
+    one = find_mapping(app, topology, rounds=9, seed=4)
+    monkeypatch.setattr("netloom.simulation.side_by_side.processors", lambda: int(processors))
+    same = find_mapping(app, topology, rounds=9, seed=4)
+    assert one.node_of.tolist() == same.node_of.tolist()
+    assert (one.value, one.found_by, one.rounds) == (same.value, same.found_by, same.rounds)
+
+
+def test_seconds_are_processor_time(monkeypatch):
+    """However slowly the clock on the wall goes, or how fast: each look at it takes a second."""
+    ticks = itertools.count()
+    for module in ("search", "search_rounds"):
+        monkeypatch.setattr(f"netloom.mapping.{module}.thread_time", lambda: float(next(ticks)))
+    found = find_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
+    assert 40 <= found.seconds < 60
+    assert found.rounds <= 2
+
+
+@pytest.mark.parametrize("topology", [torus(4, 4), mesh(3, 3), torus(4, 2, 4), hypercube(3)])
+def test_images_keep_distances(topology):
+    apart = hop_distances(topology)
+    found = [*images(topology, 100, np.random.default_rng(1))]
+    drawn = [*images(topology, 2, np.random.default_rng(1))]
+    assert len(drawn) == min(2, len(found))
+    assert len({tuple(image) for image in found}) == len(found) > 0
+    for image in [*found, *drawn]:
+        assert np.array_equal(apart[np.ix_(image, image)], apart)
 
 
 def test_a_met_bound_ends_the_search():

@@ -16,10 +16,12 @@ from netloom.cli.map import EPILOG as MAP_EPILOG
 from netloom.cli.map import map_
 from netloom.cli.output import (
     advice_shown,
-    apply_mapping,
     check_files,
+    check_rank_file,
     compilation_announced,
+    mapping_writers,
     print_json,
+    write_each,
 )
 from netloom.cli.predict import predict
 from netloom.cli.report import EPILOG as REPORT_EPILOG
@@ -91,6 +93,7 @@ def analyze(
 ) -> None:
     """Tell, without simulating, where a mapped program contends and what limits it."""
     check_files(plot, (save_mapping, rankfile))
+    check_rank_file(rankfile_format, hosts)
     with compilation_announced():
         from netloom.verbs import analyze as ask
 
@@ -113,17 +116,18 @@ def analyze(
             instructions_per_message=instructions_per_message,
             mips=mips,
         )
-    written = apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        from netloom.cli.show import show_analysis
+
+        show_analysis(result)
+    writers = [*mapping_writers(result, save_mapping, rankfile, rankfile_format, hosts)]
     if plot is not None:
         from netloom.report import chart_of, save_chart
 
-        written.append(f"Picture: {save_chart(chart_of(result), plot)}")
-    if as_json:
-        print_json(result.to_dict())
-        return
-    from netloom.cli.show import show_analysis
-
-    show_analysis(result, written)
+        writers.append(lambda: f"Picture: {save_chart(chart_of(result), plot)}")
+    write_each(writers, quiet=as_json)  # the figures stay whatever becomes of it
 
 
 app.command(epilog=EPILOG)(simulate)

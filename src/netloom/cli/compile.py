@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import typer
 from netloom.cli import compile_options as of
 from netloom.cli import options
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import compilation_announced, print_json, write_each
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -160,49 +161,47 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
         from netloom.cli.show_compile import show
 
         show(result)
-    written = []
-    from netloom.report.save import make_folder
-
-    for file in ("out", "programs"):
-        if files[file] is not None:
-            make_folder(files[file].parent)
-    if files["out"] is not None:
-        result.write(files["out"])
-        written.append(f"Plan: {files['out']}")
-    if files["programs"] is not None:
-        _write_programs(result, files["programs"])
-        written.append(f"Programs: {files['programs']}")
-    written += _pictures(result, files["gantt"], files["map_"])
-    if not as_json:
-        for line in written:
-            typer.echo(line)
+    writers = {"out": _write_plan, "programs": _write_programs, "gantt": _write_gantt,
+                "map_": _write_map}  # fmt: skip
+    asked = [partial(write, result, files[name]) for name, write in writers.items() if files[name]]
+    write_each(asked, quiet=as_json)
 
 
-def _pictures(result: "CompiledPhases", gantt: Path | None, map_: Path | None) -> list[str]:
-    if gantt is None and map_ is None:
-        return []
+def _write_gantt(result: "CompiledPhases", path: Path) -> str:
     from netloom.report import chart_of, save_chart
+    from netloom.verbs.recorded import record
+
+    return f"Gantt chart: {save_chart(chart_of(record(result)), path)}"
+
+
+def _write_map(result: "CompiledPhases", path: Path) -> str:
+    from netloom.report import save_chart
     from netloom.report.phases import phase_map
     from netloom.verbs.recorded import record
 
-    lines, kept = [], record(result)
-    if gantt is not None:
-        lines.append(f"Gantt chart: {save_chart(chart_of(kept), gantt)}")
-    if map_ is not None:
-        lines.append(f"Map: {save_chart(phase_map(kept), map_)}")
-    return lines
+    return f"Map: {save_chart(phase_map(record(result)), path)}"
 
 
-def _write_programs(result: "CompiledPhases", path: Path) -> None:
+def _write_plan(result: "CompiledPhases", path: Path) -> str:
+    from netloom.report.save import make_folder
+
+    make_folder(path.parent)
+    result.write(path)
+    return f"Plan: {path}"
+
+
+def _write_programs(result: "CompiledPhases", path: Path) -> str:
     from netloom.report.save import make_folder
     from netloom.textfiles import write_text
 
+    make_folder(path.parent)
     programs = result.programs()
     if path.suffix == ".json":
         lines = ",\n ".join(json.dumps(each.to_dict()) for each in programs)
         write_text(path, f"[\n {lines}\n]\n")
-        return
+        return f"Programs: {path}"
     make_folder(path)
     width = len(str(len(programs) - 1))
     for each in programs:
         write_text(path / f"node-{each.node:0{width}}.txt", f"{each}\n")
+    return f"Programs: {path}"

@@ -1,20 +1,30 @@
 """``netloom map``: where each task should run, and what that buys."""
 
+from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from netloom.cli import map_options as of
 from netloom.cli import options
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.output import apply_mapping, check_files, compilation_announced, print_json
-from netloom.errors import InputError
+from netloom.cli.output import (
+    check_files,
+    check_rank_file,
+    compilation_announced,
+    mapping_writers,
+    print_json,
+    write_each,
+)
 from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netloom.verbs import ProgramMapping
+    from netloom.verbs.find_mapping import SearchGround
 
 EPILOG = (
     "Example: netloom map examples/lammps-64.mtx --on torus:4x4x4 --seconds 10 --rankfile ranks.txt"
@@ -25,6 +35,9 @@ FILES = ("plot", "save_mapping", "rankfile", "rankfile_format")
 
 APPLY = "Apply it: --rankfile FILE for a launcher, --save-mapping FILE for netloom."
 """Said where no file was asked for."""
+
+UNCHANGED = "Ranks stay in order: there is no mapping to apply."
+"""Said where nothing better was found; files that were asked for have ranks in order."""
 
 
 def map_(
@@ -57,8 +70,8 @@ def map_(
     """Find the mapping under which a program contends least, and say what it buys.
 
     Begins with partitions, embeddings and layouts of such programs, and makes them better until the
-    time is up, or nothing can be better. Never worse than ranks in order. Ctrl-C ends the search:
-    the best so far is the answer.
+    processor time is used up, or nothing can be better. If nothing is better than ranks in order,
+    these stay. Ctrl-C ends the search: the best so far is the answer.
     """
     asked = dict(locals())
     defaults = {name: each.default for name, each in signature(map_).parameters.items()}
@@ -68,50 +81,63 @@ def map_(
     if routes is not None:
         given["routes"] = True
     check_files(plot, (save_mapping, rankfile, routes))
-    _check_format(rankfile_format)
+    check_rank_file(rankfile_format, hosts)
     with compilation_announced():
         from netloom.verbs import find_mapping
 
-        result = find_mapping(**given)
+        result = find_mapping(**given, check=_check_ranks(rankfile, rankfile_format, hosts))
     if as_json:
         print_json(result.to_dict())
     else:
         from netloom.cli.show_map import show
 
         show(result)
-    written = apply_mapping(result, save_mapping, rankfile, rankfile_format, hosts)
-    written += _routes(result, routes)
-    written += _picture(result, plot)
-    if not as_json:
-        for line in written or [APPLY]:
-            typer.echo(line)
+    files = save_mapping, rankfile, rankfile_format, hosts
+    writers = [*mapping_writers(result, *files, nodes=result.nodes)]
+    if routes is not None:
+        writers.append(partial(_write_routes, result, routes))
+    if plot is not None:
+        writers.append(partial(_write_picture, result, plot))
+    wrote = write_each(writers, quiet=as_json)
+    if not as_json and result.unchanged:
+        typer.echo(UNCHANGED)
+    elif not as_json and not wrote:
+        typer.echo(APPLY)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_format(form: str) -> None:
-    """Refuse a format of rank files that is none, before any work."""
-    if form != signature(map_).parameters["rankfile_format"].default:
-        from netloom.mapping import FORMATS
+def _check_ranks(
+    rankfile: Path | None, form: str, hosts: Path | None
+) -> "Callable[[SearchGround], None] | None":
+    """Return what refuses a rank file that the mapping, once found, may have no place in."""
+    if rankfile is None:
+        return None
+    from netloom.mapping import check_rank_file as check
+    from netloom.mapping import rank_file, read_hosts
 
-        if form not in FORMATS:
-            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
+    given = None if hosts is None else read_hosts(hosts)
+
+    def refuse(ground: "SearchGround") -> None:
+        names = given if given is not None else ground.hosts
+        if ground.layout is not None:
+            rank_file(ground.layout.node_of, form, names, ground.nodes)
+        else:
+            check(form, ground.num_tasks, ground.nodes, ground.tasks_per_node, names)
+
+    return refuse
 
 
-def _routes(result: "ProgramMapping", path: Path | None) -> list[str]:
-    if path is None:
-        return []
+def _write_routes(result: "ProgramMapping", path: Path) -> str:
     if result.routes is None:
-        return [f"No routes in {path}: nothing crosses the network."]
+        return f"No routes in {path}: nothing crosses the network."
     from netloom.mapping.route_files import write_routes
 
     write_routes(path, result.topology, result.routes)
-    return [f"Routes: --routing routes:{path}"]
+    return f"Routes: --routing routes:{path}"
 
 
-def _picture(result: "ProgramMapping", plot: Any) -> list[str]:
-    if plot is None:
-        return []
+def _write_picture(result: "ProgramMapping", plot: Path) -> str:
     from netloom.report import chart_of, save_chart
 
-    return [f"Picture: {save_chart(chart_of(result), plot)}"]
+    return f"Picture: {save_chart(chart_of(result), plot)}"

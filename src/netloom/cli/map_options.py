@@ -38,7 +38,11 @@ Objective: TypeAlias = Annotated[
     ),
 ]
 Seconds: TypeAlias = Annotated[
-    float, typer.Option(help="When the search ends at the latest.", rich_help_panel=SEARCH)
+    float,
+    typer.Option(
+        help="Processor time of the search (seconds), of all threads together.",
+        rich_help_panel=SEARCH,
+    ),
 ]
 Rounds: TypeAlias = Annotated[
     int | None,
@@ -59,7 +63,9 @@ Seed: TypeAlias = Annotated[int, typer.Option(help="Seed of all chance.", rich_h
 Simulate: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--simulate", help="Simulate both, flit by flit, at one load.", rich_help_panel=CHECK
+        "--simulate",
+        help="Simulate both at one load, in paired runs: the verdict listens to these.",
+        rich_help_panel=CHECK,
     ),
 ]
 Load: TypeAlias = Annotated[

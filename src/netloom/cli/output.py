@@ -3,14 +3,18 @@
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 
 from netloom.errors import InputError
+
+DEFAULT_FORMAT = "openmpi-rankfile"
+"""Of rank files."""
 
 
 def print_json(data: Any) -> None:
@@ -59,34 +63,112 @@ def advice_shown() -> Iterator[None]:
 
 
 def check_files(picture: Path | None, others: Iterable[Path | None] = ()) -> None:
-    """Refuse files that cannot be written, before any work is done."""
+    """Refuse files that cannot be written, before any work is done; ``None`` is no file.
+
+    Raises
+    ------
+    InputError
+        If the folder of one is not there, nothing can be written there, or two are the same file.
+    """
     from netloom.report.save import check_picture, check_writable
 
+    seen: set[Path] = set()
     if picture is not None:
-        check_picture(picture)
+        seen.add(check_picture(picture).resolve())
     for path in others:
-        if path is not None:
-            check_writable(path)
-            if not path.absolute().parent.is_dir():
-                raise InputError(str(path), "a folder that is not there", "a file in one that is")
+        if path is None:
+            continue
+        check_writable(path)
+        if not path.absolute().parent.is_dir():
+            raise InputError(str(path), "a folder that is not there", "a file in one that is")
+        if path.resolve() in seen:
+            raise InputError(str(path), "the same file for two outputs", "a file for each")
+        seen.add(path.resolve())
 
 
-def apply_mapping(
-    result: Any, save: Path | None, rankfile: Path | None, form: str, hosts: Path | None
-) -> list[str]:
-    """Write the files that apply a mapping, and say in one line each how to use them."""
+Writer: TypeAlias = Callable[[], str]
+"""Writes a file, and returns the line that says so."""
+
+
+def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
+    """Write files one after the other; one that fails takes no other with it.
+
+    Each file that was written gets its line, except if ``quiet``.
+
+    Returns
+    -------
+    wrote
+        Whether there was anything to write.
+
+    Raises
+    ------
+    InputError
+        The first failure, after all files had their turn; others get a line on standard error.
+    """
+    failed: list[InputError] = []
+    wrote = False
+    for write in writers:
+        wrote = True
+        try:
+            line = write()
+        except InputError as error:
+            failed.append(error)
+            continue
+        if not quiet:
+            typer.echo(line)
+    for other in failed[1:]:
+        typer.echo(f"netloom: {other}", err=True)
+    if failed:
+        raise failed[0]
+    return wrote
+
+
+def check_rank_file(form: str, hosts: Path | None) -> None:
+    """Refuse a rank file's format, or host names, before any work.
+
+    Raises
+    ------
+    InputError
+        If the format is not known, or the file of host names cannot be read.
+    """
+    if form != DEFAULT_FORMAT:
+        from netloom.mapping import FORMATS
+
+        if form not in FORMATS:
+            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
+    if hosts is not None:
+        from netloom.mapping import read_hosts
+
+        read_hosts(hosts)
+
+
+def mapping_writers(
+    result: Any,
+    save: Path | None,
+    rankfile: Path | None,
+    form: str,
+    hosts: Path | None,
+    nodes: Any = None,
+) -> Iterator[Writer]:
+    """Yield what writes the files that apply a mapping; each returns a line on how to use its own.
+
+    ``nodes`` are those of the allocation; all by default.
+    """
     import numpy as np
 
     from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
 
-    lines = []
-    if save is not None:
-        write_mapping(save, result.node_of, result.topology.name)
-        lines.append(f"Mapping: {save}")
-    if rankfile is not None:
+    def write_nodes(path: Path) -> str:
+        write_mapping(path, result.node_of, result.topology.name)
+        return f"Mapping: {path}"
+
+    def write_ranks(path: Path) -> str:
         names = result.topology.node_labels or None if hosts is None else read_hosts(hosts)
-        write_rank_file(rankfile, result.node_of, form, names)
-        tasks = result.graph.num_tasks
+        write_rank_file(path, result.node_of, form, names, nodes)
         busiest = int(np.bincount(result.node_of).max())
-        lines.append(f"Run it: {how_to_apply(form, rankfile, tasks, busiest)}")
-    return lines
+        return f"Run it: {how_to_apply(form, path, result.graph.num_tasks, busiest)}"
+
+    if save is not None:
+        yield partial(write_nodes, save)
+    if rankfile is not None:
+        yield partial(write_ranks, rankfile)

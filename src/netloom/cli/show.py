@@ -27,8 +27,8 @@ LEVEL_STYLES = {
 }
 
 
-def show_analysis(result: Analysis, written: Sequence[str]) -> None:
-    """Print the figures beside those of random mappings, remarks, the verdict, what was written."""
+def show_analysis(result: Analysis) -> None:
+    """Print the figures beside those of random mappings, remarks and the verdict."""
     data = result.to_dict()
     screen = console()
     screen.print(
@@ -53,8 +53,6 @@ def show_analysis(result: Analysis, written: Sequence[str]) -> None:
     for line in _remarks(result, data):
         screen.print(f"• {line}", markup=False)
     screen.print(Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level]))
-    for line in written:
-        screen.print(line, soft_wrap=True, markup=False)
 
 
 def console() -> Console:

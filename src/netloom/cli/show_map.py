@@ -15,7 +15,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from netloom.verbs import ProgramMapping
 
-STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL}
+STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTFUL}
 
 NAMES = {
     "identity": "identity (before)",
@@ -76,7 +76,8 @@ def _how(result: ProgramMapping) -> str:
     began = "a random mapping" if found.found_by == "search" else NAMES.get(
         found.found_by, found.found_by
     ).removesuffix(" (before)")  # fmt: skip
-    return f"{ended} {found.seconds:.2g} s, {counted(found.rounds, 'round')}, from {began}"
+    effort = f"{found.seconds:.2g} s of processor time, {counted(found.rounds, 'round')}"
+    return f"{ended} {effort}, from {began}"
 
 
 def _table(result: ProgramMapping) -> Table:

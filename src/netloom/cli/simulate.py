@@ -1,6 +1,8 @@
 """``netloom simulate``: open loads, and programs that wait for the network."""
 
+from collections.abc import Iterator
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -9,7 +11,7 @@ from netloom.cli import options
 from netloom.cli import program_options as program
 from netloom.cli import simulate_options as of
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import Writer, compilation_announced, print_json, write_each
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
@@ -122,10 +124,7 @@ def simulate(
         print_json(result.to_dict())
     else:
         _show(kind.verb, result)
-    written = _written(result, plot, save_messages)  # the figures stay whatever becomes of it
-    if not as_json:
-        for line in written:
-            typer.echo(line)
+    write_each(_writers(result, plot, save_messages), quiet=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -174,14 +173,12 @@ def _show(verb: str, result: Any) -> None:
         show_program(verb, result)
 
 
-def _written(result: Any, plot: Any, save_messages: Any) -> list[str]:
-    lines = []
+def _writers(result: Any, plot: Path | None, save_messages: Path | None) -> Iterator[Writer]:
     if save_messages is not None:
         from netloom.report.save import save_table
 
-        lines.append(f"Messages: {save_table(result.messages(), save_messages)}")
+        yield lambda: f"Messages: {save_table(result.messages(), save_messages)}"
     if plot is not None:
         from netloom.report import chart_of, save_chart
 
-        lines.append(f"Picture: {save_chart(chart_of(result), plot)}")
-    return lines
+        yield lambda: f"Picture: {save_chart(chart_of(result), plot)}"

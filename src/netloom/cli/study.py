@@ -1,6 +1,8 @@
 """``netloom study``: tables and figures of papers, recomputed, and what models can be trusted."""
 
 import sys
+from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +11,7 @@ import typer
 
 from netloom.cli import options
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import Writer, compilation_announced, print_json, write_each
 from netloom.errors import InputError
 
 FIGURES = {
@@ -120,10 +122,10 @@ def _run_exhibit(
         from netloom.cli.show_study import show_exhibited
 
         show_exhibited(result)
-    lines = [] if csv is None else [f"Table: {save_table(result.table(), csv)}"]
-    lines.append(f"Picture: {save_chart(exhibit_picture(result), picture)}")
-    if not as_json:
-        typer.echo("\n".join(lines))
+    writers: list[Writer] = [lambda: f"Picture: {save_chart(exhibit_picture(result), picture)}"]
+    if csv is not None:
+        writers.insert(0, lambda: f"Table: {save_table(result.table(), csv)}")
+    write_each(writers, quiet=as_json)
 
 
 def _picture_of(name: str, plot: Path | None) -> Path:
@@ -149,10 +151,7 @@ def _run_study(
         print_json(result.to_dict())
     else:
         show_study(result)
-    written = _written(result, csv, plot)  # the answer stays whatever becomes of them
-    if not as_json:
-        for line in written:
-            typer.echo(line)
+    write_each(_writers(result, csv, plot), quiet=as_json)
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -169,17 +168,22 @@ def _check_files(name: str, csv: Path | None, plot: Path | None) -> None:
         check_picture(plot / "figure.svg")
 
 
-def _written(result: Any, csv: Path | None, plot: Path | None) -> list[str]:
-    from netloom.report import save_chart, save_table
+def _writers(result: Any, csv: Path | None, plot: Path | None) -> Iterator[Writer]:
+    from netloom.report import save_table
 
-    lines = [f"Simulated cases: {result.kept}"]
+    yield lambda: f"Simulated cases: {result.kept}"
     if csv is not None:
-        lines.append(f"Table: {save_table(result.table(), csv)}")
+        yield lambda: f"Table: {save_table(result.table(), csv)}"
     if plot is not None:
-        data, charts = (import_module(module) for module in FIGURES[result.name])
-        count = 0
-        for name, chart in charts.figures(data.figure_tables(result)):
-            save_chart(chart, plot / f"{name}.svg")
-            count += 1
-        lines.append(f"Figures: {count} in {plot}")
-    return lines
+        yield partial(_write_figures, result, plot)
+
+
+def _write_figures(result: Any, folder: Path) -> str:
+    from netloom.report import save_chart
+
+    data, charts = (import_module(module) for module in FIGURES[result.name])
+    count = 0
+    for name, chart in charts.figures(data.figure_tables(result)):
+        save_chart(chart, folder / f"{name}.svg")
+        count += 1
+    return f"Figures: {count} in {folder}"

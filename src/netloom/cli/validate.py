@@ -1,12 +1,14 @@
 """``netloom validate``: what papers and other implementations found, beside netloom's own."""
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from netloom.cli import options
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import Writer, compilation_announced, print_json, write_each
 from netloom.cli.study import exhibit_picture
 from netloom.errors import InputError
 
@@ -50,13 +52,8 @@ def validate(
         from netloom.cli.show import show_validation
 
         show_validation(result)
-    written = _written(result, csv, markdown)
-    if figures is not None:
-        with compilation_announced():
-            written.append(f"Figures: {_write_figures(paper, figures)} in {figures}")
-    if not as_json:
-        for line in written:
-            typer.echo(line)
+    with compilation_announced():
+        write_each(_writers(result, csv, markdown, paper, figures), quiet=as_json)
     if result.failures:
         raise typer.Exit(1)
 
@@ -80,21 +77,27 @@ def _check_files(paper: str, figures: Path | None, csv: Path | None, markdown: P
         check_picture(figures / "figure.svg")
 
 
-def _written(result: Any, csv: Path | None, markdown: Path | None) -> list[str]:
-    lines = []
+def _writers(
+    result: Any, csv: Path | None, markdown: Path | None, paper: str, figures: Path | None
+) -> Iterator[Writer]:
     if csv is not None:
         from netloom.report import save_table
 
-        lines.append(f"Table: {save_table(result.table(), csv)}")
+        yield lambda: f"Table: {save_table(result.table(), csv)}"
     if markdown is not None:
-        from netloom.report.save import make_folder
-        from netloom.studies.validation_page import page
-        from netloom.textfiles import write_text
+        yield partial(_write_page, result, markdown)
+    if figures is not None:
+        yield lambda: f"Figures: {_write_figures(paper, figures)} in {figures}"
 
-        make_folder(markdown.parent)
-        write_text(markdown, page(result))
-        lines.append(f"Page: {markdown}")
-    return lines
+
+def _write_page(result: Any, path: Path) -> str:
+    from netloom.report.save import make_folder
+    from netloom.studies.validation_page import page
+    from netloom.textfiles import write_text
+
+    make_folder(path.parent)
+    write_text(path, page(result))
+    return f"Page: {path}"
 
 
 def _write_figures(paper: str, folder: Path) -> int:

@@ -9,6 +9,7 @@ from netloom.mapping.objectives import OBJECTIVES
 from netloom.mapping.placements import check_mapping, identity, place, random_mapping
 from netloom.mapping.rank_files import (
     FORMATS,
+    check_rank_file,
     how_to_apply,
     rank_file,
     read_hosts,
@@ -25,6 +26,7 @@ __all__ = [
     "Layout",
     "allocated_nodes",
     "check_mapping",
+    "check_rank_file",
     "find_layout",
     "find_mapping",
     "fitting_layouts",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 from threading import Event
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -163,7 +163,7 @@ def joint_routes(
     rounds
         Most rounds from each start; 60 without progress end these as well, and the bound ends all.
     seconds
-        After which to end, once a round is done; without this, a seed decides all.
+        Processor time after which to end, once a round is done; without this, a seed decides all.
     seed
         Of what is left to chance.
 
@@ -201,7 +201,7 @@ def joint_routes(
     if rounds < 0:
         raise InputError("rounds", f"{rounds}", "at least 0")
     best, layer, value, ended = own, own_layer, before, 0
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     rng = np.random.default_rng(seed)
     stop = Event()
     with patience("choosing routes"), ctrl_c_sets(stop):
@@ -210,7 +210,7 @@ def joint_routes(
             highest = float(_load(task, chosen).max())
             if highest < value * (1 - CLOSE):
                 best, layer, value = chosen, its_layer, highest
-            if value <= bound * (1 + CLOSE) or stop.is_set() or monotonic() > end:
+            if value <= bound * (1 + CLOSE) or stop.is_set() or thread_time() > end:
                 break
     pairs = source.astype(np.int64) * topology.num_nodes + target
     layer = _fewest(topology, best, layer)

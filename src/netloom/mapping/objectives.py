@@ -24,6 +24,9 @@ OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 channel. ``path-contention``: the highest ν, then their sum. ``saturation``: the weight of the path
 that meets most, with all that it meets; the worst node saturates at its inverse (lemma 4)."""
 
+DIGITS = 10
+"""Digits of a value by which mappings are told apart."""
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -99,24 +102,40 @@ class Measure:
 
     def each(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         """Return what the objectives that count are for a mapping."""
+        values = self._all(node_of)
+        return {name: values[name] for name in self.objective.shares}
+
+    def _all(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
         found = measure(self.topology, self.routing, source, target, self.weights)
         meets, paths = found.path_contention, max(1, self.app.num_edges)
-        values = {
+        return {
             "hop-bytes": float(self.weights @ found.path_length),
             "max-channel-load": float(found.weighted_channel_load.max(initial=0.0)),
             "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
             "saturation": float(found.contending_weight[found.path_length > 0].max(initial=0.0)),
         }
-        return {name: values[name] for name in self.objective.shares}
 
     def __call__(self, node_of: NDArray[np.integer]) -> float:
         """Return the value of the objective for a mapping: the smaller, the better."""
-        each = self.each(node_of)
+        return self._value(self._all(node_of))
+
+    def ranked(self, node_of: NDArray[np.integer]) -> tuple[float, tuple[float, ...]]:
+        """Return the value of the objective, and what mappings are ranked by: the smaller comes.
+
+        First is the objective; if that is the same, the fewer hop-bytes, and then the least path
+        contention. The last digits, which rounding decides, are left out.
+        """
+        values = self._all(node_of)
+        value = self._value(values)
+        deciding = value, values["hop-bytes"], values["path-contention"]
+        return value, tuple(float(f"{each:.{DIGITS - 1}e}") for each in deciding)
+
+    def _value(self, values: Mapping[str, float]) -> float:
         if self.objective.single:
-            return each[self.objective.single]
+            return values[self.objective.single]
         shares = self.objective.shares
-        return sum(shares[name] * value / self.scale[name] for name, value in each.items())
+        return sum(share * values[name] / self.scale[name] for name, share in shares.items())
 
 
 def measure_by(

@@ -36,6 +36,7 @@ def rank_file(
     node_of: ArrayLike,
     format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
     hosts: Sequence[str] | None = None,
+    nodes: ArrayLike | None = None,
 ) -> str:
     """Return the text of a rank file that puts rank r on node ``node_of[r]``.
 
@@ -46,11 +47,13 @@ def rank_file(
     format
         ``openmpi-rankfile`` (``rank 0=n12 slot=0``; the slots of a node count its ranks from 0),
         ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
-        openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation;
-        node n is the n-th of the allocation).
+        openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation).
     hosts
         The host name of each node, such as a network's ``node_labels``; ``n0``, ``n1`` … where it
         is not given. ``cray`` needs none.
+    nodes
+        The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;
+        by default node n is the n-th of them.
 
     Raises
     ------
@@ -66,14 +69,14 @@ def rank_file(
     rank 2=n1 slot=1
     """
     _check_format(format)
-    nodes = check_mapping(node_of, np.size(node_of), MAX_ELEMENTS, tasks_per_node=MAX_ELEMENTS)
-    if not nodes.size:
+    placed = check_mapping(node_of, np.size(node_of), MAX_ELEMENTS, tasks_per_node=MAX_ELEMENTS)
+    if not placed.size:
         raise InputError("mapping", "no tasks", "the node of each task")
     if format == "cray":
-        lines = _cray(nodes)
+        lines = _cray(placed, nodes)
     else:
-        slots = _slots(nodes).tolist()
-        lines = [*map(_WRITERS[format], range(len(nodes)), _hosts_of(nodes, hosts), slots)]
+        slots = _slots(placed).tolist()
+        lines = [*map(_WRITERS[format], range(len(placed)), _hosts_of(placed, hosts), slots)]
     return "\n".join(lines) + "\n"
 
 
@@ -82,6 +85,7 @@ def write_rank_file(
     node_of: ArrayLike,
     format: str = "openmpi-rankfile",  # noqa: A002
     hosts: Sequence[str] | None = None,
+    nodes: ArrayLike | None = None,
 ) -> None:
     """Write the rank file that ``rank_file`` describes, which see; it is replaced if it exists.
 
@@ -90,7 +94,48 @@ def write_rank_file(
     InputError
         As ``rank_file`` does, or if the file cannot be written.
     """
-    write_text(path, rank_file(node_of, format, hosts))
+    write_text(path, rank_file(node_of, format, hosts, nodes))
+
+
+def check_rank_file(
+    format: str,  # noqa: A002
+    num_tasks: int,
+    nodes: NDArray[np.integer],
+    tasks_per_node: int = 1,
+    hosts: Sequence[str] | None = None,
+) -> None:
+    """Refuse a format that cannot express every mapping that a search may find, before it begins.
+
+    Parameters
+    ----------
+    format, hosts
+        As for ``rank_file``.
+    num_tasks, tasks_per_node
+        Number of ranks, and most of a node.
+    nodes
+        The nodes that may be used.
+
+    Raises
+    ------
+    InputError
+        If the format is not known, host names are missing, or a Cray's launcher, which fills one
+        node after the other, would have to leave a place empty.
+
+    Examples
+    --------
+    >>> check_rank_file("cray", 8, np.arange(4), tasks_per_node=2)
+    >>> check_rank_file("cray", 8, np.arange(9))
+    Traceback (most recent call last):
+    netloom.errors.InputError: cray rank order: found 8 tasks for 9 places; expected as many places
+    """
+    _check_format(format)
+    if format == "cray":
+        places = len(nodes) * tasks_per_node
+        if num_tasks < places:
+            found = f"{num_tasks} tasks for {places} places"
+            raise InputError("cray rank order", found, "as many places")
+    elif hosts is not None:
+        _hosts_of(np.asarray(nodes, np.int32), hosts)
 
 
 def how_to_apply(
@@ -180,8 +225,9 @@ def _slots(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
     return slots
 
 
-def _cray(nodes: NDArray[np.int32]) -> list[str]:
+def _cray(placed: NDArray[np.int32], allocated: ArrayLike | None) -> list[str]:
     """Return the ranks in slot order, which fills each node of the allocation in turn."""
+    nodes = placed if allocated is None else np.searchsorted(np.asarray(allocated), placed)
     where, wanted = "cray rank order", "another format, or a mapping that fills nodes in order"
     used, counts = np.unique(nodes, return_counts=True)
     gaps = np.flatnonzero(used != np.arange(len(used)))

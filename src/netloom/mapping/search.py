@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from itertools import count
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,10 +18,10 @@ from netloom.mapping.starts import check_room, random_starts, starts_of
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing
-from netloom.simulation.side_by_side import processors, run_all
+from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -35,6 +34,9 @@ CLOSE = 1e-9
 
 KNOWN = 4
 """Mappings to start from that are annealed."""
+
+GENERATION = 4
+"""Rounds that begin together, on any number of processors, from what all before them have found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class FoundMapping:
     rounds
         Rounds of annealing that were finished.
     seconds
-        How long it took.
+        Processor time that it took, of all threads together.
     interrupted
         Whether Ctrl-C ended it.
     """
@@ -91,13 +93,16 @@ def find_mapping(
     rounds: int | None = None,
     seed: int = DEFAULT_SEED,
 ) -> FoundMapping:
-    """Return the best mapping of a program onto a network that is found in a given time.
+    """Return the best mapping of a program onto a network that is found with a given effort.
 
     It is never worse than any start: identity, the best of 25 random mappings, a partition of
     program and network by recursive bisection, an embedding with edges one channel long, layouts
-    made for such programs. Random mappings are annealed, and in turn with the first of them the
-    best of those, on all processors: what communicates is brought together, and then what was asked
-    for is done. Annealing swaps what two places hold, and counts only what that changes.
+    made for such programs. Random mappings are annealed in turn with the best known: first those
+    starts, then what rounds before have found. What communicates is brought together, and then what
+    was asked for is done. Annealing swaps what two places hold, and counts only what that changes.
+
+    Of mappings with the same objective, that with fewer hop-bytes comes first, then that with less
+    path contention; identity stays where nothing is better.
 
     Parameters
     ----------
@@ -114,10 +119,11 @@ def find_mapping(
     tasks_per_node
         Most tasks of a node.
     seconds
-        When to end.
+        Processor time after which to end, of all threads together: so a loaded machine, which
+        takes longer, finds as much.
     rounds
         Rounds of annealing after which to end, however long they take: with these, a seed decides
-        all.
+        all, on any number of processors.
     seed
         Of all that is left to chance.
 
@@ -136,7 +142,7 @@ def find_mapping(
     (48.0, 48.0, 0)
     """
     warm_up()
-    began = time.monotonic()
+    began = thread_time()
     routed = parse_routing(routing, topology) if isinstance(routing, str) else routing
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     allowed = _allowed(nodes, topology)
@@ -152,14 +158,13 @@ def find_mapping(
     first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
     value_of = measure_by(wanted, app, topology, routed, carried, first)
     bound = least(value_of, allowed, tasks_per_node)
-    best, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed)
-    clock = Clock(began + seconds if rounds is None else np.inf, bound * (1 + CLOSE))
-    ended = 0
+    known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed)
+    best, ended = known[0], 0
+    clock = Clock(np.inf if rounds is not None else seconds, bound * (1 + CLOSE))
+    clock.spent[-1] = thread_time() - began
     if best.value > clock.enough:
         with patience(f"searching for {objective}"):
-            found = _search(arrays, value_of, mappings, clock, rounds, seed)
-        best = min([best, *found], key=lambda one: (one.value, one.number))
-        ended = sum(one.finished for one in found)
+            best, ended = _search(arrays, value_of, known, clock, rounds, seed)
     return FoundMapping(
         node_of=best.node_of.astype(np.int32),
         objective=objective,
@@ -169,7 +174,7 @@ def find_mapping(
         mappings=mappings,
         found_by=best.name,
         rounds=ended,
-        seconds=time.monotonic() - began,
+        seconds=sum(clock.spent.values()),
         interrupted=clock.interrupted,
     )
 
@@ -190,42 +195,65 @@ def _starts(
     nodes: NDArray[np.int32],
     tasks_per_node: int,
     seed: int,
-) -> tuple[Round, dict[str, NDArray[np.int32]], dict[str, float]]:
-    """Return the best mapping to start from, all of them, and their values."""
+) -> tuple[list[Round], dict[str, NDArray[np.int32]], dict[str, float]]:
+    """Return the mappings to start from, as rounds, the best first; by name; and their values."""
     app, topology = value_of.app, value_of.topology
     drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
     values = [value_of(node_of) for node_of in drawn]
     mappings = dict(starts_of(app, topology, weights, nodes, tasks_per_node, seed))
-    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
     mappings["random_best"] = drawn[int(np.argmin(values))]
-    starts |= {"random": float(np.mean(values)), "random_best": min(values)}
-    name = min(mappings, key=lambda name: starts[name])
-    return Round(starts[name], -1, name, mappings[name].astype(np.int64)), mappings, starts
+    known = []
+    for name, node_of in mappings.items():
+        value, rank = value_of.ranked(node_of)
+        known.append(Round(rank, value, -1, name, node_of.astype(np.int64)))
+    starts = {one.name: one.value for one in known} | {"random": float(np.mean(values))}
+    return sorted(known, key=lambda one: one.rank), mappings, starts
 
 
 def _search(
     arrays: SearchArrays,
     value_of: Measure,
-    mappings: dict[str, NDArray[np.int32]],
+    known: list[Round],
     clock: Clock,
     rounds: int | None,
     seed: int,
-) -> list[Round]:
-    """Return what all rounds found: the best known mappings take turns with random ones first."""
-    numbers: Iterator[int] = iter(range(rounds)) if rounds is not None else count()
-    known = sorted(mappings, key=lambda name: value_of(mappings[name]))[:KNOWN]
-    names = [name for one in known for name in ("search", one)]
+) -> tuple[Round, int]:
+    """Return the best of all, and the rounds that came to their end.
 
-    def work(stopped: Callable[[], bool]) -> list[Round]:
-        found = []
-        for number in numbers:
-            name = names[number] if number < len(names) else "search"
-            start = mappings.get(name)
-            found.append(run_round(arrays, value_of, number, name, start, clock, stopped, seed))
-            if rounds is None:  # else all rounds are run, so that a seed decides all
-                clock.reached |= found[-1].value <= clock.enough
-            if clock.over(stopped):
-                break
-        return found
+    Rounds begin in generations, so that what they begin from does not depend on which thread was
+    the faster. The starts take turns with random mappings first, and then the best so far.
+    """
+    best, first, ended, number = known, known[:KNOWN], 0, 0
+    while rounds is None or number < rounds:
+        last = number + GENERATION if rounds is None else min(rounds, number + GENERATION)
+        begun = [_begun(one, first, best) for one in range(number, last)]
 
-    return [one for several in run_all([work] * processors()) for one in several]
+        def work(one: int, start: Round | None) -> Callable[[Callable[[], bool]], Round]:
+            name, node_of = ("search", None) if start is None else (start.name, start.node_of)
+            return lambda stopped: run_round(
+                arrays, value_of, one, name, node_of, clock, stopped, seed
+            )
+
+        found = run_all([work(*each) for each in begun])
+        ended += sum(one.finished for one in found)
+        best = _distinct([*best, *found])[:KNOWN]
+        number = last
+        if best[0].value <= clock.enough or len(found) < len(begun) or clock.over(lambda: False):
+            break
+    return best[0], ended
+
+
+def _begun(number: int, first: list[Round], best: list[Round]) -> tuple[int, Round | None]:
+    """Return a round's number, and what it begins from: nothing, every other time."""
+    turn = number // 2
+    if number % 2 == 0:
+        return number, None
+    return number, first[turn] if turn < len(first) else best[turn % len(best)]
+
+
+def _distinct(found: list[Round]) -> list[Round]:
+    """Return mappings in their order, the best first, one of each rank."""
+    by_rank: dict[tuple[float, ...], Round] = {}
+    for one in found:
+        by_rank.setdefault(one.rank, one)
+    return [by_rank[rank] for rank in sorted(by_rank)]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from netloom.mapping.search_arrays import search_arrays
+from netloom.mapping.symmetries import images
 from netloom.routing import DimensionOrder
 from netloom.topology import mesh
 from netloom.workload import process_graph
@@ -22,11 +23,22 @@ if TYPE_CHECKING:
     from netloom.mapping.objectives import Measure
     from netloom.mapping.search_arrays import SearchArrays
 
-MOVES, MOST_MOVES, FEW_JOINED = 15_000, 20_000_000, 16
-"""Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined
-to more than so many others, which makes moves slow. They double now and then."""
+MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
+"""Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined to
+more than so many others, which makes moves slow."""
 
-DOUBLING = 8
+AIMED_SHARE, MOST_AIMED, FEW_MET = 1 / 2, 3_000_000, 16
+"""Moves of an aimed stage, as a share of the first's, and at most; fewer where tasks are joined to
+more than so many others. They follow paths, and so take longer."""
+
+SHORT = 1 / 4
+"""Share of these moves in every other round: many short ones find what a few long ones miss, and
+the other way round."""
+
+ATTEMPTS = 4
+"""Times that a long round from nowhere brings together what communicates."""
+
+DOUBLING = 32
 """Rounds after which moves double."""
 
 SLICES = 24
@@ -36,45 +48,72 @@ FRESH, AGAIN, AIMED = (0.3, 0.005), (0.03, 0.001), (0.3, 0.0005)
 """First and last temperature, in the cost of a mean task: of a random mapping that is to bring
 together what communicates, of a good one, and of one that is to do what is asked."""
 
-AIMED_SHARE = 1 / 6
-"""Moves of an aimed stage, as a share of the first's: they follow paths, and so take longer."""
+AIMED_AGAIN = 0.03, 0.01
+"""First temperatures of long and short rounds, if a good mapping is to become better still."""
+
+ASIDE = 0.97
+"""Share of the highest load from which on a channel is one of the busiest."""
+
+IMAGES, MANY_TASKS = 64, 1024
+"""Images of a mapping that are measured, of the network turned or reflected; an eighth of these for
+programs of more tasks."""
 
 TRIES = 300
 """Swaps in a row that may fail, where an objective is only approached by annealing."""
 
+POLISHING = 20_000
+"""Swaps that are tried in order when a round is over, for each of two aims."""
+
+SAME = 1e-9
+"""Relative difference of loads that is none."""
+
 LEAST_SHARE = 1.0
 """Of hop-bytes in the cost of an aimed annealing: short paths load all channels less."""
-
-FILLED = 1e-300
-"""A steepness that counts for nothing, and yet has loads filled in."""
 
 
 @dataclass
 class Clock:
-    """When a search is over.
+    """When a search is over: by the processor time of its threads, whatever else a machine does.
 
     Attributes
     ----------
-    ends
-        Of the time, as ``time.monotonic`` has it.
+    seconds
+        Processor time that all rounds together may take.
     enough
         A value that cannot be made better.
+    spent
+        Processor time of each round so far.
     """
 
-    ends: float
+    seconds: float
     enough: float
-    reached: bool = False
+    spent: dict[int, float] = field(default_factory=dict)
     interrupted: bool = False
 
     def over(self, stopped: Callable[[], bool]) -> bool:
-        """Whether to stop: the time is up, the bound is met, or Ctrl-C was pressed."""
+        """Whether to stop: the time is up, or Ctrl-C was pressed."""
         self.interrupted |= stopped()
-        return self.reached or self.interrupted or time.monotonic() >= self.ends
+        return self.interrupted or sum([*self.spent.values()]) >= self.seconds
 
 
 class Round(NamedTuple):
-    """What a round found: its value, number and start, the node of each task, and if it ended."""
+    """What a round found.
 
+    Attributes
+    ----------
+    rank
+        The objective, hop-bytes and path contention: what rounds are compared by.
+    value
+        Of the objective.
+    number, name
+        Of the round, and of the mapping that it started from.
+    node_of
+        int64[num_tasks].
+    finished
+        Whether it came to its end.
+    """
+
+    rank: tuple[float, ...]
     value: float
     number: int
     name: str
@@ -88,8 +127,10 @@ def warm_up() -> None:
     nodes = np.arange(2, dtype=np.int32)
     arrays = search_arrays(app, topology, DimensionOrder(), app.bytes, nodes, 1)
     rng = np.random.default_rng(0)
-    for _ in _annealed(arrays, _state(arrays, nodes, rng), True, 0.0, AIMED, 0, rng):  # noqa: FBT003
-        break
+    held = _held(arrays, nodes, rng)
+    for aimed in (False, True):
+        next(_annealed(arrays, held, Stage(aimed, AIMED, 0, ASIDE, light=True), 0.0, rng))
+        _polish(arrays, held, 1, aimed=aimed)
 
 
 def run_round(
@@ -97,7 +138,7 @@ def run_round(
     value_of: Measure,
     number: int,
     name: str,
-    start: NDArray[np.int32] | None,
+    start: NDArray[np.integer] | None,
     clock: Clock,
     stopped: Callable[[], bool],
     seed: int,
@@ -105,30 +146,98 @@ def run_round(
     """Return the best mapping of one round of annealing: from a start, or from nowhere.
 
     From nowhere, tasks that communicate are first brought together (hop-bytes), whatever the
-    objective; then it is the objective's turn.
+    objective; then it is the objective's turn. At last swaps are tried in order, as long as one
+    makes the busiest channels or the hops less.
     """
+    began = thread_time()
+
+    def over() -> bool:
+        clock.spent[number] = thread_time() - began
+        return clock.over(stopped)
+
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
-    state = _state(arrays, start, rng)
-    aims = value_of.objective.single != "hop-bytes"
-    joined = max(1.0, len(arrays.graph.others) / arrays.num_tasks / FEW_JOINED)
-    moves = int(min(MOVES * arrays.num_tasks, MOST_MOVES) / joined) * 2 ** (number // DOUBLING)
-    stages = [(False, FRESH if start is None else AGAIN)] if start is None or not aims else []
-    stages += [(True, AIMED)] if aims else []
-    best = Round(np.inf, number, name, state.node_of[: arrays.num_tasks].copy(), finished=False)
-    for aimed, heat in stages:
-        share = value_of.objective.shares.get("hop-bytes", 0.0)
-        tried = int(moves * AIMED_SHARE) if aimed else moves
-        for _ in _annealed(arrays, state, aimed, share, heat, tried, rng):
-            best = _better(best, value_of, state.node_of[: arrays.num_tasks])
-            if clock.over(stopped) or best.value <= clock.enough:
+    single, tasks = value_of.objective.single, arrays.num_tasks
+    share = value_of.objective.shares.get("hop-bytes", 0.0)
+    best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
+    aims, nearest, fewest = single != "hop-bytes", start, np.inf
+
+    def known(node_of: NDArray[np.integer]) -> Round:
+        one = _better(best._replace(rank=(np.inf,)), value_of, node_of.astype(np.int64))
+        return _turned(arrays, value_of, one, rng) if aims else one
+
+    if start is not None:
+        best = known(start)
+        nearest = best.node_of
+    for stage in _stages(arrays, number, fresh=start is None, aims=aims):
+        held = _held(arrays, nearest if stage.aimed else start, rng)
+        for _ in _annealed(arrays, held, stage, share, rng):
+            best = _better(best, value_of, held.node_of[:tasks])
+            if over() or best.value <= clock.enough:
                 return best
+        if aims and not stage.aimed:
+            gathered = known(held.node_of[:tasks])
+            best = min(best, gathered, key=lambda one: one.rank)
+            if gathered.rank[1] < fewest:  # hop-bytes
+                nearest, fewest = gathered.node_of, gathered.rank[1]
+    best = _turned(arrays, value_of, best, rng) if aims else best
+    if single in ("hop-bytes", "max-channel-load"):
+        held = _held(arrays, best.node_of, rng)
+        _polish(arrays, held, POLISHING, aimed=aims)
+        best = _better(best, value_of, held.node_of[:tasks])
     if {"path-contention", "saturation"} & set(value_of.objective.shares):
-        best = _tried(arrays, value_of, best, clock, stopped, rng)
+        best = _tried(arrays, value_of, best, over, rng)
+    over()
     return best._replace(finished=True)
 
 
-class _State(NamedTuple):
-    """A mapping while it is annealed: nodes and places of items, items at places, and loads."""
+class Stage(NamedTuple):
+    """A stage of a round.
+
+    Attributes
+    ----------
+    aimed
+        At what is asked; otherwise at bringing together what communicates.
+    heat
+        First and last temperature, in the cost of a mean task.
+    moves
+        How many.
+    aside
+        As ``search_kernel.anneal`` has it.
+    light
+        Whether what matters little is left out; see ``search_arrays.light_graph``.
+    """
+
+    aimed: bool
+    heat: tuple[float, float]
+    moves: int
+    aside: float
+    light: bool
+
+
+def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> Iterator[Stage]:
+    """Yield the stages of a round; two long ones and two short ones take turns.
+
+    From nowhere, a long one brings together several times what communicates: the best of these is
+    what the aimed stage begins with.
+    """
+    turn = number // 2
+    short, aside = turn % 2, ASIDE if turn // 2 % 2 == 0 else 0.0
+    most = MOVES * arrays.num_tasks * 2 ** (number // DOUBLING) * (SHORT if short else 1)
+    light = fresh or short > 0
+    joined = len((arrays.light if light else arrays.graph).others) / arrays.num_tasks
+    if fresh or not aims:
+        moves = int(min(most, MOST_MOVES) / max(1.0, joined / FEW_JOINED))
+        heat = FRESH if fresh else AGAIN
+        for _ in range(ATTEMPTS if fresh and aims and not short else 1):
+            yield Stage(aimed=False, heat=heat, moves=moves, aside=0.0, light=light)
+    if aims:
+        moves = int(min(most * AIMED_SHARE, MOST_AIMED) / max(1.0, joined / FEW_MET))
+        heat = AIMED if fresh else (AIMED_AGAIN[short], AIMED[1])
+        yield Stage(aimed=True, heat=heat, moves=moves, aside=aside, light=light)
+
+
+class Held(NamedTuple):
+    """A mapping while it is annealed; see ``search_kernel``."""
 
     node_of: NDArray[np.int64]
     place_of: NDArray[np.int64]
@@ -136,18 +245,27 @@ class _State(NamedTuple):
     loads: NDArray[np.float64]
 
 
-def _state(
-    arrays: SearchArrays, start: NDArray[np.int32] | None, rng: np.random.Generator
-) -> _State:
+def _held(
+    arrays: SearchArrays, start: NDArray[np.integer] | None, rng: np.random.Generator
+) -> Held:
     if start is None:
         place_of = rng.permutation(len(arrays.place_node))
     else:
         place_of = places_of(start, arrays.place_node)
     node_of = arrays.place_node[place_of]
-    return _State(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
+    return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
 
-def places_of(start: NDArray[np.int32], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
+def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
+    """Return the working space of a thread's kernels; see ``search_kernel``."""
+    channels = arrays.num_channels
+    return (
+        np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
+        np.zeros(1, np.int64), np.zeros(len(arrays.place_node), np.int64), np.zeros(channels),
+    )  # fmt: skip
+
+
+def places_of(start: NDArray[np.integer], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each item: of tasks on their nodes, and of what is left over after."""
     by_node = np.argsort(place_node, kind="stable")
     order = np.argsort(start, kind="stable")
@@ -161,60 +279,90 @@ def places_of(start: NDArray[np.int32], place_node: NDArray[np.int64]) -> NDArra
 
 def _annealed(
     arrays: SearchArrays,
-    state: _State,
-    aimed: bool,  # noqa: FBT001  # one of two kinds of stage
+    held: Held,
+    stage: Stage,
     hop_share: float,
-    heat: tuple[float, float],
-    moves: int,
     rng: np.random.Generator,
 ) -> Iterator[None]:
     """Anneal a mapping part by part, from the first temperature to the last."""
-    from netloom.mapping.search_kernel import anneal, fill
+    from netloom.mapping.search_kernel import anneal, cost, fill, gather
 
-    net, graph = tuple(arrays.net), tuple(arrays.graph)
-    fill(net, graph, state.node_of, state.loads, (1.0, FILLED, 1.0))
-    if not state.loads.any():  # what sends is together, and there is no cost to set temperatures by
+    net, work, tasks = tuple(arrays.net), room(arrays), arrays.num_tasks
+    graph = tuple(arrays.light if stage.light else arrays.graph)
+    base = arrays.base if stage.light else np.zeros(arrays.num_channels)
+    fill(net, graph, base, tuple(held), work)
+    total = float((held.loads - base).sum())
+    if not total > 0:  # what sends is together, and there is no cost to set temperatures by
         yield
         return
-    total, most = float(state.loads.sum()), float(state.loads.max())
-    terms = (1.0, 0.0, 1.0)
-    if aimed:
-        terms = max(hop_share, LEAST_SHARE) / total, 1.0 - hop_share, most
-    unit = fill(net, graph, state.node_of, state.loads, terms) / arrays.num_tasks
-    edges = np.geomspace(heat[0] * unit, heat[1] * unit, SLICES + 1)
+    linear = max(hop_share, LEAST_SHARE) / total
+    terms = linear, 1.0 - hop_share, float(held.loads.max())
+    unit = (cost(held.loads, terms) if stage.aimed else total) / tasks
+    edges = np.geomspace(stage.heat[0] * unit, stage.heat[1] * unit, SLICES + 1)
+    moves = stage.moves // SLICES
     for first, last in pairwise(edges):
-        anneal(
-            net, graph, arrays.num_tasks, state.node_of, state.place_of, state.item_at, arrays.near,
-            state.loads, terms, first, last, moves // SLICES, rng,
-        )  # fmt: skip
+        part = net, graph, arrays.partners, tasks, tuple(held), arrays.near
+        if stage.aimed:  # the highest load is the unit, however low it has come
+            terms = linear, 1.0 - hop_share, float(held.loads.max()) or 1.0
+            anneal(*part, terms, first, last, moves, stage.aside, work, rng)
+        else:
+            gather(*part, first, last, moves, rng)
         yield
+
+
+def _polish(arrays: SearchArrays, held: Held, tries: int, *, aimed: bool) -> None:
+    """Try swaps in order: for the busiest channels, and then for hops if these do not suffer."""
+    from netloom.mapping.search_kernel import fill, relieve, shorten
+
+    net, graph, work = tuple(arrays.net), tuple(arrays.graph), room(arrays)
+    state = tuple(held)
+    fill(net, graph, np.zeros(arrays.num_channels), state, work)
+    if aimed:
+        relieve(net, graph, state, tries, work)
+    lid = float(held.loads.max()) * (1 + SAME) if aimed else np.inf
+    shorten(net, graph, arrays.num_tasks, state, lid, tries, work)
 
 
 def _better(best: Round, value_of: Measure, node_of: NDArray[np.int64]) -> Round:
     """Return the round with this mapping, if it is better than the best so far."""
-    value = value_of(node_of)
-    return best._replace(value=value, node_of=node_of.copy()) if value < best.value else best
+    value, rank = value_of.ranked(node_of)
+    if rank < best.rank:
+        return best._replace(rank=rank, value=value, node_of=node_of.copy())
+    return best
+
+
+def _turned(
+    arrays: SearchArrays, value_of: Measure, best: Round, rng: np.random.Generator
+) -> Round:
+    """Return the best image of a round's mapping: the network turned or reflected onto itself."""
+    turned, allowed = best, np.zeros(value_of.topology.num_nodes, np.bool_)
+    allowed[arrays.place_node] = True
+    most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
+    for image in images(value_of.topology, most, rng):
+        node_of = image[best.node_of]
+        if allowed[node_of].all():
+            turned = _better(turned, value_of, node_of)
+    return turned
 
 
 def _tried(
     arrays: SearchArrays,
     value_of: Measure,
     best: Round,
-    clock: Clock,
-    stopped: Callable[[], bool],
+    over: Callable[[], bool],
     rng: np.random.Generator,
 ) -> Round:
     """Return a mapping made better by swaps of two places, each measured exactly."""
-    place_of = places_of(best.node_of.astype(np.int32), arrays.place_node)
+    place_of = places_of(best.node_of, arrays.place_node)
     tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
-    while tried < tries and not clock.over(stopped):
+    while tried < tries and not over():
         one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))
         place_of[[one, other]] = place_of[[other, one]]
         node_of = arrays.place_node[place_of[: arrays.num_tasks]]
-        value = value_of(node_of)
-        tried = 0 if value < best.value else tried + 1
-        if value <= best.value:
-            best = best._replace(value=value, node_of=node_of)
+        value, rank = value_of.ranked(node_of)
+        tried = 0 if rank < best.rank else tried + 1
+        if rank <= best.rank:
+            best = best._replace(rank=rank, value=value, node_of=node_of)
         else:
             place_of[[one, other]] = place_of[[other, one]]
     return best

@@ -6,8 +6,8 @@ import warnings
 from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from time import thread_time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -45,8 +45,8 @@ from netloom.verbs.found_mapping import (
     FIGURES,
     ProgramMapping,
     SimulatedMappings,
-    mapping_verdict,
 )
+from netloom.verbs.mapping_verdict import mapping_verdict, paired
 from netloom.verbs.network_question import refuse
 from netloom.verbs.programs import find_network, read_program
 from netloom.verbs.question import MOST, MOST_SEED, InstanceOf, Question, ask
@@ -55,13 +55,17 @@ from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from netloom.mapping.layout_parts import Layout
     from netloom.mapping.objectives import Measure
     from netloom.verbs.analysis import Analysis
+    from netloom.verbs.simulation import Simulation
+
+PAIRS = 5
+"""Runs of both mappings that are simulated, each pair with a seed of its own."""
 
 SAME = ("app", "on", "messages", "parts", "failed_channels", "failed_nodes", "routing", "weight",
         "tasks_per_node", "seed")  # fmt: skip
@@ -86,14 +90,16 @@ class MappingQuestion(Question):
     layout
         A mapping made for this kind of program, by name, instead of a search.
     seconds, rounds
-        When the search ends: after so much time, or after so many rounds of annealing, however
-        long they take. With rounds the answer depends on nothing but the question.
+        When the search ends: after so much processor time, of all threads together, or after so
+        many rounds of annealing, however long they take. A loaded machine takes longer, and finds
+        as much. With rounds the answer depends on nothing but the question.
     routes
         Whether to choose routes for the mapping as well, where the machine lets each packet follow
         one that its source chose; a layout with routes of its own keeps these.
     simulate, load
-        Whether to simulate the program before and after, flit by flit, and at which offered load;
-        by default what the busiest channel can just carry afterwards.
+        Whether to simulate the program before and after, flit by flit, with several seeds, and at
+        which offered load; by default what the busiest channel can just carry afterwards. The
+        verdict is then that of the simulation.
     seed
         Of all that is left to chance.
     """
@@ -126,6 +132,28 @@ class MappingQuestion(Question):
     seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
+class SearchGround(NamedTuple):
+    """What is known before a search begins.
+
+    Attributes
+    ----------
+    num_tasks, tasks_per_node
+        Tasks, and most of a node.
+    nodes
+        int32[], the nodes that may be used.
+    layout
+        The mapping that was asked for instead of a search; None otherwise.
+    hosts
+        The host names that the network's file gives its nodes; None if it gives none.
+    """
+
+    num_tasks: int
+    tasks_per_node: int
+    nodes: NDArray[np.int32]
+    layout: Layout | None
+    hosts: Sequence[str] | None
+
+
 @dataclass(frozen=True, eq=False)
 class _Task:
     """A question, with what it names."""
@@ -153,7 +181,11 @@ class _Task:
 
 
 def find_mapping(
-    app: str | ProcessGraph, on: str | Topology | Machine, **options: Any
+    app: str | ProcessGraph,
+    on: str | Topology | Machine,
+    *,
+    check: Callable[[SearchGround], None] | None = None,
+    **options: Any,
 ) -> ProgramMapping:
     """Find a mapping of a program onto a network that contends little, and say what it bought.
 
@@ -165,6 +197,9 @@ def find_mapping(
     ----------
     app, on
         The program and the network; see ``MappingQuestion``, as for all other options.
+    check
+        Called before the search with what is known by then; refuses, by an InputError, what could
+        not be done with the mapping afterwards, such as writing it in a certain format.
 
     Raises
     ------
@@ -180,6 +215,10 @@ def find_mapping(
     question = ask(MappingQuestion, {"app": app, "on": on, **options})
     task = _task(question)
     layout = None if question.layout is None else _layout(task, question.layout)
+    if check is not None:
+        per_node = question.tasks_per_node
+        hosts = task.network.node_labels or None
+        check(SearchGround(task.graph.num_tasks, per_node, task.nodes, layout, hosts))
     routes = None if layout is None else _own_routes(task, layout)
     if question.routes and routes is None and _moving(task, task.identity).any():
         _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search
@@ -207,7 +246,7 @@ def find_mapping(
         after=after,
         starts=starts,
         simulated=simulated,
-        verdict=mapping_verdict(found, before, after),
+        verdict=mapping_verdict(found, before, after, simulated),
         provenance=provenance_of(question, "find_mapping", task.network),
     )
 
@@ -309,7 +348,7 @@ def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> J
 
 def _laid_out(task: _Task, layout: Layout, routes: SourceRoutes | None) -> FoundMapping:
     """Return a layout as if it had been found."""
-    question, began, value_of = task.question, monotonic(), task.value_of
+    question, began, value_of = task.question, thread_time(), task.value_of
     nodes, per_node = task.nodes, question.tasks_per_node
     drawn = list(random_starts(task.graph.num_tasks, nodes, per_node, question.seed))
     values = [value_of(node_of) for node_of in drawn]
@@ -329,7 +368,7 @@ def _laid_out(task: _Task, layout: Layout, routes: SourceRoutes | None) -> Found
         mappings=mappings,
         found_by=layout.name,
         rounds=0,
-        seconds=monotonic() - began,
+        seconds=thread_time() - began,
         interrupted=False,
     )
 
@@ -409,24 +448,40 @@ def _simulated(
     after: Analysis | None,
     routes: SourceRoutes | None,
 ) -> SimulatedMappings:
-    """Simulate identity and the result at the same load; what cannot run says why."""
+    """Simulate identity and the result at the same load, in pairs of runs with the same seed.
+
+    What cannot run says why.
+    """
     if before is None or after is None:
         which = "before" if before is None else "after"
         return SimulatedMappings(None, None, None, f"nothing crosses the network {which}")
+    if routes is None and np.array_equal(found.node_of, found.mappings["identity"]):
+        return SimulatedMappings(None, None, None, "ranks stay in order: nothing to compare")
     load = task.question.load or _common_load(before, after)
-    answer = SimulatedMappings(load, None, None, None)
-    mappings = ("before", found.mappings["identity"], None), ("after", found.node_of, routes)
-    for when, node_of, own in mappings:
-        try:
-            with warnings.catch_warnings():  # that much is offered on purpose
-                warnings.simplefilter("ignore", UserWarning)
-                run = simulate(**_same(task, node_of, own), load=load)
-        except InputError as error:  # such as routes that can deadlock
-            return replace(answer, note=f"{when}: {error}")
-        answer = replace(answer, before=run) if when == "before" else replace(answer, after=run)
-        if run.interrupted:
-            return replace(answer, note=f"{when}: interrupted")
-    return answer
+    mappings = {"before": (found.mappings["identity"], None), "after": (found.node_of, routes)}
+    runs: dict[str, list[Simulation]] = {"before": [], "after": []}
+    for number in range(PAIRS):
+        for when, (node_of, own) in mappings.items():
+            asked = _same(task, node_of, own) | {"seed": task.question.seed + number}
+            try:
+                with warnings.catch_warnings():  # that much is offered on purpose
+                    warnings.simplefilter("ignore", UserWarning)
+                    run = simulate(**asked, load=load)
+            except InputError as error:  # such as routes that can deadlock
+                return _simulations(load, runs, f"{when}: {error}")
+            runs[when].append(run)
+            if run.interrupted:
+                return _simulations(load, runs, f"{when}: interrupted")
+    return _simulations(load, runs, None)
+
+
+def _simulations(
+    load: float, runs: dict[str, list[Simulation]], note: str | None
+) -> SimulatedMappings:
+    """Return what was simulated: the runs of the question's seed, and all pairs compared."""
+    before, after = (next(iter(runs[when]), None) for when in ("before", "after"))
+    compared = None if note else paired(runs["before"], runs["after"])
+    return SimulatedMappings(load, before, after, note, compared)
 
 
 def _common_load(before: Analysis, after: Analysis) -> float:

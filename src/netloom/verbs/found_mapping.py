@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from netloom.routing.layered import layers
+from netloom.verbs.mapping_verdict import worst_share
 from netloom.verbs.numbers import plainly
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from netloom.routing import Routing, SourceRoutes
     from netloom.topology import Topology
     from netloom.verbs.analysis import Analysis
+    from netloom.verbs.mapping_verdict import MappingVerdict, PairedRuns
     from netloom.verbs.simulation import Simulation
     from netloom.workload import ProcessGraph
 
@@ -34,36 +36,6 @@ FIGURES = (
 )
 """By which mappings are compared; see ``analysis.figures``."""
 
-CLOSE = 1e-9
-"""Relative difference of two values of an objective that is none."""
-
-LESS = {
-    "max-channel-load": "The busiest channel carries {share:.3g} of what it does under identity",
-    "hop-bytes": "All traffic together takes {share:.3g} of the hops that it does under identity",
-    "path-contention": "The path that meets most others meets {after}, {before} under identity",
-    "saturation": "The worst node can offer {times:.3g} times what it can under identity",
-}
-"""What a smaller value of an objective means."""
-
-LEAST = {
-    "max-channel-load": "no mapping can make that less than {bound:.3g}",
-    "hop-bytes": "no mapping can make that less than {bound:.3g}",
-    "path-contention": "no mapping can make that less than {least:.0f}",
-    "saturation": "no mapping can make that more than {most:.3g}",
-}
-"""What a lower bound of an objective means."""
-
-
-class MappingVerdict(NamedTuple):
-    """Whether the mapping helps.
-
-    ``kind`` is ``bound`` (nothing can be better), ``better`` (than identity) or ``none`` (nothing
-    better than identity was found).
-    """
-
-    kind: Literal["bound", "better", "none"]
-    sentence: str
-
 
 @dataclass(frozen=True, eq=False)
 class SimulatedMappings:
@@ -74,35 +46,36 @@ class SimulatedMappings:
     load
         Offered traffic of the average sending node, flits/node/cycle; None where nothing ran.
     before, after
-        What came of it; None where it was not run to its end.
+        What came of it, with the seed of the question; None where it was not run to its end.
     note
         Why it was not.
+    compared
+        All pairs of runs; None where there are none.
     """
 
     load: float | None
     before: Simulation | None
     after: Simulation | None
     note: str | None
+    compared: PairedRuns | None = None
 
     def worst_shares(self) -> tuple[float | None, float | None]:
         """Return how much of what it offers the worst node gets accepted, before and after."""
-        return _worst_share(self.before), _worst_share(self.after)
+        before, after = (
+            None if run is None else worst_share(run) for run in (self.before, self.after)
+        )
+        return before, after
 
     @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of both runs as plain data."""
         before, after = (
-            None if run is None else run.point.row() | {"worst_node_share": _worst_share(run)}
+            None if run is None else run.point.row() | {"worst_node_share": worst_share(run)}
             for run in (self.before, self.after)
         )
-        return {"load": self.load, "before": before, "after": after, "note": self.note}
-
-
-def _worst_share(simulation: Simulation | None) -> float | None:
-    if simulation is None:
-        return None
-    run, rate = simulation.point.run, simulation.network.traffic.rate
-    return float(run.accepted_worst_node / (run.load * rate[run.worst_node]))
+        compared = None if self.compared is None else self.compared.to_dict()
+        known = {"load": self.load, "before": before, "after": after}
+        return known | {"compared": compared, "note": self.note}
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +145,11 @@ class ProgramMapping:
     def bound(self) -> float:
         """Below which no mapping comes; 0 where nothing better is known."""
         return self.found.bound
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether ranks stay in order: nothing better was found, by the objective or its ties."""
+        return bool((self.found.node_of == self.found.mappings["identity"]).all())
 
     @cached_property
     def virtual_channels(self) -> int | None:
@@ -256,6 +234,7 @@ class ProgramMapping:
             "after": None if self.after is None else self.after.to_dict(),
             "starts": self.starts,
             "layout": self.promise(),
+            "unchanged": self.unchanged,
             "own_routes": self.routes is not None,
             "virtual_channels": self.virtual_channels,
             "simulated": None if self.simulated is None else self.simulated.to_dict(),
@@ -289,64 +268,3 @@ class ProgramMapping:
             f"{found.found_by}; seed {self.provenance.seed}, netloom {self.provenance.version}>\n"
             f"{self.verdict.sentence}"
         )
-
-
-def mapping_verdict(
-    found: FoundMapping, before: Analysis | None, after: Analysis | None
-) -> MappingVerdict:
-    """Return whether a mapping helps, beside the least that any can reach.
-
-    Parameters
-    ----------
-    found
-        The mapping.
-    before, after
-        Analyses of identity and of the mapping, which name what a path meets.
-    """
-    first, value, bound = found.starts["identity"], found.value, found.bound
-    at_bound = value <= bound * (1 + CLOSE)
-    if value >= first * (1 - CLOSE):
-        return _no_help(found.objective, first, value, bound)
-    if value == 0 and after is None:
-        return MappingVerdict("bound", "Nothing is left that crosses the network.")
-    named = found.objective if found.objective in LESS else None
-    most_met = [
-        0 if each is None else int(each.mapped.contention.path_contention.max())
-        for each in (before, after)
-    ]
-    known = {
-        "share": value / first,
-        "times": first / value if value else float("inf"),
-        "before": most_met[0],
-        "after": most_met[1],
-        "bound": bound / first,
-        "least": bound // 1,
-        "most": first / bound if bound else float("inf"),
-    }
-    said = LESS.get(named or "", "The objective is {share:.3g} of what it is under identity")
-    if at_bound:
-        end = "that is the bound: no mapping can do better"
-    elif bound > 0:
-        end = LEAST.get(named or "", LEAST["hop-bytes"])
-    else:
-        end = "how low a mapping can come is not known"
-    sentence = f"{said.format(**known)}; {end.format(**known)}."
-    return MappingVerdict("bound" if at_bound else "better", sentence)
-
-
-def _no_help(objective: str, first: float, value: float, bound: float) -> MappingVerdict:
-    """Say that identity is as good, or better."""
-    if bound == 0 < first:
-        near = "how low a mapping can come is not known"
-    elif first <= bound * (1 + CLOSE):
-        near = f"identity is at the bound of {objective}, below which no mapping is"
-    elif first <= 2 * bound:
-        near = f"identity is within {100 * (first / bound - 1):.3g} % of the bound"
-    else:
-        near = f"no mapping can be below {bound / first:.3g} of identity"
-    if value > first * (1 + CLOSE):
-        said = f"Identity is better: {objective} is {value / first:.3g} times what it is there"
-        return MappingVerdict("none", f"{said}; {near}.")
-    if first <= bound * (1 + CLOSE):
-        return MappingVerdict("bound", f"Nothing helps: {near}.")
-    return MappingVerdict("none", f"Nothing better than identity was found: {near}.")
