@@ -232,7 +232,7 @@ def test_an_order(netloom, tmp_path):
         ("ring:4 --on torus:4 --method best", "method: found 'best'"),
         ("ring:4 --on torus:4 --send-clocks -1", "send_clocks: found -1"),
         ("ring:4 --on torus:4 --order nowhere", "nowhere: found no such file"),
-        ("ring:4 --on torus:4 --gantt gantt.pdf", "gantt.pdf: found suffix '.pdf'"),
+        ("ring:4 --on torus:4 --gantt gantt.gif", "gantt.gif: found suffix '.gif'"),
         ("ring:4 --on torus:4 --map README.md/m.svg", "README.md/m.svg: found"),
         ("ring:4 --on torus:4 --out README.md/p.json", "README.md/p.json: found a place that"),
         ("ring:4 --on torus:4 --out docs", "docs: found a folder; expected a file"),

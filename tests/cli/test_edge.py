@@ -25,8 +25,9 @@ def run(shell, tmp_path, **environment):
     }
     command = ["bash", "-c", f"set -o pipefail; {shell}"]
     return subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, env=settings, check=False
-    )
+        command, capture_output=True, cwd=tmp_path, env=settings, check=False,
+        encoding=environment.get("PYTHONIOENCODING", "utf-8"),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

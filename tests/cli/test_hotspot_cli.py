@@ -152,7 +152,7 @@ def test_critical_queues(netloom, tmp_path):
         ("--wait-buffer 0", "wait_buffer: found 0"),
         ("--steps 0", "steps: found 0"),
         ("--replications 0", "replications: found 0"),
-        ("--plot stages.pdf", "stages.pdf: found suffix '.pdf'"),
+        ("--plot stages.gif", "stages.gif: found suffix '.gif'"),
         ("--plot README.md/x.svg", "README.md/x.svg: found"),
         ("critical-queue --queue 3", "queue: found --queue with critical-queue"),
         ("critical-queue --wait-buffer 3", "wait_buffer: found --wait-buffer with critical-queue"),

@@ -167,7 +167,7 @@ def test_what_was_interrupted_ends_with_130(netloom, monkeypatch):
         ("torus-broadcast --k 1", "k: found 1; expected"),
         ("torus-broadcast --rate=-0.1", "rate: found -0.1; expected numbers of at least 0"),
         ("torus-broadcast --on mesh:8x8", "on: found mesh:8x8; expected a torus"),
-        ("torus-broadcast --plot curve.pdf", "curve.pdf: found suffix '.pdf'"),
+        ("torus-broadcast --plot curve.gif", "curve.gif: found suffix '.gif'"),
         ("torus-broadcast --contexts 2", "No such option: --contexts"),
         ("locality --nodes 1", "nodes: found 1; expected at least 4"),
         ("locality --contexts 9", "contexts: found 9; expected at most the 4"),

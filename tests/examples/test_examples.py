@@ -29,7 +29,7 @@ SAYS = {
         "The busiest channel carries 0.",
         "mpirun -np 64 --hostfile HOSTS --rankfile ranks.txt ./program",
         "'promised_channel_load': 2, 'measured_channel_load': 2",
-        "better than identity",
+        "than identity was found: ranks stay in order",
     ],
     "04_shared_counter.py": ["waiting  14 steps, 14 unhindered", "Falls behind", "Keeps up"],
 }

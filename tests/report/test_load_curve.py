@@ -70,9 +70,11 @@ def test_a_picture_that_cannot_be_written_is_refused_before_any_work(tmp_path, m
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.svg").mkdir()
     assert check_picture(tmp_path / "new" / "deep" / "x.svg").name == "x.svg"
-    for path in ("file/x.svg", "file/deep/x.svg", "folder.svg"):
+    for path in ("file/x.svg", "file/deep/x.svg"):
         with pytest.raises(InputError, match="a place that cannot be written"):
             check_picture(tmp_path / path)
+    with pytest.raises(InputError, match="found a folder; expected a file"):
+        check_picture(tmp_path / "folder.svg")
     monkeypatch.setattr("netloom.report.save.access", lambda *_: False)
     with pytest.raises(InputError, match="Permission denied"):
         check_picture(tmp_path / "x.svg")
@@ -88,6 +90,6 @@ def test_it_is_written_in_every_format(tmp_path, suffix):
 def test_plans_and_folders_are_refused_where_nothing_can_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     assert check_writable(tmp_path / "new" / "plan.json") == tmp_path / "new" / "plan.json"
-    assert check_writable(tmp_path) == tmp_path
+    assert check_writable(tmp_path, folder=True) == tmp_path
     with pytest.raises(InputError, match="Not a directory"):
         check_writable(tmp_path / "file" / "plan.json")

@@ -21,5 +21,5 @@ def test_routes_come_back_from_their_file(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     net = torus(4, 3)
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="found a folder"):
         write_routes(net, source_routes(net, [[0, 1]]), tmp_path)

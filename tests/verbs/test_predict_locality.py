@@ -179,7 +179,7 @@ def test_a_million_nodes_and_a_curve():
         ({"dimensions": 2, "on": "torus:8x8"}, "dimensions: found 2 as well as on"),
         ({"dimensions": 0}, "dimensions: found 0; expected a whole number from 1 to 28"),
         ({"on": "mesh:8x8"}, "on: found mesh:8x8; expected a torus"),
-        ({"on": "omega:16"}, "on: found omega:16; expected a torus"),
+        ({"on": "omega:16"}, "omega:16: found memory modules and switches"),
         ({"contexts": 5}, "contexts: found 5; expected at most the 4 of Alewife's processor, or"),
         ({"contexts": 0}, "contexts: found 0; expected a number from 1 to 1e+09"),
         ({"network_speed": 0}, "network_speed: found 0"),

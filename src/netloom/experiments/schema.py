@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
     --------
     >>> found = schema()
     >>> found["$defs"]["analyze"]["properties"]["tasks_per_node"]["anyOf"][0]
-    {'minimum': 1, 'type': 'integer'}
+    {'maximum': 268435456, 'minimum': 1, 'type': 'integer'}
     """
     forms: dict[str, Any] = {"range": RANGE}
     shared: dict[str, Any] = {}

@@ -119,6 +119,7 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> from netloom.topology import mesh
     >>> file = Path(mkdtemp()) / "routes.txt"

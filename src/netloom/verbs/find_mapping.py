@@ -55,7 +55,7 @@ from netloom.verbs.simulate import simulate
 from netloom.workload import ProcessGraph  # noqa: TC001
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
