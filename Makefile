@@ -7,17 +7,21 @@ READY := $(VENV)/ready
 .PHONY: demo test attack wheel browser lint docs bench clean
 
 demo: $(READY)
+	@mkdir -p out
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
 	  --on torus:8x8 --plot out/lammps-64-torus.png
 	@echo
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
 	  --on mesh:8x8 --plot out/lammps-64-mesh.png
 	@echo
-	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
-	  --on mesh:8x8 --engine worm --plot out/lammps-64-loop.png
+	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --seconds 3 --rankfile out/ranks.txt \
+	  --save-mapping out/better.json --plot out/lammps-64-mapped.png
 	@echo
-	@$(BIN)/netloom run examples/torus-vs-mesh.toml --store out/torus-vs-mesh.sqlite > out/torus-vs-mesh.txt
-	@$(BIN)/netloom report out/torus-vs-mesh.sqlite -o out/torus-vs-mesh.html
+	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
+	  --on mesh:8x8 --engine worm --plot out/lammps-64-before.png
+	@echo
+	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
+	  --on mesh:8x8 --engine worm --mapping out/better.json --plot out/lammps-64-after.png
 
 # all processors; the tests of one file stay together
 test: lint wheel
