@@ -14,7 +14,7 @@ demo: $(READY)
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
 	  --on mesh:8x8 --plot out/lammps-64-mesh.png
 	@echo
-	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --seconds 3 --rankfile out/ranks.txt \
+	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --rounds 4 --rankfile out/ranks.txt \
 	  --save-mapping out/better.json --plot out/lammps-64-mapped.png
 	@echo
 	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
