@@ -55,6 +55,7 @@ docs: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
 	$(BIN)/python benchmarks/network.py
+	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/combining.py
 	$(BIN)/python benchmarks/models.py

@@ -76,7 +76,8 @@ def _how(result: ProgramMapping) -> str:
     began = "a random mapping" if found.found_by == "search" else NAMES.get(
         found.found_by, found.found_by
     ).removesuffix(" (before)")  # fmt: skip
-    effort = f"{found.seconds:.2g} s of processor time, {counted(found.rounds, 'round')}"
+    rounds = counted(found.rounds, "round") if found.rounds else "less than a whole round"
+    effort = f"{found.seconds:.2g} s of processor time, {rounds}"
     return f"{ended} {effort}, from {began}"
 
 

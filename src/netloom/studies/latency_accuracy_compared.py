@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.models.channel_accuracy import KINDS, ONE_VC, PARTS, Band, kind_of
+from netloom.models.channel_accuracy import KINDS, PARTS, Band, kind_of
 from netloom.models.channel_queueing import predict_channels
 from netloom.studies.latency_accuracy_simulated import asked
 from netloom.verbs.predict_latency import predicted_network
@@ -105,21 +105,6 @@ def bands(table: pl.DataFrame) -> dict[str, Any]:
             low = most
         saturation = _rounded(band_of(of.filter(figure="saturation")["error"]))
         found[kind] = {"saturation": saturation, "latency": latencies}
-    return found
-
-
-def bands_beside(table: pl.DataFrame) -> dict[str, Any]:
-    """Return the errors of saturations by what was drawn, and of regular traffic."""
-    import polars as pl
-
-    found = {}
-    saturations = table.filter(figure="saturation")
-    few = saturations.filter(pl.col("few_targets"), pl.col("kind") != ONE_VC)
-    found["few targets"] = _rounded(band_of(few["error"]))
-    classes = saturations.filter(pl.col("one_vc_a_class"))
-    found["one VC a class"] = _rounded(band_of(classes["error"]))
-    for (name,), of in saturations.group_by("drawn", maintain_order=True):
-        found[str(name)] = _rounded(band_of(of["error"]))
     return found
 
 
