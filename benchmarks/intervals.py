@@ -37,7 +37,7 @@ LONG_SEEDS, LONG_CYCLES = 8, 400_000
 
 def true_mean(question: dict) -> tuple[float, float]:
     """Return the mean latency of long runs, and the standard error of it."""
-    from netloom.verbs import simulate
+    from netloom import simulate
 
     means = [
         simulate(**question, cycles=LONG_CYCLES, seed=10_000 + seed).packet_latency
@@ -48,7 +48,7 @@ def true_mean(question: dict) -> tuple[float, float]:
 
 def covered(question: dict, truth: float, seeds: int, cycles: int | None) -> tuple:
     """Return how many intervals hold the truth, the mean half-width and length of the runs."""
-    from netloom.verbs import simulate
+    from netloom import simulate
 
     asked = (simulate(**question, cycles=cycles, seed=seed) for seed in range(1, seeds + 1))
     kept_up = [found.point.run.measured for found in asked if found.stable]

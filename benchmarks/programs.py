@@ -84,7 +84,7 @@ def twin(cycles: int = 2000) -> tuple[float, float]:
 
 def loops(spec: str, app: str, engine: str, **options) -> tuple[float, int]:
     """CPU seconds and flit-hops of a closed loop."""
-    from netloom.verbs import simulate_loop
+    from netloom import simulate_loop
 
     start = time.process_time()
     found = simulate_loop(spec, app=app, applied=0.25, engine=engine, **options)

@@ -26,9 +26,9 @@ LONG_CYCLES, LONG_SEEDS = 400_000, 4
 
 def growth(on: str, load: float) -> float:
     """Return the late growth of the backlog in long runs, over the traffic offered."""
-    from netloom.verbs.question import ask
-    from netloom.verbs.simulate_question import SimulateQuestion
-    from netloom.verbs.simulated_network import prepare
+    from netloom.questions.base import ask
+    from netloom.questions.simulate.load.fields import SimulateQuestion
+    from netloom.questions.simulate.network import prepare
 
     grown, offered = 0.0, 0.0
     for seed in range(10_000, 10_000 + LONG_SEEDS):
@@ -44,7 +44,7 @@ def growth(on: str, load: float) -> float:
 
 def main() -> None:
     """Print the table."""
-    from netloom.verbs import simulate
+    from netloom import simulate
 
     warnings.simplefilter("ignore")
     seeds, start = int(sys.argv[1]) if len(sys.argv) > 1 else 40, time.process_time()

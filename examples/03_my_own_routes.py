@@ -1,8 +1,8 @@
 """Routes of one's own: two messages that meet whichever dimension is first, and routed apart."""
 
+from netloom import analyze
 from netloom.routing import DimensionOrder, find_deadlock, source_routes
 from netloom.topology import mesh
-from netloom.verbs import analyze
 from netloom.workload import process_graph
 
 network = mesh(2, 3)

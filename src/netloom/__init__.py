@@ -18,54 +18,60 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
-    from netloom.verbs import analyze as analyze
-    from netloom.verbs import compile_phases as compile_phases
-    from netloom.verbs import find_critical_queue as find_critical_queue
-    from netloom.verbs import find_mapping as find_mapping
-    from netloom.verbs import find_saturation as find_saturation
-    from netloom.verbs import predict_latency as predict_latency
-    from netloom.verbs import predict_locality as predict_locality
-    from netloom.verbs import predict_torus_broadcast as predict_torus_broadcast
-    from netloom.verbs import predict_wiring as predict_wiring
-    from netloom.verbs import replay as replay
-    from netloom.verbs import run_plan as run_plan
-    from netloom.verbs import simulate as simulate
-    from netloom.verbs import simulate_broadcast as simulate_broadcast
-    from netloom.verbs import simulate_hot_spots as simulate_hot_spots
-    from netloom.verbs import simulate_loop as simulate_loop
-    from netloom.verbs import simulate_pattern as simulate_pattern
-    from netloom.verbs import simulate_transactions as simulate_transactions
-    from netloom.verbs import verify_plan as verify_plan
-    from netloom.verbs.frames import to_pandas as to_pandas
+    from netloom.questions.analyze.question import analyze as analyze
+    from netloom.questions.compile.plans import run_plan as run_plan
+    from netloom.questions.compile.plans import verify_plan as verify_plan
+    from netloom.questions.compile.question import compile_phases as compile_phases
+    from netloom.questions.frames import to_pandas as to_pandas
+    from netloom.questions.hotspot.question import find_critical_queue as find_critical_queue
+    from netloom.questions.hotspot.question import simulate_hot_spots as simulate_hot_spots
+    from netloom.questions.map.question import find_mapping as find_mapping
+    from netloom.questions.predict.latency.question import predict_latency as predict_latency
+    from netloom.questions.predict.locality.question import predict_locality as predict_locality
+    from netloom.questions.predict.torus_broadcast.question import (
+        predict_torus_broadcast as predict_torus_broadcast,
+    )
+    from netloom.questions.predict.wiring.question import predict_wiring as predict_wiring
+    from netloom.questions.simulate.broadcast.question import (
+        simulate_broadcast as simulate_broadcast,
+    )
+    from netloom.questions.simulate.load.question import find_saturation as find_saturation
+    from netloom.questions.simulate.load.question import simulate as simulate
+    from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
+    from netloom.questions.simulate.pattern.question import simulate_pattern as simulate_pattern
+    from netloom.questions.simulate.trace.question import replay as replay
+    from netloom.questions.simulate.transactions.question import (
+        simulate_transactions as simulate_transactions,
+    )
     from netloom.workload import process_graph as process_graph
     from netloom.workload import read as read
     from netloom.workload import write as write
 
 _FACE = {
-    "analyze": "netloom.verbs",
-    "compile_phases": "netloom.verbs",
-    "find_critical_queue": "netloom.verbs",
-    "find_mapping": "netloom.verbs",
-    "find_saturation": "netloom.verbs",
+    "analyze": "netloom.questions.analyze.question",
+    "compile_phases": "netloom.questions.compile.question",
+    "find_critical_queue": "netloom.questions.hotspot.question",
+    "find_mapping": "netloom.questions.map.question",
+    "find_saturation": "netloom.questions.simulate.load.question",
     "machine": "netloom.machines",
-    "predict_latency": "netloom.verbs",
-    "predict_locality": "netloom.verbs",
-    "predict_torus_broadcast": "netloom.verbs",
-    "predict_wiring": "netloom.verbs",
+    "predict_latency": "netloom.questions.predict.latency.question",
+    "predict_locality": "netloom.questions.predict.locality.question",
+    "predict_torus_broadcast": "netloom.questions.predict.torus_broadcast.question",
+    "predict_wiring": "netloom.questions.predict.wiring.question",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
-    "run_plan": "netloom.verbs",
-    "simulate": "netloom.verbs",
-    "replay": "netloom.verbs",
+    "run_plan": "netloom.questions.compile.plans",
+    "simulate": "netloom.questions.simulate.load.question",
+    "replay": "netloom.questions.simulate.trace.question",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
-    "simulate_broadcast": "netloom.verbs",
-    "simulate_hot_spots": "netloom.verbs",
-    "simulate_loop": "netloom.verbs",
-    "simulate_pattern": "netloom.verbs",
-    "simulate_transactions": "netloom.verbs",
-    "to_pandas": "netloom.verbs.frames",
-    "verify_plan": "netloom.verbs",
+    "simulate_broadcast": "netloom.questions.simulate.broadcast.question",
+    "simulate_hot_spots": "netloom.questions.hotspot.question",
+    "simulate_loop": "netloom.questions.simulate.loop.question",
+    "simulate_pattern": "netloom.questions.simulate.pattern.question",
+    "simulate_transactions": "netloom.questions.simulate.transactions.question",
+    "to_pandas": "netloom.questions.frames",
+    "verify_plan": "netloom.questions.compile.plans",
     "write": "netloom.workload",
 }
 

@@ -10,7 +10,7 @@ import pytest
 from netloom.cli import main
 from netloom.cli.compile import compile_
 from netloom.phases.runtime import run_programs
-from netloom.verbs.compile_phases import CompileQuestion
+from netloom.questions.compile.question import CompileQuestion
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"
 
@@ -163,7 +163,7 @@ def test_programs_that_do_not_deliver_are_exit_code_1(netloom, tmp_path, monkeyp
     path = tmp_path / "plan.json"
     netloom(SMALL, f"--out {path}")
     change(path, lambda data: data["programs"][5]["phases"][0]["streams"][0][0].update(words=7))
-    plans = import_module("netloom.verbs.plans")
+    plans = import_module("netloom.questions.compile.plans")
     monkeypatch.setattr(
         plans, "run_programs", lambda programs, plan, **_: run_programs(programs, plan, workers=1)
     )
@@ -175,7 +175,7 @@ def test_programs_that_do_not_deliver_are_exit_code_1(netloom, tmp_path, monkeyp
 
 
 def test_a_plan_of_the_compiler_that_does_not_verify_is_exit_code_1(netloom, monkeypatch):
-    module = import_module("netloom.verbs.compile_phases")
+    module = import_module("netloom.questions.compile.question")
     whole = module.partition
 
     def wrong(given, network, capacity, **options):
@@ -194,7 +194,7 @@ def test_interrupted_simulation(netloom, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("netloom.verbs.compile_phases"), "execute", stopped)
+    monkeypatch.setattr(import_module("netloom.questions.compile.question"), "execute", stopped)
     code, out, _ = netloom(SMALL, "--execute")
     assert code == 130
     assert "interrupted: what was finished by then" in out

@@ -104,7 +104,7 @@ def test_requests_that_wait_and_places_are_said(netloom):
 
 
 def test_what_was_interrupted_is_not_called_answered(netloom, monkeypatch):
-    monkeypatch.setattr("netloom.verbs.hot_spots.run_all", cut_short)
+    monkeypatch.setattr("netloom.questions.hotspot.question.run_all", cut_short)
     code, out, _ = netloom(f"hotspot {SMALL}")
     assert code == 130
     assert "not all of them answered" in out

@@ -151,7 +151,7 @@ def test_mistakes_are_one_line_and_exit_code_2(netloom, tmp_path, arguments, wro
 
 
 def test_ctrl_c_keeps_the_best(netloom, monkeypatch):
-    verb = import_module("netloom.verbs.find_mapping")
+    verb = import_module("netloom.questions.map.question")
     search = verb.search
     monkeypatch.setattr(
         verb, "search", lambda *a, **kw: replace(search(*a, **kw), interrupted=True)
@@ -178,7 +178,7 @@ def no_search(monkeypatch):
     def search(*_, **__):
         raise AssertionError("searched before all files were checked")
 
-    monkeypatch.setattr(import_module("netloom.verbs.find_mapping"), "search", search)
+    monkeypatch.setattr(import_module("netloom.questions.map.question"), "search", search)
 
 
 @pytest.mark.usefixtures("no_search")

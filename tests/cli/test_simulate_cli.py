@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from netloom import verbs
+import netloom as nl
 from netloom.cli import main
 from netloom.cli.show import number
 from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP, _verdict
@@ -154,9 +154,9 @@ def test_a_doubtful_answer_is_not_green(simulate):
                             "--most-cycles", "3000")  # fmt: skip
     assert code == 0
     assert "precision not reached: " in " ".join(out.split())
-    found = verbs.simulate("mesh:4x4", load=0.1, precision=1e-4, most_cycles=3000)
+    found = nl.simulate("mesh:4x4", load=0.1, precision=1e-4, most_cycles=3000)
     assert _verdict(found).style == DOUBTFUL
-    assert _verdict(verbs.simulate("mesh:4x4", load=0.1)).style == KEPT_UP
+    assert _verdict(nl.simulate("mesh:4x4", load=0.1)).style == KEPT_UP
 
 
 def test_the_figures_are_shown_even_if_drawing_fails(simulate, monkeypatch, tmp_path):

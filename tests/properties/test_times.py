@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from netloom import verbs
+import netloom as nl
 from netloom.errors import InputError
 from netloom.machines import machine, machine_names
 from netloom.workload.node_costs import NodeCosts
@@ -66,7 +66,7 @@ def test_a_trace_takes_its_bytes_over_the_bandwidth(folder, data, name, flit_byt
             {"id": np.arange(len(sizes)), "source": source, "target": target, "bytes": sizes}
         ).write_csv(path)
     engine = {"engine": "worm"} if worm else {"packet_flits": 32}
-    found = verbs.replay(on, trace=path, flit_bytes=flit_bytes, **engine).to_dict()
+    found = nl.replay(on, trace=path, flit_bytes=flit_bytes, **engine).to_dict()
     least = least_us(on, sizes, source, target)
     assert found["finish_us"] >= found["ideal_finish_us"] * (1 - 1e-12)
     assert found["finish_us"] >= least * (1 - 1e-12)
@@ -92,7 +92,7 @@ def test_a_trace_read_with_other_flits_is_timed_with_them(tmp_path):
         for given_so in (
             {"trace": trace}, {"trace": path, "flit_bytes": flit_bytes},
         ):  # fmt: skip
-            found = verbs.replay(on, **given_so, engine="worm").to_dict()
+            found = nl.replay(on, **given_so, engine="worm").to_dict()
             assert found["finish_us"] == pytest.approx(1.28, rel=0.01)
             assert found["finish_us"] >= 1.28
 
@@ -100,7 +100,7 @@ def test_a_trace_read_with_other_flits_is_timed_with_them(tmp_path):
 def test_flits_of_a_table_of_flits_have_the_bytes_that_are_said(tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("id,source,target,flits\na,0,1,1000\n")
-    found = verbs.replay("tpu-v4:4x4x4", trace=path, flit_bytes=32, engine="worm").to_dict()
+    found = nl.replay("tpu-v4:4x4x4", trace=path, flit_bytes=32, engine="worm").to_dict()
     assert found["finish_us"] == pytest.approx(1000 * 32 / 50_000, rel=0.01)
 
 
@@ -110,7 +110,7 @@ def test_what_analysis_says_takes_its_bytes_over_the_bandwidth(data, name):
     on = machine(SMALL[name])
     sizes, source, target = sent(data.draw)
     graph = process_graph(NODES, source, target, bytes=sizes)
-    answer = verbs.analyze(graph, on, random_mappings=0)
+    answer = nl.analyze(graph, on, random_mappings=0)
     neck = answer.to_dict()["bottleneck"]
     for what, load in (("channel", neck["channel_weight"]), ("node", neck["node_weight"])):
         assert neck[f"{what}_busy_us"] >= load / on.bandwidth_bytes_per_us * (1 - 1e-12)
@@ -137,7 +137,7 @@ def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes)
     if flit_bytes is not None:
         cycle = flit_bytes / on.bandwidth_bytes_per_us
         costs = NodeCosts(20, 256, 30, 0.05, cycle, flit_bytes=flit_bytes)
-    found = verbs.simulate_pattern(
+    found = nl.simulate_pattern(
         on, pattern=pattern, message_bytes=size, think_us=0, costs=costs, loops=3
     )
     data, point = found.to_dict(), found.points[0]
@@ -151,17 +151,17 @@ def test_patterns_take_their_bytes_over_the_bandwidth(pattern, size, flit_bytes)
 def test_costs_below_the_bandwidth_are_refused():
     costs = NodeCosts(0, 256, 12.8, 0.01, 0.01)
     with pytest.raises(InputError, match=r"costs: found 0.01 µs a byte, where a channel takes 0"):
-        verbs.simulate_pattern("symult2010:4x4", costs=costs)
+        nl.simulate_pattern("symult2010:4x4", costs=costs)
 
 
 def test_a_cycle_is_a_flit_over_the_bandwidth_wherever_one_is_said():
     on = machine("iwarp:4x4")
     answers = [
-        verbs.simulate(on, load=0.1, cycles=200),
-        verbs.find_saturation(on, most_cycles=500),
-        verbs.simulate_loop(on, app="ring:16", applied=0.1, loops=2, skip=0),
-        verbs.simulate_transactions(on, app="ring:16", batch_cycles=300),
-        verbs.simulate_broadcast(on, rate=0.002, cycles=500),
+        nl.simulate(on, load=0.1, cycles=200),
+        nl.find_saturation(on, most_cycles=500),
+        nl.simulate_loop(on, app="ring:16", applied=0.1, loops=2, skip=0),
+        nl.simulate_transactions(on, app="ring:16", batch_cycles=300),
+        nl.simulate_broadcast(on, rate=0.002, cycles=500),
     ]
     for answer in answers:
         data = answer.to_dict()

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from netloom.verbs import replay
+from netloom import replay
 from netloom.workload.trace_files import read_trace
 from netloom.workload.traces_kernel import remaining_chains
 

@@ -7,7 +7,7 @@ dimension order, within a row first, half-way ties forward, means over all chann
 
 import pytest
 
-from netloom.verbs import analyze
+from netloom import analyze
 
 
 @pytest.mark.parametrize(

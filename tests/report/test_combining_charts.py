@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom import verbs
+import netloom as nl
 from netloom.report import chart_of
 
 SMALL = {"pes": 64, "hot_spots": 4, "steps": 300}
@@ -16,11 +16,11 @@ def values(chart):
 
 
 ANSWERS = {
-    "replications": lambda: verbs.simulate_hot_spots(**SMALL, queue=3, replications=3),
-    "rates": lambda: verbs.simulate_hot_spots(**SMALL, rate="0.1:0.8:0.1"),
-    "no combining": lambda: verbs.simulate_hot_spots(**SMALL, rate=[0.1, 0.6], combining="none"),
-    "no requests": lambda: verbs.simulate_hot_spots(**SMALL, rate=0),
-    "critical": lambda: verbs.find_critical_queue(**SMALL, rate=[0.1, 0.2], replications=3),
+    "replications": lambda: nl.simulate_hot_spots(**SMALL, queue=3, replications=3),
+    "rates": lambda: nl.simulate_hot_spots(**SMALL, rate="0.1:0.8:0.1"),
+    "no combining": lambda: nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.6], combining="none"),
+    "no requests": lambda: nl.simulate_hot_spots(**SMALL, rate=0),
+    "critical": lambda: nl.find_critical_queue(**SMALL, rate=[0.1, 0.2], replications=3),
 }
 
 
@@ -37,7 +37,7 @@ def test_every_answer_has_a_picture(answer, tmp_path):
 
 
 def test_stages_are_drawn_with_the_range_over_replications():
-    found = verbs.simulate_hot_spots(**SMALL, replications=3)
+    found = nl.simulate_hot_spots(**SMALL, replications=3)
     shown = values(chart_of(found))
     means = np.array([run.queue_mean[5] for run in found.point.runs])
     for value in (means.mean(), means.min(), means.max()):
@@ -46,7 +46,7 @@ def test_stages_are_drawn_with_the_range_over_replications():
 
 
 def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
-    drawn = chart_of(verbs.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])).to_dict()
+    drawn = chart_of(nl.simulate_hot_spots(**SMALL, rate=[0.1, 0.2])).to_dict()
     rows = [row for table in drawn["datasets"].values() for row in table if "where" in row]
     places = {(row["kind"], row["where"]) for row in rows}
     assert ("requests", "PEs") in places
@@ -57,6 +57,6 @@ def test_only_requests_start_at_the_elements_and_only_replies_at_the_modules():
 
 def test_where_it_falls_behind_is_marked():
     slow = {"hot_spots": 1, "assign": 1.0, "rate": [0.01, 0.2, 0.4], "combining": "none"}
-    drawn = chart_of(verbs.simulate_hot_spots(64, **slow)).to_dict()
+    drawn = chart_of(nl.simulate_hot_spots(64, **slow)).to_dict()
     assert "falls behind" in json.dumps(drawn)
     assert [{"rate": 0.2}] in drawn["datasets"].values()

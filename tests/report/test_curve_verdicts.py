@@ -5,14 +5,14 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from netloom import simulate
+from netloom.questions.recorded import record
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_kinds import AXES
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_pairs import compare_pair
 from netloom.report.page.curve_verdicts import common_load, curve_numbers, curve_sentences
 from netloom.report.page.curves import Curve, CurveGroup, find_curves
-from netloom.verbs import simulate
-from netloom.verbs.recorded import record
 
 COLUMNS = {
     "load": float, "latency": float, "low": float, "high": float, "accepted": float,

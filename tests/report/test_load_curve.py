@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from netloom import find_saturation, simulate
 from netloom.errors import InputError
 from netloom.report import chart_of, save_chart
 from netloom.report.save import check_picture, check_writable
-from netloom.verbs import find_saturation, simulate
 
 QUICK = {"cycles": 1000}
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from netloom import find_mapping
 from netloom.report import chart_of
-from netloom.verbs import find_mapping
 
 ASKED = {
     "search": {"app": "binary-tree:15", "on": "mesh:4x4", "rounds": 1},

@@ -10,9 +10,13 @@ import typer
 from scipy.stats import t as student
 from typer.testing import CliRunner
 
+from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.cli.report import report as report_command
 from netloom.errors import InputError
 from netloom.experiments.results import Refused
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom.questions.predict.torus_broadcast.question import SIMULATED
+from netloom.questions.recorded import Recorded, record
 from netloom.report.colours import DARK_LOAD_COLOURS
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
@@ -23,12 +27,8 @@ from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 from netloom.report.page.words import number
-from netloom.verbs import predict_torus_broadcast, simulate, simulate_broadcast
-from netloom.verbs.predict_torus_broadcast import SIMULATED
-from netloom.verbs.recorded import Recorded, record
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
+from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
-from tests.verbs.small_answers import ANSWERS, there_and_back
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from netloom import verbs
+import netloom as nl
+from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report import phases as charts
 from netloom.report.phases import phase_map
-from netloom.verbs.recorded import record
 
 
 def rows_of(chart, field):
@@ -30,7 +30,7 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", list(ASKED))
 def test_every_answer_has_pictures(asked, tmp_path):
-    found = verbs.compile_phases(**ASKED[asked])
+    found = nl.compile_phases(**ASKED[asked])
     for name, chart in (("gantt", chart_of(found)), ("map", phase_map(record(found)))):
         title = json.dumps(chart.to_dict()["title"])
         assert found.plan.topology.name in title
@@ -40,7 +40,7 @@ def test_every_answer_has_pictures(asked, tmp_path):
 
 
 def test_bars_stand_where_the_timetable_has_them():
-    found = verbs.compile_phases(**ASKED["streaming"], schedule="timetable")
+    found = nl.compile_phases(**ASKED["streaming"], schedule="timetable")
     bars = rows_of(chart_of(found), "way")
     assert len(bars) == 240
     before = np.cumsum(found.timetable.makespan) - found.timetable.makespan
@@ -57,7 +57,7 @@ def test_bars_stand_where_the_timetable_has_them():
 
 
 def test_what_a_processor_has_open_at_once_lies_side_by_side():
-    found = verbs.compile_phases(**ASKED["streaming"])
+    found = nl.compile_phases(**ASKED["streaming"])
     bars = rows_of(chart_of(found), "way")
     assert max(bar["lane"] for bar in bars) > 0
     for one in bars:
@@ -67,7 +67,7 @@ def test_what_a_processor_has_open_at_once_lies_side_by_side():
 
 
 def test_processors_that_do_one_thing_at_a_time_show_both_ends():
-    found = verbs.compile_phases(**ASKED["one way"], schedule="timetable")
+    found = nl.compile_phases(**ASKED["one way"], schedule="timetable")
     bars = rows_of(chart_of(found), "way")
     assert len(bars) == 480
     assert [bar["way"] for bar in bars].count("receives") == 240
@@ -76,7 +76,7 @@ def test_processors_that_do_one_thing_at_a_time_show_both_ends():
 
 
 def test_few_connections_have_a_row_each():
-    found = verbs.compile_phases(**ASKED["few"])
+    found = nl.compile_phases(**ASKED["few"])
     bars = rows_of(chart_of(found), "way")
     assert sorted(bar["row"] for bar in bars) == sorted(
         found.plan.connections.describe(each) for each in range(16)
@@ -88,7 +88,7 @@ def test_large_charts_show_a_part_and_say_which(monkeypatch):
     monkeypatch.setattr(charts, "MOST_BARS", 150)
     monkeypatch.setattr(charts, "MOST_ROWS", 5)
     monkeypatch.setattr(charts, "MOST_CHANNELS", 150)
-    found = verbs.compile_phases(**ASKED["streaming"])
+    found = nl.compile_phases(**ASKED["streaming"])
     chart = chart_of(found)
     held = np.bincount(found.plan.phase)
     shown = int((np.cumsum(held) <= 150).sum())
@@ -104,7 +104,7 @@ def test_large_charts_show_a_part_and_say_which(monkeypatch):
 
 
 def test_a_map_has_the_words_of_every_channel_in_every_phase():
-    found = verbs.compile_phases(**ASKED["few"])
+    found = nl.compile_phases(**ASKED["few"])
     chart = phase_map(record(found)).to_dict()
     loads = [sorted(row["load"] for row in table) for table in chart["datasets"].values()]
     used = found.plan.routes.channels
@@ -120,7 +120,7 @@ def test_a_map_has_the_words_of_every_channel_in_every_phase():
 def test_the_gantt_chart_says_what_its_bars_are():
     said = {}
     for asked in ("few", "streaming", "one way"):
-        chart = chart_of(verbs.compile_phases(**ASKED[asked])).to_dict()
+        chart = chart_of(nl.compile_phases(**ASKED[asked])).to_dict()
         said[asked] = " ".join(chart["title"]["subtitle"])
     assert "bar: a connection; grey: context switches of 528 clocks" in said["few"]
     assert "bar: a connection, at the node that sends; grey" in said["streaming"]

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from netloom import verbs
+import netloom as nl
 from netloom.report import chart_of
 
 SHORT = {"simulate": True, "cycles": 3000}
@@ -17,19 +17,19 @@ def values(chart):
 
 
 ANSWERS = {
-    "torus:8x8": lambda: verbs.predict_torus_broadcast(rate="0:auto:5"),
-    "torus:4x4": lambda: verbs.predict_torus_broadcast(4, broadcast=0.1, rate="0:auto:3", **SHORT),
-    "torus:8x4": lambda: verbs.predict_torus_broadcast(on="torus:8x4", rate=0.004),
-    "torus:3x3": lambda: verbs.predict_torus_broadcast(3, rate=[0.5, 0.6]),
-    "torus:4x4x4": lambda: verbs.predict_torus_broadcast(4, dimensions=3, rate=0.9),
-    "mesh:8x8": lambda: verbs.predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:5", **SHORT),
-    "mesh:4x4": lambda: verbs.predict_latency("mesh:4x4", offered=0.1),
-    "mesh:4x2": lambda: verbs.predict_latency("mesh:4x2", offered=[0.9, 1]),
-    "hypercube:5": lambda: verbs.predict_latency("hypercube:5", offered="0:0.4:0.2"),
-    "1,000 nodes": lambda: verbs.predict_locality(1000, contexts=2),
-    "1,000,000 nodes": lambda: verbs.predict_locality("10:1000000:x10", distance=3),
-    "lammps-64.mtx on torus:8x8": lambda: verbs.predict_locality(on="torus:8x8", **LAMMPS),
-    "A mesh against a hypercube": verbs.predict_wiring,
+    "torus:8x8": lambda: nl.predict_torus_broadcast(rate="0:auto:5"),
+    "torus:4x4": lambda: nl.predict_torus_broadcast(4, broadcast=0.1, rate="0:auto:3", **SHORT),
+    "torus:8x4": lambda: nl.predict_torus_broadcast(on="torus:8x4", rate=0.004),
+    "torus:3x3": lambda: nl.predict_torus_broadcast(3, rate=[0.5, 0.6]),
+    "torus:4x4x4": lambda: nl.predict_torus_broadcast(4, dimensions=3, rate=0.9),
+    "mesh:8x8": lambda: nl.predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:5", **SHORT),
+    "mesh:4x4": lambda: nl.predict_latency("mesh:4x4", offered=0.1),
+    "mesh:4x2": lambda: nl.predict_latency("mesh:4x2", offered=[0.9, 1]),
+    "hypercube:5": lambda: nl.predict_latency("hypercube:5", offered="0:0.4:0.2"),
+    "1,000 nodes": lambda: nl.predict_locality(1000, contexts=2),
+    "1,000,000 nodes": lambda: nl.predict_locality("10:1000000:x10", distance=3),
+    "lammps-64.mtx on torus:8x8": lambda: nl.predict_locality(on="torus:8x8", **LAMMPS),
+    "A mesh against a hypercube": nl.predict_wiring,
 }
 
 
@@ -46,7 +46,7 @@ def test_every_answer_has_a_picture(named, tmp_path):
 
 
 def test_the_time_of_a_message_is_the_sum_of_its_parts():
-    found = verbs.predict_torus_broadcast(rate=0.004, startup_cycles=20)
+    found = nl.predict_torus_broadcast(rate=0.004, startup_cycles=20)
     tables = chart_of(found).to_dict()["datasets"].values()
     parts = [row["cycles"] for table in tables for row in table if "where" in row]
     assert len(parts) == 3
@@ -67,14 +67,14 @@ def test_the_model_and_the_simulation_are_drawn_together():
 
 
 def test_a_curve_that_shoots_up_leaves_the_rest_to_be_seen():
-    found = verbs.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
+    found = nl.predict_torus_broadcast(16, message_flits=64, vcs=5, broadcast=0.04)
     assert found.table()["latency"].max() > 10 * found.found.zero_load_latency
     text = json.dumps(chart_of(found).to_dict())
     assert f'"domain": [0, {1.05 * (6 * found.found.zero_load_latency)}]' in text
 
 
 def test_channels_are_those_of_the_highest_load_that_they_carry():
-    found = verbs.predict_latency("mesh:8x8", **LAMMPS, offered="0.1:0.5:0.1")
+    found = nl.predict_latency("mesh:8x8", **LAMMPS, offered="0.1:0.5:0.1")
     drawn = chart_of(found).to_dict()
     loads = [row["load"] for table in drawn["datasets"].values() for row in table if "load" in row]
     assert max(loads) == pytest.approx(found.channels().filter(offered=0.3)["utilisation"].max())
@@ -91,7 +91,7 @@ def test_shares_of_held_channels_add_up():
 
 
 def test_the_time_between_transactions_is_the_sum_of_its_parts():
-    found = verbs.predict_locality(1000)
+    found = nl.predict_locality(1000)
     drawn = chart_of(found).to_dict()
     rows = [row for table in drawn["datasets"].values() for row in table if "part" in row]
     for mapping, cycles in found.table().select("mapping", "inter_transaction_cycles").rows():

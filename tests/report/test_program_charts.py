@@ -3,22 +3,22 @@ import json
 import numpy as np
 import pytest
 
-from netloom import verbs
+import netloom as nl
 from netloom.errors import InputError
 from netloom.report import chart_of, save_table
 from netloom.report.network import network_chart
 from netloom.topology import mesh, without
 
 ANSWERS = {
-    "loop": lambda: verbs.simulate_loop(
+    "loop": lambda: nl.simulate_loop(
         "mesh:3x3", app="transpose:3", applied=[0.1, 0.6], engine="worm", loops=5
     ),
-    "transactions": lambda: verbs.simulate_transactions("torus:3x3", app="torus:3x3"),
-    "trace": lambda: verbs.replay("torus:4x4x4", trace="examples/halo.csv", engine="worm"),
-    "broadcast": lambda: verbs.simulate_broadcast(
+    "transactions": lambda: nl.simulate_transactions("torus:3x3", app="torus:3x3"),
+    "trace": lambda: nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="worm"),
+    "broadcast": lambda: nl.simulate_broadcast(
         "torus:3x3", rate=[0.002, 0.004], cycles=3000, packet_flits=4
     ),
-    "pattern": lambda: verbs.simulate_pattern(
+    "pattern": lambda: nl.simulate_pattern(
         "symult2010:3x3", message_bytes=[100, 600], think_us=[0, 500], loops=3
     ),
 }

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from netloom import analyze
 from netloom.errors import InputError
 from netloom.report import chart_of, save_chart
 from netloom.report.network import MOST_DRAWN, network_chart
 from netloom.topology import hypercube, mesh, topology
-from netloom.verbs import analyze
 
 
 def drawn(net, load=None):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from netloom import find_saturation, predict_latency
 from netloom.models.channel_accuracy import KINDS, KNEE, PARTS, errors, latency_band, provenance
 from netloom.routing import virtual_channel_routing
 from netloom.studies import latency_accuracy, latency_accuracy_draws
@@ -11,7 +12,6 @@ from netloom.studies.latency_accuracy_compared import band_of, bands, compare
 from netloom.studies.latency_accuracy_simulated import simulated
 from netloom.studies.running import run_study
 from netloom.topology import topology
-from netloom.verbs import find_saturation, predict_latency
 
 SMALL = {
     "part": "first", "on": "mesh:4", "router": "single-cycle", "switching": "wormhole", "vcs": 2,

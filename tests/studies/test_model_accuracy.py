@@ -9,12 +9,12 @@ import pytest
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.models.locality_node import message_curve
+from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.report.model_accuracy import figures
 from netloom.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus
 from netloom.studies.model_accuracy_figures import figure_tables
 from netloom.studies.model_accuracy_kept import simulate_all
 from netloom.studies.running import Goal, run_study
-from netloom.verbs.broadcast import simulate_broadcast
 
 TORUS = {
     "part": "torus-broadcast", "radix": 4, "flits": 16, "vcs": 3, "broadcast": 0.04,

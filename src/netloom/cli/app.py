@@ -95,7 +95,7 @@ def analyze(
     check_files(plot, (save_mapping, rankfile))
     check_rank_file(rankfile_format, hosts)
     with compilation_announced():
-        from netloom.verbs import analyze as ask
+        from netloom.questions.analyze.question import analyze as ask
 
         result = ask(
             app,

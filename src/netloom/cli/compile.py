@@ -18,7 +18,7 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from netloom.verbs import CompiledPhases
+    from netloom.questions.compile.answer import CompiledPhases
 
 EPILOG = (
     "Examples: netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute; "
@@ -97,7 +97,7 @@ def _compile(pattern: str, given: dict[str, Any], *, as_json: bool) -> None:
     if given.pop("one_way", False):
         given["both_ways"] = False
     with compilation_announced(), _verified():
-        from netloom.verbs import compile_phases
+        from netloom.questions.compile.question import compile_phases
 
         result = compile_phases(pattern, **given)
     _answer(result, files, as_json=as_json)
@@ -126,7 +126,7 @@ def _on_plan(what: str, plan: Path | None, given: dict[str, Any], *, as_json: bo
         option = f"--{next(iter(given)).rstrip('_').replace('_', '-')}"
         raise InputError(f"compile {what}", option, "a plan file, and at most --json")
     with compilation_announced(), _verified(plan if as_json else None):
-        from netloom.verbs import run_plan, verify_plan
+        from netloom.questions.compile.plans import run_plan, verify_plan
 
         result: Any = verify_plan(plan) if what == "verify" else run_plan(plan)
     if as_json:
@@ -168,16 +168,16 @@ def _answer(result: "CompiledPhases", files: dict[str, Any], *, as_json: bool) -
 
 
 def _write_gantt(result: "CompiledPhases", path: Path) -> str:
+    from netloom.questions.recorded import record
     from netloom.report import chart_of, save_chart
-    from netloom.verbs.recorded import record
 
     return f"Gantt chart: {save_chart(chart_of(record(result)), path)}"
 
 
 def _write_map(result: "CompiledPhases", path: Path) -> str:
+    from netloom.questions.recorded import record
     from netloom.report import save_chart
     from netloom.report.phases import phase_map
-    from netloom.verbs.recorded import record
 
     return f"Map: {save_chart(phase_map(record(result)), path)}"
 

@@ -65,7 +65,7 @@ def hotspot(
     defaults = {name: each.default for name, each in signature(hotspot).parameters.items()}
     given = {name: value for name, value in asked.items() if value != defaults[name]}
     with compilation_announced():
-        from netloom.verbs.kinds import KINDS
+        from netloom.questions.register import KINDS
 
         kind = KINDS[f"hotspot.{what}" if what else "hotspot"]
         _check_options(what, given, kind.fields.model_fields)

@@ -23,8 +23,8 @@ from netloom.provenance import DEFAULT_SEED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.verbs import ProgramMapping
-    from netloom.verbs.find_mapping import SearchGround
+    from netloom.questions.map.answer import ProgramMapping
+    from netloom.questions.map.question import SearchGround
 
 EPILOG = (
     "Example: netloom map examples/lammps-64.mtx --on torus:4x4x4 --seconds 10 --rankfile ranks.txt"
@@ -83,7 +83,7 @@ def map_(
     check_files(plot, (save_mapping, rankfile, routes))
     check_rank_file(rankfile_format, hosts)
     with compilation_announced():
-        from netloom.verbs import find_mapping
+        from netloom.questions.map.question import find_mapping
 
         result = find_mapping(**given, check=_check_ranks(rankfile, rankfile_format, hosts))
     if as_json:

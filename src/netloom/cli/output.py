@@ -19,7 +19,7 @@ DEFAULT_FORMAT = "openmpi-rankfile"
 
 def print_json(data: Any) -> None:
     """Print JSON that any reader takes: no NaN, no infinity."""
-    from netloom.verbs.recorded import plain
+    from netloom.questions.recorded import plain
 
     typer.echo(json.dumps(plain(data), indent=2, allow_nan=False))
 

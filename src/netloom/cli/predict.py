@@ -159,8 +159,6 @@ def _answer(verb: str, command: Callable[..., None], asked: dict[str, Any]) -> N
     defaults = {name: each.default for name, each in signature(command).parameters.items()}
     given = {name: value for name, value in asked.items() if value != defaults[name]}
     with compilation_announced():
-        from netloom import verbs
-
         result = getattr(verbs, verb)(**given)
     _show(result, plot, as_json=as_json)
     if getattr(result, "interrupted", False):  # only where something was simulated

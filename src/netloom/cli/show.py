@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.machines import Machine
-    from netloom.verbs import Analysis
+    from netloom.questions.analyze.answer import Analysis
 
 LEVEL_STYLES = {
     "contention-free": "bold green",

@@ -13,7 +13,7 @@ from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.verbs import CompiledPhases
+    from netloom.questions.compile.answer import CompiledPhases
 
 STYLES = {"phases": KEPT_UP, "open": DOUBTFUL, "none": DOUBTFUL, "messages": FELL_BEHIND}
 

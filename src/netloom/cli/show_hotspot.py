@@ -9,14 +9,15 @@ from rich.text import Text
 
 from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import DOUBTFUL, FELL_BEHIND, KEPT_UP
-from netloom.verbs import CriticalQueues, HotSpotSimulation
+from netloom.questions.hotspot.answer import HotSpotSimulation
+from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from netloom.questions.hotspot.answer import HotSpotLoad
     from netloom.simulation.combining import CombiningNetwork
-    from netloom.verbs.hot_spot_simulation import HotSpotLoad
 
 STYLES = {True: KEPT_UP, None: DOUBTFUL, False: FELL_BEHIND}
 

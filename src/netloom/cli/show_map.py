@@ -13,7 +13,7 @@ from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.verbs import ProgramMapping
+    from netloom.questions.map.answer import ProgramMapping
 
 STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTFUL}
 

@@ -10,15 +10,16 @@ from rich.text import Text
 
 from netloom.cli.show import console, number, percent
 from netloom.cli.show_simulation import FELL_BEHIND, KEPT_UP
-from netloom.verbs import LatencyPrediction, LocalityPrediction, TorusBroadcastPrediction
-from netloom.verbs.latency_network import AT_THE_KNEE
-from netloom.verbs.locality_prediction import PARTS
+from netloom.questions.predict.latency.answer import LatencyPrediction
+from netloom.questions.predict.latency.network import AT_THE_KNEE
+from netloom.questions.predict.locality.answer import PARTS, LocalityPrediction
+from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netloom.verbs import WiringPrediction
+    from netloom.questions.predict.wiring.question import WiringPrediction
 
 ASIDE = ("vc_multiplexing", "worst_path_latency")
 """Columns that make room for what was simulated."""

@@ -15,14 +15,12 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netloom.verbs import (
-        BroadcastSimulation,
-        LoopSimulation,
-        PatternSimulation,
-        TraceReplay,
-        TransactionSimulation,
-    )
-    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
+    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.questions.simulate.loop.answer import LoopSimulation
+    from netloom.questions.simulate.pattern.question import PatternSimulation
+    from netloom.questions.simulate.trace.answer import TraceReplay
+    from netloom.questions.simulate.transactions.question import TransactionSimulation
 
 
 CRITICAL_PARTS = (

@@ -9,15 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from netloom.cli.show import console, number, percent
-from netloom.verbs import NetworkSaturation, Simulation
-from netloom.verbs.simulated_network import largest_bound
+from netloom.questions.simulate.load.answer import NetworkSaturation, Simulation
+from netloom.questions.simulate.network import largest_bound
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.verbs.simulated_network import SimulatedNetwork
-    from netloom.verbs.simulation import Search
+    from netloom.questions.simulate.load.answer import Search
+    from netloom.questions.simulate.network import SimulatedNetwork
 
 LATENCIES = ("packet latency", "  its spread", "  in the source queue", "  in the network")
 """Rows that are left out where there are no latencies."""

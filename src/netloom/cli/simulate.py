@@ -16,7 +16,7 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from netloom.verbs.kinds import Kind
+    from netloom.questions.register import Kind
 
 EPILOG = (
     "Example: netloom simulate --on torus:8x8 --traffic tornado --load 0.05:0.6:0.05 --plot c.svg"
@@ -131,7 +131,7 @@ def simulate(
 
 def _kind(what: str, asked: dict[str, Any]) -> "Kind":
     """Return the kind of question that the options ask for: exactly one."""
-    from netloom.verbs.kinds import KINDS, kind_of
+    from netloom.questions.register import KINDS, kind_of
 
     given = [name for name, value in asked.items() if value not in (None, False)]
     kind = kind_of("simulate.saturation" if what else "simulate", given)
@@ -155,7 +155,7 @@ def _given(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _check_options(kind: "Kind", given: dict[str, Any]) -> None:
     """Raise InputError if an option says nothing of what is asked."""
-    from netloom.verbs.kinds import says_nothing
+    from netloom.questions.register import says_nothing
 
     for name in given:
         if wrong := says_nothing(kind, name, "--"):

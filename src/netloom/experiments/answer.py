@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.experiments.inputs import renamed, unpack
-from netloom.verbs.kinds import by_verb
-from netloom.verbs.recorded import Recorded, record
+from netloom.questions.recorded import Recorded, record
+from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

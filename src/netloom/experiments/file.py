@@ -18,14 +18,14 @@ from netloom.experiments.lines import find_lines
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import values_of
 from netloom.provenance import DEFAULT_SEED
+from netloom.questions.named import find_network
+from netloom.questions.register import KINDS, PROGRAMS, kind_of, plain_fields, says_nothing
 from netloom.textfiles import read_text
-from netloom.verbs.kinds import KINDS, PROGRAMS, kind_of, plain_fields, says_nothing
-from netloom.verbs.programs import find_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from netloom.verbs.kinds import Kind
+    from netloom.questions.register import Kind
 
 MOST_POINTS = 1_000_000
 """Most points of an experiment."""
@@ -113,7 +113,7 @@ def read_experiment(path: str | Path) -> Experiment:
 
     Its tables are named as commands are: ``[analyze]``, ``[simulate]``, ``[predict.latency]``,
     ``[hotspot]``, ``[compile]``, ``[map]``; or several of a name, ``[[simulate]]``. Their fields
-    are those of the questions of ``netloom.verbs``; lists and ranges make a grid of points.
+    are those of the questions of ``netloom.questions``; lists and ranges make a grid of points.
 
     Raises
     ------

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from netloom._version import __version__
-from netloom.verbs.kinds import by_verb
-from netloom.verbs.question import ask
+from netloom.questions.base import ask
+from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Point:
         The table of the experiment file that asks, such as ``simulate`` or ``predict.latency``;
         ``simulate#2`` for the second of several.
     verb
-        The function of ``netloom.verbs`` that answers.
+        The function of ``netloom.questions`` that answers.
     fields
         Its arguments; files are named relative to the experiment's folder.
     varied

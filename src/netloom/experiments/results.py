@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import InputError
 from netloom.experiments.curves import up_to_saturation
 from netloom.experiments.store import Store
-from netloom.verbs.frames import to_pandas
+from netloom.questions.frames import to_pandas
 
 if TYPE_CHECKING:
     import polars as pl
 
     from netloom.experiments.points import Point
     from netloom.experiments.store import Kept
-    from netloom.verbs.recorded import Recorded
+    from netloom.questions.recorded import Recorded
 
 COSTS = ("cpu_seconds", "seconds")
 """Columns of tables that are never twice the same."""

@@ -11,11 +11,11 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import PydanticOmit
 
 from netloom.experiments.file import HEADINGS, SETTINGS, SHARED
-from netloom.verbs.kinds import KINDS, PROGRAMS
+from netloom.questions.register import KINDS, PROGRAMS
 
 if TYPE_CHECKING:
-    from netloom.verbs.kinds import Kind
-    from netloom.verbs.question import Question
+    from netloom.questions.base import Question
+    from netloom.questions.register import Kind
 
 SAID = {
     "title": "What the experiment is called.",

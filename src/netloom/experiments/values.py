@@ -7,7 +7,7 @@ from math import floor, isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.verbs.numbers import MOST_NUMBERS, parse_numbers, parse_positive
+from netloom.questions.numbers import MOST_NUMBERS, parse_numbers, parse_positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.recorded import Recorded, record
 from netloom.report import combining, contention, load_curve, mapping, phases, predictions
 from netloom.report import program_charts as programs
-from netloom.verbs.recorded import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def chart_of(result: Any) -> alt.HConcatChart:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
+    >>> from netloom import analyze
     >>> chart_of(analyze("ring:4", "mesh:2x2", random_mappings=0)).title.text
     'ring:4 on mesh:2x2, mapping identity'
     """
@@ -77,7 +77,7 @@ def parts_of(kept: Recorded) -> dict[str, Part]:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
+    >>> from netloom import analyze
     >>> list(parts_of(record(analyze("ring:4", "mesh:2x2", random_mappings=2))))
     ['channels', 'path contention', 'saturation']
     """

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 KINDS = {"requests": COLOURS[0], "replies": COLOURS[1], "waiting": COLOURS[3]}
 """What queues and wait buffers hold, and its colour."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 OWN, RANDOM = "this mapping", "random mappings"
 WHOSE = {OWN: COLOURS[0], RANDOM: GREY}

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import altair as alt
     from numpy.typing import NDArray
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 OFFERED = "offered traffic, flits/node/cycle"
 

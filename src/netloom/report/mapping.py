@@ -12,8 +12,8 @@ from netloom.report.network import channels_chart
 if TYPE_CHECKING:
     import altair as alt
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
          "mapping": "mapping, without routes"}  # fmt: skip

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.questions.named import find_network
 from netloom.report.colours import COLOURS, LOAD_COLOURS
 from netloom.topology import Cube, Faulty, Topology
-from netloom.verbs.programs import find_network
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.verbs.recorded import Recorded
+    from netloom.questions.recorded import Recorded
 
 MOST_DRAWN = 10_000
 """Most channels that are drawn one by one; above that a picture shows nothing but ink."""
@@ -35,8 +35,8 @@ def topology_of(record: Recorded) -> Topology | None:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
-    >>> from netloom.verbs.recorded import record
+    >>> from netloom import analyze
+    >>> from netloom.questions.recorded import record
     >>> topology_of(record(analyze("ring:4", "mesh:2x2", failed_channels="0-1")))
     <mesh:2x2 without 0-1: 4 nodes, 6 directed channels>
     """

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 FEW_CONNECTIONS = 32
 """Up to so many each has a row of its own."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.predict.locality.answer import PARTS
 from netloom.report.colours import COLOURS, GREY
 from netloom.report.frame import framed
 from netloom.report.network import channels_chart
-from netloom.verbs.locality_prediction import PARTS
 from netloom.words import counted
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 WIDTH, HEIGHT = 430, 320
 

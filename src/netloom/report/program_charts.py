@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.frame import Part
-    from netloom.verbs.recorded import Recorded
 
 AVERAGE, WORST = "average node", "worst node"
 ON_CHANNEL = "flits/cycle on the channel"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.questions.simulate.pattern.question import PatternSimulation, simulate_pattern
 from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
-from netloom.verbs.pattern import PatternSimulation, simulate_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,6 +10,7 @@ import numpy as np
 
 from netloom.figures import PRINTED, Cell, Grid, Plot
 from netloom.machines import machine
+from netloom.questions.simulate.pattern.question import costs_of
 from netloom.studies import chittor_machine
 from netloom.studies.chittor import rows_of
 from netloom.studies.chittor_machine import (
@@ -35,7 +36,6 @@ from netloom.studies.chittor_panels import (
 from netloom.studies.comparing import compare_all
 from netloom.studies.exhibits import Exhibit, Shown
 from netloom.studies.validation import published
-from netloom.verbs.pattern import costs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.figures import PRINTED, Cell
+from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
 from netloom.studies import chittor_simulator
 from netloom.studies.chittor import process_graphs
 from netloom.studies.chittor_machine import figure_4_14
@@ -38,7 +39,6 @@ from netloom.studies.chittor_simulator import (
 from netloom.studies.comparing import compare, compare_all
 from netloom.studies.exhibits import Exhibit, Shown
 from netloom.studies.validation import published
-from netloom.verbs.loop import UNIFORM, simulate_loop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

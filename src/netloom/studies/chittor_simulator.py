@@ -20,11 +20,11 @@ import numpy as np
 
 from netloom.mapping import find_layout
 from netloom.progress import counting
+from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.studies.chittor import process_graphs
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import topology
-from netloom.verbs.loop import simulate_loop
 from netloom.workload.loops import think_cycles
 
 if TYPE_CHECKING:

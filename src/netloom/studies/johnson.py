@@ -16,11 +16,11 @@ import numpy as np
 from netloom.contention import measure
 from netloom.mapping import random_mapping
 from netloom.progress import counting
+from netloom.questions.simulate.transactions.question import simulate_transactions
 from netloom.routing import DimensionOrder
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import average_distance, torus
-from netloom.verbs.transactions import simulate_transactions
 from netloom.workload import read
 from netloom.workload.transactions import Transactions
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from netloom.figures import COMPUTED, Cell, Grid, Plot
 from netloom.models.locality import alewife, per_hop_limit, predict_locality
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.studies import johnson, johnson_model
 from netloom.studies.comparing import compare_all
 from netloom.studies.exhibits import Exhibit, Shown
@@ -20,7 +21,6 @@ from netloom.studies.johnson import CONTEXTS
 from netloom.studies.johnson_model import SIZES, SPEEDS
 from netloom.studies.model_accuracy_locality import DISTANCES, regressed
 from netloom.studies.validation import published
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,8 +8,8 @@ import numpy as np
 
 from netloom.models.channel_accuracy import KINDS, PARTS, Band, kind_of
 from netloom.models.channel_queueing import predict_channels
+from netloom.questions.predict.latency.question import predicted_network
 from netloom.studies.latency_accuracy_simulated import asked
-from netloom.verbs.predict_latency import predicted_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

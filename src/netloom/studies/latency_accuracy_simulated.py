@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.simulate.load.question import find_saturation, simulate
 from netloom.studies.latency_accuracy_draws import traffic_of
 from netloom.studies.model_accuracy_kept import simulate_all
-from netloom.verbs import find_saturation, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,10 +44,10 @@ from netloom.models.locality import predict_locality
 from netloom.models.locality_network import TorusNetwork, node_channel_wait
 from netloom.models.locality_node import Application, TransactionCost
 from netloom.provenance import DEFAULT_SEED
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom.questions.simulate.transactions.question import simulate_transactions
 from netloom.studies.johnson import CONTEXTS, FIXED_CYCLES, PROTOCOLS, ROUTERS, RUN_CYCLES
 from netloom.studies.model_accuracy_kept import simulate_all
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
-from netloom.verbs.transactions import simulate_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -35,11 +35,11 @@ import numpy as np
 
 from netloom.models.torus_broadcast import VARIANTS, torus_broadcast
 from netloom.provenance import DEFAULT_SEED
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.studies.model_accuracy_kept import simulate_all
 from netloom.studies.shahrabi import ROUTER
 from netloom.topology import average_distance, torus
-from netloom.verbs.broadcast import simulate_broadcast
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.questions.simulate.broadcast.running import BroadcastRun
     from netloom.studies.model_accuracy_kept import Case, Stopped
-    from netloom.verbs.broadcast_run import BroadcastRun
 
 RADICES, FLITS, VCS, BROADCAST = (8, 10, 16), (16, 32, 48, 64), (3, 4, 5), (0.0, 0.02, 0.04)
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.progress import counting
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
+from netloom.questions.predict.torus_broadcast.question import SIMULATED
+from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.routing import DimensionOrder
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import torus
-from netloom.verbs.broadcast import simulate_broadcast
-from netloom.verbs.predict_torus_broadcast import SIMULATED
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 from netloom.workload.messages import messages
 from netloom.workload.trees import branches, row_first
 

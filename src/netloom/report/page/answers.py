@@ -14,8 +14,8 @@ from netloom.report.page.words import counted, give_or_take, listed, number
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.page.figure import DataTable
-    from netloom.verbs.recorded import Recorded
 
 VERBS = {
     "analyze": "Contention analysis",
@@ -106,8 +106,8 @@ def name_of(record: Recorded) -> str:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
-    >>> from netloom.verbs.recorded import record
+    >>> from netloom import analyze
+    >>> from netloom.questions.recorded import record
     >>> name_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))
     'ring:4 on mesh:2x2'
     """
@@ -122,8 +122,8 @@ def sentences_of(record: Recorded) -> list[str]:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
-    >>> from netloom.verbs.recorded import record
+    >>> from netloom import analyze
+    >>> from netloom.questions.recorded import record
     >>> sentences_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))[0][:15]
     'Depends on the '
     """

@@ -6,13 +6,13 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.report.colours import COLOURS, GREY
 from netloom.report.page.curve_kinds import AXES, MODEL, SIMULATED
 from netloom.report.page.curve_names import said_field, shared_words
 from netloom.report.page.curve_points import runs_said
 from netloom.report.page.figure import Figure, make_figure, table_of
 from netloom.report.page.words import give_or_take, number
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

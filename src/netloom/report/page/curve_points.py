@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.verbs.recorded import Recorded
+    from netloom.questions.recorded import Recorded
 
 RUNS = {
     "load": float, "latency": float, "half": float, "accepted": float, "stable": bool,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.report.names import base_names
 from netloom.report.page.curve_kinds import (
     AXES,
@@ -18,14 +19,13 @@ from netloom.report.page.curve_kinds import (
 )
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_points import POINTS, RUNS, point_of, runs_of
-from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from netloom.verbs.recorded import Recorded
+    from netloom.questions.recorded import Recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +154,8 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
 
     Examples
     --------
-    >>> from netloom.verbs import simulate
-    >>> from netloom.verbs.recorded import record
+    >>> from netloom import simulate
+    >>> from netloom.questions.recorded import record
     >>> group, = find_curves([record(simulate("ring:8", load=[0.1, 0.2, 0.3], cycles=500))])
     >>> group.name, group.simulated[0].table["load"].to_list()
     ('uniform traffic on ring:8', [0.1, 0.2, 0.3])
@@ -189,7 +189,7 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
     """
     import polars as pl
 
-    from netloom.verbs.recorded import Recorded
+    from netloom.questions.recorded import Recorded
 
     if not record.several and record.verb == "simulate":
         return record

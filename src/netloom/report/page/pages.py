@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.questions.recorded import Recorded
 from netloom.report.page.answers import VERBS, name_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
 from netloom.report.page.words import counted, listed, number
-from netloom.verbs.recorded import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,9 +22,9 @@ from netloom.report.page.words import counted, number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from netloom.questions.recorded import Recorded
     from netloom.report.page.curves import Curve, CurveGroup
     from netloom.report.page.figure import DataTable, Figure
-    from netloom.verbs.recorded import Recorded
 
 MOST_DETAILED = 6
 """Answers of a section that are drawn one by one."""
@@ -105,8 +105,8 @@ def varied_in(records: Sequence[Recorded]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from netloom.verbs import analyze
-    >>> from netloom.verbs.recorded import record
+    >>> from netloom import analyze
+    >>> from netloom.questions.recorded import record
     >>> answers = [analyze("ring:4", on, random_mappings=0) for on in ("mesh:2x2", "ring:4")]
     >>> varied_in([record(answer) for answer in answers])
     [{'on': 'mesh:2x2'}, {'on': 'ring:4'}]

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.errors import InputError
+from netloom.questions.recorded import Recorded, record
 from netloom.report.page.html import render
 from netloom.report.page.pages import page_of
 from netloom.report.page.pictures import save_pictures
 from netloom.report.save import check_writable, make_folder
 from netloom.textfiles import kind_of, write_text
-from netloom.verbs.recorded import Recorded, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

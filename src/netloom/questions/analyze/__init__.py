@@ -1,0 +1,1 @@
+"""Tell, without simulating, where a mapped program contends and what limits it."""

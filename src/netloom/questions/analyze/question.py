@@ -1,0 +1,325 @@
+"""Will this program, so mapped, contend on this network; where; and what limits it?"""
+
+# ruff: noqa: TC003 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from netloom.contention import (
+    estimate_mesh,
+    expect_random,
+    measure,
+    offered_by_program,
+    offered_by_run,
+    saturation,
+    verdict,
+)
+from netloom.errors import InputError
+from netloom.machines import Machine, machine_names
+from netloom.mapping import read_hosts
+from netloom.progress import patience, track
+from netloom.provenance import DEFAULT_SEED
+from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
+from netloom.questions.base import MOST, MOST_SEED, InstanceOf, Question, ask
+from netloom.questions.named import find_network, place_program, read_program
+from netloom.questions.provenance import provenance_of
+from netloom.routing import (
+    DimensionOrder,
+    Layered,
+    Routing,
+    ShortestPath,
+    SourceRoutes,
+    UpDown,
+    find_deadlock,
+    parse_routing,
+    routes_by,
+)
+from netloom.spec import MAX_ELEMENTS
+from netloom.topology import Cube, Topology
+from netloom.words import counted
+from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.contention import Expectation, MeshEstimate
+
+
+MOST_RANDOM = 25
+"""Random mappings to compare with, where it is not said how many; at least one."""
+
+WORK, PATH_WORK = 3 * 2**30, 300
+"""What they may cost in all (some 5 seconds), and what a path does; see ``_work``."""
+
+
+class AnalyzeQuestion(Question):
+    """The question that ``analyze`` answers.
+
+    Attributes
+    ----------
+    app
+        Who talks to whom: a process graph, a spec such as ``hypercube:10``, or a file.
+    messages, parts
+        How to read ``app`` where it is a file: a second matrix with message counts, and which part
+        of Open MPI's monitoring (see ``workload.read``).
+    on
+        The network: a topology, a spec such as ``torus:4x4x4``, or a machine by name.
+    failed_channels, failed_nodes
+        What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
+    mapping
+        ``identity``, ``random``, ``distance:HOPS``, a file, or the array ``node_of``.
+    hosts
+        A file with the host name of each node, a line each, by which a mapping file may name them;
+        otherwise the network's own names, or ``n0``, ``n1`` ….
+    routing
+        ``default``, ``dimension-order``, ``shortest-path``, ``up-down``, ``layered``,
+        ``routes:FILE``, a routing, or a function as ``routing.routes_by`` takes it.
+    weight
+        What an edge's share of the traffic is taken from: its bytes, its messages, or nothing
+        (``uniform``: all edges alike, as in the thesis).
+    tasks_per_node
+        How many tasks a node takes.
+    random_mappings
+        How many seeded random mappings to compare with (none with given routes). By default as many
+        as ``WORK`` allows, at most 25: the same number on every machine.
+    seed
+        Of the random mapping; the mappings compared with use the seeds after it.
+    offered
+        Traffic that the average sending node offers, as a fraction of one channel's bandwidth.
+    run_seconds
+        Instead of ``offered``: how long the recorded run took, were it free of contention. Needs a
+        machine, for the bandwidth of a channel.
+    instructions_per_message, mips
+        Instead of ``offered``: instructions that a task executes between two messages, and the
+        million instructions a second that it manages. Needs a machine.
+    """
+
+    app: str | InstanceOf[ProcessGraph]
+    on: str | InstanceOf[Topology] | InstanceOf[Machine]
+    failed_channels: str | None = None
+    failed_nodes: str | None = None
+    messages: str | None = None
+    parts: str = "network"
+    mapping: Any = "identity"
+    hosts: str | PathLike[str] | None = None
+    routing: (
+        str
+        | InstanceOf[DimensionOrder]
+        | InstanceOf[ShortestPath]
+        | InstanceOf[UpDown]
+        | InstanceOf[Layered]
+        | InstanceOf[SourceRoutes]
+        | Callable[[Topology, int, int], Iterable[int]]
+    ) = "default"
+    weight: Literal["bytes", "messages", "uniform"] = "bytes"
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
+    random_mappings: int | None = Field(None, ge=0, le=100_000)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+    offered: float | None = Field(None, gt=0, le=MOST)
+    run_seconds: float | None = Field(None, gt=0, le=MOST)
+    instructions_per_message: float | None = Field(None, gt=0, le=MOST)
+    mips: float | None = Field(None, gt=0, le=MOST)
+
+    @model_validator(mode="after")
+    def _one_way_to_say_the_load(self) -> AnalyzeQuestion:
+        ways = (self.offered, self.run_seconds, self.instructions_per_message)
+        if sum(way is not None for way in ways) > 1:
+            raise InputError(
+                "offered", "several ways to say the load",
+                "one of offered, run_seconds and instructions_per_message",
+            )  # fmt: skip
+        if (self.instructions_per_message is None) != (self.mips is None):
+            raise InputError("mips", "one without the other", "instructions_per_message and mips")
+        return self
+
+
+def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: Any) -> Analysis:
+    """Analyse the contention of a mapped program without simulating it.
+
+    Parameters
+    ----------
+    app, on
+        The program and the network; see ``AnalyzeQuestion``, as for all other options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> found = analyze("hypercube:10", "mesh:32x32", random_mappings=0)
+    >>> found.to_dict()["channel_load"]["max"]
+    21
+    """
+    question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    network, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    routing = _routing(question.routing, network)
+    per_node = question.tasks_per_node
+    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
+    node_of = place_program(
+        question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node, hosts=hosts
+    )
+    with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
+        mapped = _map(question, graph, network, routing, node_of)
+    offered = _offered(question, graph, mapped, on_machine)
+    rows, path_contention, limited = _random_mappings(question, graph, network, routing)
+    return Analysis(
+        graph=graph,
+        topology=network,
+        machine=on_machine,
+        routing=str(routing),
+        weight=question.weight,
+        node_of=node_of,
+        mapped=mapped,
+        offered=offered,
+        verdict=verdict(
+            mapped.limit, offered, paths_meet=bool(mapped.contention.path_contention.any())
+        ),
+        random=rows,
+        random_limited=limited,
+        random_path_contention=path_contention,
+        estimate=_estimate(graph, network, routing),
+        expected=_expected(question, graph, network, routing),
+        deadlock_cycle=_deadlock(network, routing),
+        provenance=provenance_of(question, "analyze", network),
+    )
+
+
+def _routing(
+    routing: str | Routing | Callable[[Topology, int, int], Iterable[int]], network: Topology
+) -> Routing:
+    if isinstance(routing, str):
+        return parse_routing(routing, network)
+    return routes_by(network, routing) if callable(routing) else routing
+
+
+def _map(
+    question: AnalyzeQuestion,
+    graph: ProcessGraph,
+    network: Topology,
+    routing: Routing,
+    node_of: NDArray[np.int32],
+) -> MappedProgram:
+    """Measure one mapping."""
+    weights = {
+        "bytes": graph.bytes,
+        "messages": graph.messages,
+        "uniform": np.ones(graph.num_edges),
+    }[question.weight]
+    if not weights.any():
+        raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(network, routing, source, target, weights)
+    limit = saturation(found, source, weights, network.num_nodes)
+    return MappedProgram(source, target, weights, found, limit)
+
+
+def _random_mappings(
+    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+) -> tuple[list[dict[str, Any]], NDArray[np.int64], bool]:
+    """Measure seeded random mappings: one row each, and how often each ν occurs in all.
+
+    Also returns whether there were fewer because more would have taken too long. None with given
+    routes, which exist for the pairs of nodes of one mapping only.
+    """
+    rows: list[dict[str, Any]] = []
+    counts = np.zeros(1, np.int64)
+    asked = question.random_mappings
+    mappings = 0 if isinstance(routing, SourceRoutes) else MOST_RANDOM if asked is None else asked
+    for seed in track(range(1, mappings + 1), "random mappings"):
+        if seed > mappings:
+            break
+        node_of = place_program(
+            "random",
+            graph,
+            network,
+            seed=question.seed + seed,
+            tasks_per_node=question.tasks_per_node,
+        )
+        if np.array_equal(node_of[graph.source], node_of[graph.target]):
+            continue  # several tasks a node: nothing is left that crosses the network
+        mapped = _map(question, graph, network, routing, node_of)
+        if asked is None and not rows:
+            mappings = min(max(WORK // _work(mapped, routing), 1), MOST_RANDOM)
+        rows.append(figures(question.seed + seed, graph, mapped))
+        more = np.bincount(mapped.contention.path_contention[mapped.moving])
+        longest = max(len(counts), len(more))
+        counts = np.pad(counts, (0, longest - len(counts)))
+        counts[: len(more)] += more
+    return rows, counts, asked is None and 0 < mappings < MOST_RANDOM
+
+
+def _work(mapped: MappedProgram, routing: Routing) -> int:
+    """Return what measuring one mapping costs, in units of 1 to 2.5 ns.
+
+    Dimension order is counted path by path; other paths are compared channel by channel, each with
+    all others there.
+    """
+    found = mapped.contention
+    work = PATH_WORK * len(found.path_length) + 20 * len(found.channel_load)
+    if not isinstance(routing, DimensionOrder):
+        work += int((found.channel_load.astype(np.float64) ** 2).sum())
+    return max(work, 1)
+
+
+def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshEstimate | None:
+    """Table 3.1, which is for dimension order on square meshes."""
+    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+        return None
+    if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
+        return None
+    return estimate_mesh(network.num_nodes, graph.num_edges / graph.num_tasks)
+
+
+def _expected(
+    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+) -> Expectation | None:
+    """Exact expectations of a random mapping, where they are known."""
+    if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
+        return None
+    if question.tasks_per_node > 1 or network.num_nodes < 4:
+        return None
+    with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
+        return expect_random(network, routing, graph.source, graph.target)
+
+
+def _deadlock(network: Topology, routing: Routing) -> tuple[int, ...] | None:
+    """Return a cycle of channels that can deadlock, () if there is none, None if unknown."""
+    try:
+        return find_deadlock(network, routing)
+    except InputError:  # too large to search, which is no reason to say nothing else
+        return None
+
+
+def _offered(
+    question: AnalyzeQuestion, graph: ProcessGraph, mapped: MappedProgram, on: Machine | None
+) -> float | None:
+    """Offered traffic, from whichever way it was told."""
+    if question.run_seconds is None and question.instructions_per_message is None:
+        return question.offered
+    if on is None:
+        raise InputError("on", "no machine", f"one of {', '.join(machine_names())} for this load")
+    sent = np.bincount(mapped.source[mapped.moving], graph.bytes[mapped.moving])
+    if question.run_seconds is not None:
+        mean_sent = float(sent.sum() / np.count_nonzero(sent))
+        return offered_by_run(mean_sent, question.run_seconds * 1e6, on.bandwidth_bytes_per_us)
+    assert question.instructions_per_message is not None
+    assert question.mips is not None
+    message_bytes = float(sent.sum() / graph.messages[mapped.moving].sum())
+    return offered_by_program(
+        message_bytes,
+        question.instructions_per_message / question.mips,
+        float(on.message_time_us(message_bytes)),
+        on.bandwidth_bytes_per_us,
+    )

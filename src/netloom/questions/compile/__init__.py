@@ -1,0 +1,1 @@
+"""Compile a pattern that is known beforehand into phases, routes and a timetable."""

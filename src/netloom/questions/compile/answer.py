@@ -1,0 +1,424 @@
+"""The answer of ``compile_phases``: phases, routes and times, and what they save."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from netloom.models import conset_clocks, pattern_message_passing_clocks
+from netloom.phases import write_plan
+from netloom.phases.expected import expected_makespan
+from netloom.phases.node_programs import node_programs
+from netloom.questions.compile.figures import (
+    Limit,
+    break_even_words,
+    channel_words,
+    limit_of,
+    processor_words,
+)
+from netloom.questions.numbers import plainly
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.models import ConSetCosts, MessageCosts
+    from netloom.phases import PhaseBound, Plan, Timetable
+    from netloom.phases.execute import Execution
+    from netloom.phases.message_passing import MessagePassing
+    from netloom.phases.node_programs import NodeProgram
+    from netloom.provenance import Provenance
+    from netloom.workload import ProcessGraph
+
+
+SURELY = 1.03
+"""Times the expected clocks, phases may take when they are simulated."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedPhases:
+    """What simulation made of phases, and of messages; None where it did not come to it.
+
+    ``note`` says why, and ``interrupted`` whether it was stopped from outside.
+    """
+
+    execution: Execution | None
+    passed: MessagePassing | None
+    note: str | None = None
+    interrupted: bool = False
+
+
+class Verdict(NamedTuple):
+    """Which is faster.
+
+    Attributes
+    ----------
+    faster
+        ``open`` where only simulation can tell; ``none`` where there is nothing to do.
+    factor
+        Clocks of the slower over those of the faster; None where it is open.
+    sentence
+        By what factor, and what the phases are limited by.
+    """
+
+    faster: Literal["phases", "messages", "open", "none"]
+    factor: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledPhases:
+    """A pattern in phases, with routes and times. The plan has been verified.
+
+    Attributes
+    ----------
+    graph, node_of
+        The pattern, and the node of each task.
+    plan, timetable
+        Phase and route of each connection, and when it starts and ends.
+    costs, message_costs
+        Of phases, and of messages.
+    bound
+        No plan has fewer phases, and why.
+    least_word_clocks
+        Clocks that all words take at least, on processors and channels; without switches.
+    simulated
+        What simulation found; None where it was not asked for.
+    seconds
+        That partition and schedule took.
+    provenance
+        Version, question and seed.
+    """
+
+    graph: ProcessGraph
+    node_of: NDArray[np.int32]
+    plan: Plan
+    timetable: Timetable
+    costs: ConSetCosts
+    message_costs: MessageCosts
+    bound: PhaseBound
+    least_word_clocks: float
+    simulated: SimulatedPhases | None
+    seconds: float
+    provenance: Provenance
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether simulation was stopped from outside."""
+        return self.simulated is not None and self.simulated.interrupted
+
+    @property
+    def clocks(self) -> float:
+        """Clocks of all phases by the timetable, with their switches."""
+        return conset_clocks(self.timetable.makespan, self.costs)
+
+    @cached_property
+    def expected_clocks(self) -> float:
+        """The same with the latency of routes, which the timetable leaves out.
+
+        Simulated transfers take 3 % more to 11 % less (docs/compile.md); of kind ``timetable``
+        more, if connections share channels.
+        """
+        return conset_clocks(expected_makespan(self.plan, self.timetable, self.costs), self.costs)
+
+    @property
+    def lower_bound_clocks(self) -> float:
+        """No plan that counts shared channels takes fewer clocks, with switches."""
+        return self.bound.phases * self.costs.switch_clocks + self.least_word_clocks
+
+    @cached_property
+    def max_channels_used(self) -> int:
+        """Most virtual channels that a node, or channel, has in use in a phase."""
+        return int(self.plan.use().max(initial=0))
+
+    @cached_property
+    def predicted(self) -> dict[str, float | None]:
+        """Clocks by the formulas of ``models.messages``, in which no channel is shared."""
+        given = self.plan.connections
+        words = given.words.astype(np.float64)
+        busiest = processor_words(self.plan, words, both_ways=self.costs.both_ways)
+        in_words = busiest.max(axis=1, initial=0.0) * self.costs.clocks_per_word
+        return {
+            "conset": conset_clocks(in_words, self.costs),
+            "message_passing": pattern_message_passing_clocks(
+                given.source,
+                given.target,
+                words,
+                self.message_costs,
+                both_ways=self.costs.both_ways,
+            ),
+            "break_even_words": (
+                break_even_words(self.plan, self.costs, self.message_costs) if len(given) else None
+            ),
+        }
+
+    @cached_property
+    def limit(self) -> Limit | None:
+        """What keeps the phases from being faster; None without any."""
+        if not self.plan.num_phases:
+            return None
+        return limit_of(self.plan, self.timetable, self.costs)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Which is faster, phases or messages, as far as is known."""
+        if self.limit is None:
+            return Verdict("none", None, "Nothing to connect: no two nodes communicate.")
+        run, passing = self.simulated, self.predicted["message_passing"]
+        assert passing is not None
+        if run and run.execution and run.passed:
+            phases, messages = run.execution.clocks, run.passed.mean_clocks
+            return self._compared(phases, messages, "simulated flit by flit")
+        if self.timetable.kind == "timetable":
+            return self._compared(self.clocks, passing, "neither counts shared channels")
+        clocks = self.expected_clocks
+        if SURELY * clocks <= passing:
+            factor = passing / max(SURELY * clocks, 1e-300)
+            said = (
+                f"Phases win: {clocks:,.0f} clocks with channels shared, against"
+                f" {passing:,.0f} by message passing if no channel were: at least"
+                f" {factor:.3g} times as fast."
+            )
+            return Verdict("phases", factor, f"{said} {self.limit.sentence}")
+        said = (
+            f"Open: phases take {clocks:,.0f} clocks with channels shared, message passing"
+            f" {passing:,.0f} if no channel were; simulation of both (execute) tells."
+        )
+        return Verdict("open", None, f"{said} {self.limit.sentence}")
+
+    def _compared(self, phases: float, messages: float, how: str) -> Verdict:
+        assert self.limit is not None
+        factor = max(phases, messages) / max(min(phases, messages), 1e-300)
+        against = f"{phases:,.0f} clocks by phases, {messages:,.0f} by messages ({how})"
+        if phases <= messages:
+            said = f"Phases win: {against}, {factor:.3g} times as fast."
+        else:
+            said = f"Message passing wins: {against}, {factor:.3g} times as fast."
+        faster: Literal["phases", "messages"] = "phases" if phases <= messages else "messages"
+        return Verdict(faster, factor, f"{said} {self.limit.sentence}")
+
+    def programs(self) -> list[NodeProgram]:
+        """Return the program of each node: what it sends and receives, in which order."""
+        return node_programs(self.plan, self.timetable, self.costs)
+
+    def write(self, path: str | Path) -> None:
+        """Write a plan file, programs included; see ``docs/plan-file.md``.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        write_plan(
+            path,
+            self.plan,
+            self.timetable,
+            self.costs,
+            lower_bound_phases=self.bound.phases,
+            provenance=self.provenance,
+            programs=[program.to_dict() for program in self.programs()],
+        )
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a connection; times in clocks since its phase began, switch excluded.
+
+        Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
+        """
+        import polars as pl
+
+        given = self.plan.connections
+        columns = {
+            "connection": np.arange(len(given)),
+            "source_task": given.source_task,
+            "target_task": given.target_task,
+            "source": given.source,
+            "target": given.target,
+            "words": given.words,
+            "phase": self.plan.phase,
+            "hops": self.plan.routes.lengths,
+            "start": self.timetable.start,
+            "end": self.timetable.end,
+        }
+        if self.simulated and self.simulated.execution:
+            columns["simulated_start"] = self.simulated.execution.start
+            columns["simulated_end"] = self.simulated.execution.end
+        return pl.DataFrame(columns)
+
+    def phases(self) -> pl.DataFrame:
+        """Return one row a phase: what it holds, what its busiest parts do, and how long it takes.
+
+        Clocks without the switch; ``simulated`` where phases were simulated.
+        """
+        import polars as pl
+
+        plan, costs = self.plan, self.costs
+        words = plan.connections.words.astype(np.float64)
+        at_nodes = processor_words(plan, words, both_ways=costs.both_ways)
+        columns = {
+            "phase": np.arange(plan.num_phases),
+            "connections": np.bincount(plan.phase, minlength=plan.num_phases),
+            "words": np.bincount(plan.phase, words, plan.num_phases),
+            "channels_used": plan.use().max(axis=1, initial=0),
+            "processor_clocks": at_nodes.max(axis=1, initial=0.0) * costs.clocks_per_word,
+            "channel_clocks": (
+                channel_words(plan).max(axis=1, initial=0.0) * costs.channel_clocks_per_word
+            ),
+            "makespan": self.timetable.makespan,
+            "lower_bound": self.timetable.lower_bound,
+        }
+        if self.simulated and self.simulated.execution:
+            run = self.simulated.execution
+            columns["simulated"] = run.phase_cycles * run.cycle_clocks
+        return pl.DataFrame(columns)
+
+    def channels(self) -> pl.DataFrame:
+        """Return one row a phase and channel that is used in it: its two nodes, and its words."""
+        import polars as pl
+
+        words, network = channel_words(self.plan), self.plan.topology
+        phase, channel = np.nonzero(words)
+        return pl.DataFrame(
+            {
+                "phase": phase,
+                "channel": channel,
+                "source_node": network.channel_source[channel],
+                "target_node": network.channel_target[channel],
+                "words": words[phase, channel],
+            }
+        )
+
+    def nodes(self) -> pl.DataFrame:
+        """Return one row a node: the words that its processor moves in all phases.
+
+        Where it sends and receives at once, the larger of both counts in each phase.
+        """
+        import polars as pl
+
+        words = self.plan.connections.words.astype(np.float64)
+        moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
+        return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom compile``; times in clocks."""
+        plan, asked = self.plan, self.provenance.configuration
+        given = plan.connections
+        return {
+            "app": self.graph.name,
+            "topology": plan.topology.name,
+            "tasks": self.graph.num_tasks,
+            "nodes": plan.topology.num_nodes,
+            "network_channels": plan.topology.num_channels,
+            "connections": len(given),
+            "words": int(given.words.sum()),
+            "channels": plan.capacity.virtual_channels,
+            "per": plan.capacity.per,
+            "phases": plan.num_phases,
+            "lower_bound_phases": self.bound.phases,
+            "lower_bound_why": self.bound.why,
+            "lower_bound_clocks": self.lower_bound_clocks,
+            "max_channels_used": self.max_channels_used,
+            "method": plan.method,
+            "objective": asked["objective"],
+            "costs": {**asdict(self.costs), "switch_clocks": self.costs.switch_clocks},
+            "message_costs": asdict(self.message_costs),
+            "predicted": self.predicted,
+            "schedule": {
+                "kind": self.timetable.kind,
+                "clocks": self.clocks,
+                "expected_clocks": self.expected_clocks,
+                "makespan": self.timetable.makespan.tolist(),
+                "lower_bound": self.timetable.lower_bound.tolist(),
+            },
+            "simulated": self._simulated(),
+            "limit": None if self.limit is None else self.limit._asdict(),
+            "verdict": self.verdict._asdict(),
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+            "seed": self.provenance.seed,
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def _simulated(self) -> dict[str, Any] | None:
+        run = self.simulated
+        if run is None:
+            return None
+        phases = run.execution
+        return {
+            "conset": phases.clocks if phases else None,
+            "message_passing": run.passed.mean_clocks if run.passed else None,
+            "phases": (phases.phase_cycles * phases.cycle_clocks).tolist() if phases else None,
+            "channel_load": phases.channel_load.tolist() if phases else None,
+            "note": run.note,
+        }
+
+    def __repr__(self) -> str:
+        plan, predicted, limit = self.plan, self.predicted, self.plan.capacity
+        most = f"{self.max_channels_used} of {limit.virtual_channels} virtual channels"
+        head = (
+            f"<{self.graph.name} in phases on {plan.topology.name}; seed {self.provenance.seed},"
+            f" netloom {self.provenance.version}>"
+        )
+        if not plan.num_phases:
+            return f"{head}\n{self.verdict.sentence}"
+        lines = [
+            head,
+            f"{len(plan.connections)} connections in {self.phases_said}, {plan.method}; at most"
+            f" {most} a {limit.per}",
+            f"predicted: {predicted['conset']:,.0f} clocks, {predicted['message_passing']:,.0f} by"
+            f" message passing; {self.break_even_said}",
+            f"{self.timetable.kind}: {self.clocks:,.0f} clocks{self.least_said};"
+            f" {self.lasting_said}",
+            f"with routes: {self.expected_said}",
+        ]
+        return "\n".join([*lines, self.verdict.sentence])
+
+    @property
+    def phases_said(self) -> str:
+        """How many phases there are, and how few there can be."""
+        many, least = self.plan.num_phases, self.bound.phases
+        counted = f"{many} phase{'s' * (many != 1)}"
+        return f"{counted}, the lower bound" if many == least else f"{counted} (at least {least})"
+
+    @property
+    def break_even_said(self) -> str:
+        """For which lengths of connections the formulas prefer phases."""
+        words = self.predicted["break_even_words"]
+        if words is None:
+            return "phases are faster however long connections are"
+        if words == 0:
+            return "phases are never faster"
+        mean = "a connection" if np.ptp(self.plan.connections.words) == 0 else "a mean connection"
+        return f"phases are faster up to {counted(words, 'word', ',.0f')} of {mean}"
+
+    @property
+    def least_said(self) -> str:
+        """What no plan goes below, unless the timetable leaves channels out of account."""
+        if self.timetable.kind == "timetable":
+            return ", shared channels not counted"
+        return f", of at least {self.lower_bound_clocks:,.0f}"
+
+    @property
+    def expected_said(self) -> str:
+        """What the latency of routes makes of it, and how far simulations are from that."""
+        said = f"{self.expected_clocks:,.0f} clocks expected, latency included"
+        if self.timetable.kind == "timetable":
+            return f"{said}; more where connections share channels"
+        return f"{said}; simulated transfers take 3 % more to 11 % less"
+
+    @property
+    def lasting_said(self) -> str:
+        """How long phases last, and how far that is from the least their connections take."""
+        lasting = self.timetable.makespan
+        least, most = (f"{clocks:,.0f}" for clocks in (lasting.min(), lasting.max()))
+        said = f"phases of {most}" if least == most else f"phases of {least} to {most}"
+        total, bound = float(lasting.sum()), float(self.timetable.lower_bound.sum())
+        if total <= bound * (1 + 1e-9):
+            return f"{said}, at their bounds"
+        return f"{said}, {100 * (total / bound - 1):.3g} % above their bounds"

@@ -1,0 +1,197 @@
+"""Is this plan file right, and do its programs deliver every word?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.phases import least_phases, read_plan, verify
+from netloom.phases.node_programs import node_program, node_programs
+from netloom.phases.runtime import run_programs
+from netloom.progress import patience
+from netloom.questions.numbers import plainly
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from netloom.phases import PlanFile
+    from netloom.phases.node_programs import NodeProgram
+    from netloom.phases.runtime import Delivery
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedPlan:
+    """A plan file that breaks no rule.
+
+    Attributes
+    ----------
+    path, file
+        Where it is, and what it holds.
+    lower_bound_phases
+        No plan of its connections has fewer phases: computed anew.
+    """
+
+    path: str
+    file: PlanFile
+    lower_bound_phases: int
+
+    @property
+    def max_channels_used(self) -> int:
+        """Most virtual channels that a node, or channel, has in use in a phase."""
+        return int(self.file.plan.use().max(initial=0))
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was verified as plain data."""
+        plan = self.file.plan
+        return {
+            "plan": self.path,
+            "verified": True,
+            "violation": None,
+            "topology": plan.topology.name,
+            "connections": len(plan.connections),
+            "phases": plan.num_phases,
+            "lower_bound_phases": self.lower_bound_phases,
+            "max_channels_used": self.max_channels_used,
+            "schedule": self.file.timetable.kind,
+        }
+
+    def __repr__(self) -> str:
+        plan, limit = self.file.plan, self.file.plan.capacity
+        return (
+            f"verified {self.path}: {counted(len(plan.connections), 'connection')} of"
+            f" {plan.connections.name} in {plan.num_phases} phases on {plan.topology.name} (at"
+            f" least {self.lower_bound_phases}), at most {self.max_channels_used} of"
+            f" {limit.virtual_channels} virtual channels a {limit.per};"
+            f" {self.file.timetable.kind} kept"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlanRun:
+    """What the programs of a plan file delivered.
+
+    Attributes
+    ----------
+    path, file
+        Where they are, and what the file holds.
+    delivery
+        What came where.
+    seconds
+        That it took.
+    """
+
+    path: str
+    file: PlanFile
+    delivery: Delivery
+    seconds: float
+
+    @property
+    def delivered(self) -> bool:
+        """Whether every word came to the right place, once, in order and in its phase."""
+        return not self.delivery.faults
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return what came as plain data."""
+        return {
+            "plan": self.path,
+            "delivered": self.delivered,
+            "connections": len(self.delivery.words),
+            "words": int(self.delivery.words.sum()),
+            "faults": list(self.delivery.faults),
+            "workers": self.delivery.num_workers,
+            "seconds": self.seconds,
+        }
+
+    def __repr__(self) -> str:
+        words, many = int(self.delivery.words.sum()), len(self.delivery.words)
+        workers = self.delivery.num_workers
+        by = f"by {workers} worker{'s' * (workers != 1)}, in {self.seconds:.2g} s"
+        if self.delivered:
+            return f"delivered {self.path}: all {words} words of {many} connections arrived, {by}"
+        faults = self.delivery.faults
+        more = f", and {len(faults) - 1} more faults" if len(faults) > 1 else ""
+        return f"not delivered {self.path}: {faults[0]}{more}"
+
+
+def verify_plan(path: str | Path) -> VerifiedPlan:
+    """Read a plan file and verify it: its routes, phases, order and times.
+
+    The verifier shares no code with the compiler; see ``phases.first_violation``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    InvalidPlanError
+        With the first rule that it breaks.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from netloom import compile_phases
+    >>> file = Path(mkdtemp()) / "plan.json"
+    >>> compile_phases("ring:4", "torus:4", words=8).write(file)
+    >>> verify_plan(file).to_dict()["phases"]
+    1
+    """
+    held = read_plan(path)
+    with patience("Verifying a plan"):
+        verify(held.plan, held.timetable, held.costs)
+        bound = least_phases(held.plan.connections, held.plan.topology, held.plan.capacity)
+    return VerifiedPlan(str(path), held, bound.phases)
+
+
+def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
+    """Verify a plan file, and run the programs of its nodes with words that say where they belong.
+
+    Programs that the file does not hold are made from its timetable. See ``phases.runtime`` for
+    what a run checks, and for data of one's own.
+
+    Parameters
+    ----------
+    path
+        The file.
+    workers
+        Processes, see ``run_programs``.
+
+    Raises
+    ------
+    InputError
+        If the file, or a program in it, cannot be read.
+    InvalidPlanError
+        If the plan breaks a rule.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from netloom import compile_phases
+    >>> file = Path(mkdtemp()) / "plan.json"
+    >>> compile_phases("ring:4", "torus:4", words=8).write(file)
+    >>> run_plan(file, workers=1).to_dict()["words"]
+    64
+    """
+    held = verify_plan(path).file
+    programs = _programs(path, held)
+    begin = perf_counter()
+    with patience("Running the programs of all nodes"):
+        delivery = run_programs(programs, held.plan, workers=workers)
+    return PlanRun(str(path), held, delivery, perf_counter() - begin)
+
+
+def _programs(path: str | Path, held: PlanFile) -> list[NodeProgram]:
+    if held.programs is None:
+        return node_programs(held.plan, held.timetable, held.costs)
+    where = f"{path}: programs"
+    if not isinstance(held.programs, list):
+        raise InputError(where, type(held.programs).__name__, "a list, one program a node")
+    try:
+        return [node_program(each) for each in held.programs]
+    except InputError as error:
+        raise InputError(where, error.found, error.wanted) from None

@@ -1,0 +1,1 @@
+"""Find the largest queues that do worse than unbounded ones."""

@@ -1,0 +1,1 @@
+"""Find the mapping under which a program contends least, and say what it buys."""

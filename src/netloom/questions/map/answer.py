@@ -1,0 +1,270 @@
+"""The answer of ``find_mapping``: a mapping, and what it bought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.map.verdict import worst_share
+from netloom.questions.numbers import plainly
+from netloom.routing.layered import layers
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.mapping.layout_parts import Layout
+    from netloom.mapping.search import FoundMapping
+    from netloom.provenance import Provenance
+    from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.map.verdict import MappingVerdict, PairedRuns
+    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.routing import Routing, SourceRoutes
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+FIGURES = (
+    "hop_bytes",
+    "channel_load_max",
+    "weighted_channel_load_max",
+    "path_contention_mean",
+    "path_contention_max",
+    "saturation_worst_node",
+    "saturation_upper_bound",
+)
+"""By which mappings are compared; see ``analysis.figures``."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedMappings:
+    """The program simulated under identity and under the mapping that was found.
+
+    Attributes
+    ----------
+    load
+        Offered traffic of the average sending node, flits/node/cycle; None where nothing ran.
+    before, after
+        What came of it, with the seed of the question; None where it was not run to its end.
+    note
+        Why it was not.
+    compared
+        All pairs of runs; None where there are none.
+    """
+
+    load: float | None
+    before: Simulation | None
+    after: Simulation | None
+    note: str | None
+    compared: PairedRuns | None = None
+
+    def worst_shares(self) -> tuple[float | None, float | None]:
+        """Return how much of what it offers the worst node gets accepted, before and after."""
+        before, after = (
+            None if run is None else worst_share(run) for run in (self.before, self.after)
+        )
+        return before, after
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures of both runs as plain data."""
+        before, after = (
+            None if run is None else run.point.row() | {"worst_node_share": worst_share(run)}
+            for run in (self.before, self.after)
+        )
+        compared = None if self.compared is None else self.compared.to_dict()
+        known = {"load": self.load, "before": before, "after": after}
+        return known | {"compared": compared, "note": self.note}
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramMapping:
+    """A mapping of a program onto a network, and what it bought.
+
+    Attributes
+    ----------
+    graph, topology, routing
+        What was asked about.
+    nodes
+        int32[], the nodes that may be used.
+    found
+        The mapping, the value of the objective and its lower bound, and how it was found.
+    scale
+        Of several objectives, what each was divided by; empty where there is only one.
+    routes
+        Routes that belong to the mapping, one for each pair of nodes that communicate; None where
+        packets take those of ``routing``.
+    layout
+        The layout that was asked for, with what it claims; None after a search.
+    before, after
+        What ``analyze`` says of identity and of the mapping; None where nothing is left that
+        crosses the network.
+    starts
+        One row for each mapping that it is compared with, identity first and the result last:
+        value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
+    simulated
+        Both simulated at one load; None where that was not asked for.
+    verdict
+        Whether it helps.
+    provenance
+        Version, question and seed.
+    """
+
+    graph: ProcessGraph
+    topology: Topology
+    routing: Routing
+    nodes: NDArray[np.int32]
+    found: FoundMapping
+    scale: dict[str, float]
+    routes: SourceRoutes | None
+    layout: Layout | None
+    before: Analysis | None
+    after: Analysis | None
+    starts: list[dict[str, Any]]
+    simulated: SimulatedMappings | None
+    verdict: MappingVerdict
+    provenance: Provenance
+
+    @property
+    def mapping(self) -> NDArray[np.int32]:
+        """The node of each task: what other verbs take as ``mapping``."""
+        return self.found.node_of
+
+    @property
+    def node_of(self) -> NDArray[np.int32]:
+        """The node of each task, as analyses call it."""
+        return self.found.node_of
+
+    @property
+    def value(self) -> float:
+        """Of the objective: the smaller, the better."""
+        return self.found.value
+
+    @property
+    def bound(self) -> float:
+        """Below which no mapping comes; 0 where nothing better is known."""
+        return self.found.bound
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether ranks stay in order: nothing better was found, by the objective or its ties."""
+        return bool((self.found.node_of == self.found.mappings["identity"]).all())
+
+    @cached_property
+    def virtual_channels(self) -> int | None:
+        """How many a channel needs, for the mapping's own routes to be free of deadlock.
+
+        Paths are put into layers of them; see ``routing.layered``. None where there are no routes.
+        """
+        if self.routes is None:
+            return None
+        return int(layers(self.topology, self.routes.routes).max(initial=0)) + 1
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search or the simulation."""
+        runs = () if self.simulated is None else (self.simulated.before, self.simulated.after)
+        return self.found.interrupted or any(run.interrupted for run in runs if run is not None)
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a mapping: the objective and the figures of each."""
+        import polars as pl
+
+        return pl.DataFrame(self.starts, infer_schema_length=None)
+
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel under identity (``before``) and under the mapping (``after``).
+
+        As ``Analysis.channels`` has them; with loads of 0 where nothing crosses the network.
+        """
+        import polars as pl
+
+        idle = pl.DataFrame(
+            {
+                "source_node": self.topology.channel_source,
+                "target_node": self.topology.channel_target,
+                "channel_load": pl.Series([0] * self.topology.num_channels, dtype=pl.Int64),
+                "weighted_channel_load": [0.0] * self.topology.num_channels,
+            }
+        )
+        tables = [
+            (idle if analysis is None else analysis.channels()).select(
+                pl.lit(when).alias("mapping"), pl.all()
+            )
+            for when, analysis in self._both()
+        ]
+        return pl.concat(tables, how="vertical_relaxed")
+
+    def path_contention(self) -> pl.DataFrame:
+        """Return how many paths meet how many others, ``before`` and ``after``."""
+        import polars as pl
+
+        tables = [
+            analysis.path_contention().filter(mapping="own").with_columns(mapping=pl.lit(when))
+            for when, analysis in self._both()
+            if analysis is not None
+        ]
+        schema = {"mapping": pl.String, "path_contention": pl.Int64, "paths": pl.Int64}
+        return pl.concat(tables) if tables else pl.DataFrame(schema=schema)
+
+    def _both(self) -> tuple[tuple[str, Analysis | None], ...]:
+        return ("before", self.before), ("after", self.after)
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom map``."""
+        asked, found = self.provenance.configuration, self.found
+        return {
+            "app": self.graph.name,
+            "topology": self.topology.name,
+            "tasks": self.graph.num_tasks,
+            "nodes": self.topology.num_nodes,
+            "allocated_nodes": len(self.nodes),
+            "routing": str(self.routing),
+            "weight": asked["weight"],
+            "objective": {
+                "name": found.objective,
+                "before": found.starts["identity"],
+                "after": found.value,
+                "bound": found.bound,
+                "scale": self.scale,
+            },
+            "before": None if self.before is None else self.before.to_dict(),
+            "after": None if self.after is None else self.after.to_dict(),
+            "starts": self.starts,
+            "layout": self.promise(),
+            "unchanged": self.unchanged,
+            "own_routes": self.routes is not None,
+            "virtual_channels": self.virtual_channels,
+            "simulated": None if self.simulated is None else self.simulated.to_dict(),
+            "verdict": self.verdict._asdict(),
+            "found_by": found.found_by,
+            "rounds": found.rounds,
+            "seconds": found.seconds,
+            "interrupted": self.interrupted,
+            "seed": self.provenance.seed,
+            "mapping": found.node_of.tolist(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def promise(self) -> dict[str, Any] | None:
+        """Return what a layout promises of its largest channel load, and what was measured."""
+        if self.layout is None:
+            return None
+        after = self.after
+        measured = 0 if after is None else int(after.mapped.contention.channel_load.max())
+        return {
+            "name": self.layout.name,
+            "promised_channel_load": self.layout.chi_max,
+            "measured_channel_load": measured,
+            "source": self.layout.source,
+        }
+
+    def __repr__(self) -> str:
+        found = self.found
+        return (
+            f"<{self.graph.name} mapped onto {self.topology.name} for {found.objective}, by "
+            f"{found.found_by}; seed {self.provenance.seed}, netloom {self.provenance.version}>\n"
+            f"{self.verdict.sentence}"
+        )

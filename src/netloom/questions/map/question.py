@@ -1,0 +1,491 @@
+"""Where should each task of this program run, so that its communication contends least?"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from math import inf
+from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from time import thread_time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from netloom.contention import measure, saturation
+from netloom.errors import InputError
+from netloom.machines import Machine  # noqa: TC001
+from netloom.mapping import read_hosts
+from netloom.mapping.allocation import allocated_nodes
+from netloom.mapping.bounds import least
+from netloom.mapping.joint_routes import ROUNDS, JointRoutes, joint_routes
+from netloom.mapping.layouts import find_layout
+from netloom.mapping.objectives import measure_by, objective_of
+from netloom.mapping.search import FoundMapping
+from netloom.mapping.search import find_mapping as search
+from netloom.mapping.starts import check_room, random_starts
+from netloom.progress import patience
+from netloom.provenance import DEFAULT_SEED
+from netloom.questions.analyze.answer import MappedProgram, figures
+from netloom.questions.analyze.question import analyze
+from netloom.questions.base import MOST, MOST_SEED, InstanceOf, Question, ask
+from netloom.questions.failures import check_working
+from netloom.questions.fields import refuse
+from netloom.questions.map.answer import (
+    FIGURES,
+    ProgramMapping,
+    SimulatedMappings,
+)
+from netloom.questions.map.verdict import mapping_verdict, paired
+from netloom.questions.named import find_network, read_program
+from netloom.questions.provenance import provenance_of
+from netloom.questions.simulate.load.question import simulate
+from netloom.routing import (
+    DimensionOrder,
+    Layered,
+    Routing,
+    ShortestPath,
+    SourceRoutes,
+    UpDown,
+    parse_routing,
+    source_routes,
+)
+from netloom.spec import MAX_ELEMENTS
+from netloom.topology import Topology  # noqa: TC001
+from netloom.workload import ProcessGraph  # noqa: TC001
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.mapping.layout_parts import Layout
+    from netloom.mapping.objectives import Measure
+    from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.simulate.load.answer import Simulation
+
+PAIRS = 5
+"""Runs of both mappings that are simulated, each pair with a seed of its own."""
+
+SAME = ("app", "on", "messages", "parts", "failed_channels", "failed_nodes", "routing", "weight",
+        "tasks_per_node", "seed")  # fmt: skip
+"""What ``analyze`` and ``simulate`` are asked as well."""
+
+
+class MappingQuestion(Question):
+    """The question that ``find_mapping`` answers.
+
+    Attributes
+    ----------
+    app, messages, parts, on, failed_channels, failed_nodes, routing, weight, tasks_per_node
+        The program, the network, and how packets travel there; as for ``analyze``.
+    nodes
+        The allocation: which nodes may be used, all by default. Their numbers, a list such as
+        ``0-31,n40``, or a file of such lists; see ``mapping.allocation``. Broken ones are left out.
+    hosts
+        A file of host names, line n that of node n, by which ``nodes`` may name them.
+    objective
+        What is made small: ``max-channel-load``, ``hop-bytes``, ``path-contention``,
+        ``saturation``, or a mixture such as ``hop-bytes:1,max-channel-load:2``.
+    layout
+        A mapping made for this kind of program, by name, instead of a search.
+    seconds, rounds
+        When the search ends: after so much processor time, of all threads together, or after so
+        many rounds of annealing, however long they take. A loaded machine takes longer, and finds
+        as much. With rounds the answer depends on nothing but the question.
+    routes
+        Whether to choose routes for the mapping as well, where the machine lets each packet follow
+        one that its source chose; a layout with routes of its own keeps these.
+    simulate, load
+        Whether to simulate the program before and after, flit by flit, with several seeds, and at
+        which offered load; by default what the busiest channel can just carry afterwards. The
+        verdict is then that of the simulation.
+    seed
+        Of all that is left to chance.
+    """
+
+    app: str | InstanceOf[ProcessGraph]
+    on: str | InstanceOf[Topology] | InstanceOf[Machine]
+    failed_channels: str | None = None
+    failed_nodes: str | None = None
+    messages: str | None = None
+    parts: str = "network"
+    nodes: Any = None
+    hosts: str | PathLike[str] | None = None
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
+    routing: (
+        str
+        | InstanceOf[DimensionOrder]
+        | InstanceOf[ShortestPath]
+        | InstanceOf[UpDown]
+        | InstanceOf[Layered]
+        | InstanceOf[SourceRoutes]
+    ) = "default"
+    weight: Literal["bytes", "messages", "uniform"] = "bytes"
+    objective: str = "max-channel-load"
+    layout: str | None = None
+    seconds: float = Field(10.0, gt=0, le=MOST)
+    rounds: int | None = Field(None, ge=0, le=MOST)
+    routes: bool = False
+    simulate: bool = False
+    load: float | None = Field(None, gt=0, le=1)
+    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+
+
+class SearchGround(NamedTuple):
+    """What is known before a search begins.
+
+    Attributes
+    ----------
+    num_tasks, tasks_per_node
+        Tasks, and most of a node.
+    nodes
+        int32[], the nodes that may be used.
+    layout
+        The mapping that was asked for instead of a search; None otherwise.
+    hosts
+        The host names that the network's file gives its nodes; None if it gives none.
+    """
+
+    num_tasks: int
+    tasks_per_node: int
+    nodes: NDArray[np.int32]
+    layout: Layout | None
+    hosts: Sequence[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A question, with what it names."""
+
+    question: MappingQuestion
+    graph: ProcessGraph
+    network: Topology
+    routing: Routing
+    weights: NDArray[np.float64]
+    nodes: NDArray[np.int32]
+
+    @property
+    def identity(self) -> NDArray[np.int32]:
+        """The mapping that fills the allocated nodes in order."""
+        places = np.repeat(self.nodes, self.question.tasks_per_node)
+        return places[: self.graph.num_tasks].astype(np.int32)
+
+    @property
+    def value_of(self) -> Measure:
+        """What measures mappings by the objective, scaled as the search does."""
+        objective = objective_of(self.question.objective)
+        return measure_by(
+            objective, self.graph, self.network, self.routing, self.weights, self.identity
+        )
+
+
+def find_mapping(
+    app: str | ProcessGraph,
+    on: str | Topology | Machine,
+    *,
+    check: Callable[[SearchGround], None] | None = None,
+    **options: Any,
+) -> ProgramMapping:
+    """Find a mapping of a program onto a network that contends little, and say what it bought.
+
+    It is compared with identity, with 25 random mappings and with everything that the search began
+    with; it is never worse than any of them. Ctrl-C ends the search, and the best so far is the
+    answer.
+
+    Parameters
+    ----------
+    app, on
+        The program and the network; see ``MappingQuestion``, as for all other options.
+    check
+        Called before the search with what is known by then; refuses, by an InputError, what could
+        not be done with the mapping afterwards, such as writing it in a certain format.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+
+    Examples
+    --------
+    >>> found = find_mapping("mesh:4x4", "torus:4x4", objective="hop-bytes", rounds=1)
+    >>> found.value, found.bound, found.verdict.kind
+    (48.0, 48.0, 'bound')
+    """
+    question = ask(MappingQuestion, {"app": app, "on": on, **options})
+    task = _task(question)
+    layout = None if question.layout is None else _layout(task, question.layout)
+    if check is not None:
+        per_node = question.tasks_per_node
+        hosts = task.network.node_labels or None
+        check(SearchGround(task.graph.num_tasks, per_node, task.nodes, layout, hosts))
+    routes = None if layout is None else _own_routes(task, layout)
+    if question.routes and routes is None and _moving(task, task.identity).any():
+        _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search
+    found = _search(task) if layout is None else _laid_out(task, layout, routes)
+    placed = found.value
+    if question.routes and routes is None:
+        found, routes = _routed(task, found)
+    with patience("comparing mappings"):
+        before = _analysis(task, found.mappings["identity"], None)
+        after = _analysis(task, found.node_of, routes)
+        starts = list(_starts(task, found, placed, routes))
+    simulated = None
+    if question.simulate and not found.interrupted:
+        simulated = _simulated(task, found, before, after, routes)
+    return ProgramMapping(
+        graph=task.graph,
+        topology=task.network,
+        routing=task.routing,
+        nodes=task.nodes,
+        found=found,
+        scale=_scale(task),
+        routes=routes,
+        layout=layout,
+        before=before,
+        after=after,
+        starts=starts,
+        simulated=simulated,
+        verdict=mapping_verdict(found, before, after, simulated),
+        provenance=provenance_of(question, "find_mapping", task.network),
+    )
+
+
+def _task(question: MappingQuestion) -> _Task:
+    """Return a question with what it names, checked."""
+    if question.load is not None and not question.simulate:
+        raise InputError("load", f"{question.load:g} without a simulation", "simulate as well")
+    if question.layout is not None:
+        wanted = "a search, with no layout"
+        refuse(question, ("seconds", "rounds", "tasks_per_node"), wanted)
+    objective_of(question.objective)
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    network, _ = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    routing = question.routing
+    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
+    weights = {
+        "bytes": graph.bytes,
+        "messages": graph.messages,
+        "uniform": np.ones(graph.num_edges),
+    }[question.weight]
+    if not weights.any():
+        raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
+    nodes = allocated_nodes(question.nodes, network, hosts)
+    check_room(graph.num_tasks, nodes, question.tasks_per_node)
+    return _Task(
+        question=question,
+        graph=graph,
+        network=network,
+        routing=parse_routing(routing, network) if isinstance(routing, str) else routing,
+        weights=np.asarray(weights, np.float64),
+        nodes=nodes,
+    )
+
+
+def _search(task: _Task) -> FoundMapping:
+    question = task.question
+    return search(
+        task.graph,
+        task.network,
+        routing=task.routing,
+        objective=question.objective,
+        weights=task.weights,
+        nodes=task.nodes,
+        tasks_per_node=question.tasks_per_node,
+        seconds=question.seconds,
+        rounds=question.rounds,
+        seed=question.seed,
+    )
+
+
+def _layout(task: _Task, name: str) -> Layout:
+    """Return the layout of this name, if it keeps to the nodes that may be used."""
+    layout = find_layout(name, task.graph, task.network)
+    check_working(task.network, layout.node_of, f"layout '{name}'")
+    outside = ~np.isin(layout.node_of, task.nodes)
+    if outside.any():
+        at = int(np.argmax(outside))
+        found = f"task {at} on node {layout.node_of[at]}, which is not allocated"
+        raise InputError(f"layout '{name}'", found, "an allocation that has all its nodes")
+    return layout
+
+
+def _own_routes(task: _Task, layout: Layout) -> SourceRoutes | None:
+    """Return the routes that belong to a layout, if it has any."""
+    if layout.routes is None:
+        return None
+    ends = task.network.channel_target
+    first = layout.node_of[task.graph.source]
+    visited = [
+        [int(first[edge]), *ends[layout.routes[edge]].tolist()]
+        for edge in range(task.graph.num_edges)
+    ]
+    return source_routes(task.network, visited, name=f"those of {layout.name}")
+
+
+def _routed(task: _Task, found: FoundMapping) -> tuple[FoundMapping, SourceRoutes | None]:
+    """Return what was found on routes chosen for it, and these: never worse than without."""
+    if not _moving(task, found.node_of).any():  # nothing crosses the network
+        return found, None
+    chosen = _chosen_routes(task, found.node_of, rounds=0 if found.interrupted else ROUNDS)
+    found = replace(found, interrupted=found.interrupted or chosen.interrupted)
+    value = replace(task.value_of, routing=chosen.routes)(found.node_of)
+    if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
+        return found, _chosen_routes(task, found.node_of, rounds=0).routes
+    return replace(found, value=value), chosen.routes
+
+
+def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> JointRoutes:
+    """Return routes chosen for a mapping."""
+    return joint_routes(
+        task.graph, task.network, node_of,
+        weights=task.weights, routing=task.routing, rounds=rounds, seed=task.question.seed,
+        seconds=inf if task.question.rounds is not None else task.question.seconds,
+    )  # fmt: skip
+
+
+def _laid_out(task: _Task, layout: Layout, routes: SourceRoutes | None) -> FoundMapping:
+    """Return a layout as if it had been found."""
+    question, began, value_of = task.question, thread_time(), task.value_of
+    nodes, per_node = task.nodes, question.tasks_per_node
+    drawn = list(random_starts(task.graph.num_tasks, nodes, per_node, question.seed))
+    values = [value_of(node_of) for node_of in drawn]
+    mappings = {
+        "identity": task.identity,
+        "random_best": drawn[int(np.argmin(values))],
+        layout.name: layout.node_of,
+    }
+    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
+    on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
+    return FoundMapping(
+        node_of=layout.node_of,
+        objective=question.objective,
+        value=on_own_routes(layout.node_of),
+        bound=least(value_of, nodes, per_node),
+        starts=starts | {"random": float(np.mean(values))},
+        mappings=mappings,
+        found_by=layout.name,
+        rounds=0,
+        seconds=thread_time() - began,
+        interrupted=False,
+    )
+
+
+def _scale(task: _Task) -> dict[str, float]:
+    """Return what each of several objectives was divided by; nothing where there is only one."""
+    value_of = task.value_of
+    return {} if value_of.objective.single else dict(value_of.scale)
+
+
+def _analysis(
+    task: _Task, node_of: NDArray[np.int32], routes: SourceRoutes | None
+) -> Analysis | None:
+    """Analyse a mapping; None where it leaves no traffic on the network."""
+    if not _moving(task, node_of).any():
+        return None
+    return analyze(**_same(task, node_of, routes), random_mappings=0)
+
+
+def _same(task: _Task, node_of: NDArray[np.int32], routes: SourceRoutes | None) -> dict[str, Any]:
+    """Return the fields of a question about one mapping."""
+    fields = {name: getattr(task.question, name) for name in SAME}
+    return fields | {"mapping": node_of} | ({} if routes is None else {"routing": routes})
+
+
+def _moving(task: _Task, node_of: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which edges cross the network."""
+    graph = task.graph
+    crosses: NDArray[np.bool_] = node_of[graph.source] != node_of[graph.target]
+    return crosses & (task.weights > 0)
+
+
+def _starts(
+    task: _Task, found: FoundMapping, placed: float, routes: SourceRoutes | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of all mappings compared: identity first, the result last.
+
+    ``placed`` is the value of what was found without routes of its own; a layout's is in its row.
+    """
+    drawn = random_starts(
+        task.graph.num_tasks, task.nodes, task.question.tasks_per_node, task.question.seed
+    )
+    rows = [_row(task, node_of, task.routing) for node_of in drawn]
+    identity = _row(task, found.mappings["identity"], task.routing)
+    yield _named("identity", found.starts["identity"], identity)
+    mean = {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
+    yield _named("random", found.starts["random"], mean)
+    others = sorted(found.mappings.items(), key=lambda each: each[0] != "random_best")
+    for name, node_of in others:
+        if name != "identity":
+            yield _named(name, found.starts[name], _row(task, node_of, task.routing))
+    if task.question.routes and task.question.layout is None:
+        yield _named("mapping", placed, _row(task, found.node_of, task.routing))
+    yield _named("result", found.value, _row(task, found.node_of, routes or task.routing))
+
+
+def _named(name: str, value: float, row: dict[str, Any]) -> dict[str, Any]:
+    return {"mapping": name, "objective": value} | row
+
+
+def _row(task: _Task, node_of: NDArray[np.int32], routing: Routing) -> dict[str, Any]:
+    """Return the figures of one mapping; saturation is infinite where no channel is used."""
+    if not _moving(task, node_of).any():
+        return {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES}
+    graph, weights = task.graph, task.weights
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(task.network, routing, source, target, weights)
+    limit = saturation(found, source, weights, task.network.num_nodes)
+    row = figures(0, graph, MappedProgram(source, target, weights, found, limit))
+    return {name: row[name] for name in FIGURES}
+
+
+def _simulated(
+    task: _Task,
+    found: FoundMapping,
+    before: Analysis | None,
+    after: Analysis | None,
+    routes: SourceRoutes | None,
+) -> SimulatedMappings:
+    """Simulate identity and the result at the same load, in pairs of runs with the same seed.
+
+    What cannot run says why.
+    """
+    if before is None or after is None:
+        which = "before" if before is None else "after"
+        return SimulatedMappings(None, None, None, f"nothing crosses the network {which}")
+    if routes is None and np.array_equal(found.node_of, found.mappings["identity"]):
+        return SimulatedMappings(None, None, None, "ranks stay in order: nothing to compare")
+    load = task.question.load or _common_load(before, after)
+    mappings = {"before": (found.mappings["identity"], None), "after": (found.node_of, routes)}
+    runs: dict[str, list[Simulation]] = {"before": [], "after": []}
+    for number in range(PAIRS):
+        for when, (node_of, own) in mappings.items():
+            asked = _same(task, node_of, own) | {"seed": task.question.seed + number}
+            try:
+                with warnings.catch_warnings():  # that much is offered on purpose
+                    warnings.simplefilter("ignore", UserWarning)
+                    run = simulate(**asked, load=load)
+            except InputError as error:  # such as routes that can deadlock
+                return _simulations(load, runs, f"{when}: {error}")
+            runs[when].append(run)
+            if run.interrupted:
+                return _simulations(load, runs, f"{when}: interrupted")
+    return _simulations(load, runs, None)
+
+
+def _simulations(
+    load: float, runs: dict[str, list[Simulation]], note: str | None
+) -> SimulatedMappings:
+    """Return what was simulated: the runs of the question's seed, and all pairs compared."""
+    before, after = (next(iter(runs[when]), None) for when in ("before", "after"))
+    compared = None if note else paired(runs["before"], runs["after"])
+    return SimulatedMappings(load, before, after, note, compared)
+
+
+def _common_load(before: Analysis, after: Analysis) -> float:
+    """Return the load that the busiest channel can just carry afterwards, if nodes can offer it."""
+    busiest = max(float(each.mapped.limit.node_share.max()) for each in (before, after))
+    most = min(1.0, after.mapped.limit.upper_bound, 1 / busiest)
+    return float(np.floor(most * 1000) / 1000) or most

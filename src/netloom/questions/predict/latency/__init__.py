@@ -1,0 +1,1 @@
+"""Predict the latency of packets by load, and where a network saturates."""

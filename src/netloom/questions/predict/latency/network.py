@@ -1,0 +1,129 @@
+"""A network ready to be predicted: where it saturates, by what, and how far that can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from netloom.models.channel_accuracy import (
+    KNEE,
+    Band,
+    kind_of,
+    latency_band,
+    saturation_band,
+)
+from netloom.models.channel_queueing import LIMITS
+from netloom.questions.predict.latency.flags import flags_of
+
+if TYPE_CHECKING:
+    from netloom.models.channel_queueing import Busy, PreparedChannels
+    from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.router import Router
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+LATENCY_FACTOR = 3.0
+"""Times the latency of an idle network, from which one is called saturated, as in simulations."""
+
+STEADY, AT_THE_KNEE, SATURATED = "steady", "knee: simulate", "saturated"
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedNetwork:
+    """What is the same at all loads.
+
+    Attributes
+    ----------
+    topology, traffic, routing, router_name, router
+        What was asked about.
+    prepared
+        What the model starts from.
+    saturation
+        The offered load at which latency is three times that of the idle network, or there is no
+        steady state: what ``find_saturation`` looks for. An estimate, at most ``bound``.
+    limit
+        The resource that has least to spare there.
+    limit_told
+        Whether there was an answer from the model above that load, too: if not, the search may
+        have ended at the end of what it can solve, and not of what the network can carry.
+    bound
+        The load that no router could go beyond, and what limits it.
+    """
+
+    topology: Topology
+    traffic: Traffic
+    routing: str
+    router_name: str
+    router: Router
+    prepared: PreparedChannels
+    saturation: float
+    limit: Busy
+    limit_told: bool
+    bound: Bound
+
+    @cached_property
+    def kind(self) -> str:
+        """Which of ``channel_accuracy.KINDS`` the router is of."""
+        return kind_of(self.prepared.router, self.prepared.flits)
+
+    @cached_property
+    def flags(self) -> tuple[str, ...]:
+        """Why to expect more than the usual error, a line each."""
+        return flags_of(self)
+
+    @property
+    def saturation_error(self) -> Band:
+        """The errors of saturations of such networks."""
+        return saturation_band(self.kind)
+
+    @property
+    def saturation_range(self) -> tuple[float, float]:
+        """Where nine of ten such networks saturate, nowhere beyond what bounds it."""
+        return off_by(self.saturation, self.saturation_error.within, most=self.bound.load)
+
+    def latency_error(self, load: float) -> Band | None:
+        """Return the errors of latencies at a load of such networks; None above the knee."""
+        part = load / self.saturation
+        return latency_band(self.kind, part) if part <= KNEE else None
+
+    def state(self, load: float, *, steady: bool) -> str:
+        """Return ``STEADY``, ``AT_THE_KNEE`` or ``SATURATED``."""
+        if not steady or load >= self.saturation:
+            return SATURATED
+        return STEADY if load <= KNEE * self.saturation else AT_THE_KNEE
+
+    def place(self, busy: Busy) -> str:
+        """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
+        channels, nodes = self.prepared.flows.num_channels, self.prepared.flows.num_nodes
+        if busy.channel < channels:
+            name = f"channel {self.topology.channel_name(busy.channel)}"
+        else:
+            end, node = divmod(busy.channel - channels, nodes)
+            of = ("injection", "ejection")[end]
+            name = f"{of} at node {self.topology.node_name(node)}"
+        if busy.what == LIMITS[1]:
+            return f"credits of a VC of {name}"
+        if busy.what == LIMITS[2]:
+            return f"head of line behind {name}"
+        return f"source at node {name.rpartition('node ')[2]}" if busy.what == LIMITS[3] else name
+
+    def busy(self, busy: Busy) -> dict[str, Any]:
+        """Return a resource as plain data."""
+        return {
+            "what": busy.what,
+            "where": self.place(busy),
+            "utilisation": busy.utilisation,
+        }
+
+
+def off_by(figure: float, error: float, *, least: float = 0.0, most: float) -> tuple[float, float]:
+    """Return between which true figures an estimate is off by at most so much, up or down.
+
+    Examples
+    --------
+    >>> off_by(11.0, 0.1, most=12.0)
+    (10.0, 12.0)
+    """
+    high = figure / (1 - error) if error < 1 else most
+    return max(figure / (1 + error), least), min(high, most)

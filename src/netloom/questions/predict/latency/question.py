@@ -1,0 +1,275 @@
+"""What latency will this program's packets have at this load, and where does it saturate?"""
+
+# ruff: noqa: TC001 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from netloom.errors import InputError
+from netloom.models.channel_accuracy import KNEE
+from netloom.models.channel_flows import follow_flows
+from netloom.models.channel_queueing import (
+    channel_saturation,
+    predict_channels,
+    prepare_channels,
+    saturation_limit,
+)
+from netloom.models.channel_turns import ChannelRouter
+from netloom.progress import patience
+from netloom.questions.base import InstanceOf, ask
+from netloom.questions.fields import NetworkQuestion, asked_router, refuse
+from netloom.questions.named import find_network, place_program, read_program, read_traffic
+from netloom.questions.predict.latency.answer import LatencyPrediction
+from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
+from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
+from netloom.questions.provenance import provenance_of
+from netloom.questions.simulate.load.question import simulate
+from netloom.routing import virtual_channel_routing
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.router import Router
+from netloom.spec import MAX_ELEMENTS
+from netloom.topology import Cube, average_distance
+from netloom.words import counted
+from netloom.workload import ProcessGraph, Traffic
+from netloom.workload.targets import Fixed, Weighted
+from netloom.workload.traffic import from_process_graph
+
+if TYPE_CHECKING:
+    from netloom.machines import Machine
+    from netloom.models.channel_queueing import PreparedChannels
+    from netloom.questions.simulate.load.answer import Simulation
+    from netloom.simulation.network.bound import Bound
+    from netloom.topology import Topology
+
+MOST_HOPS = 2**24
+"""Hops of all pairs of nodes times VCs: what the model holds in memory."""
+
+OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
+"""Fields that say something of ``app`` only."""
+
+
+class LatencyQuestion(NetworkQuestion):
+    """The question that ``predict_latency`` answers.
+
+    Attributes
+    ----------
+    app, messages, parts, mapping, tasks_per_node
+        The program, how to read it, and where its tasks run (see ``analyze``).
+    weight
+        What the share of the traffic is taken from that an edge of ``app`` has.
+    traffic
+        Instead of a program who sends to whom, as for ``simulate``; uniform by default.
+    offered
+        Offered traffic of the average sending node, flits/node/cycle, 0 to 1: a number, several, a
+        range ``START:STOP:STEP``, or ``0:auto`` (``0:auto:STEPS``), from there to where it
+        saturates, in 20 steps.
+    packet_flits
+        Length of all packets.
+    simulate
+        Whether to simulate the network beside it, at some of the loads.
+    cycles, precision, most_cycles
+        Of the simulation; see ``SimulateQuestion``.
+    """
+
+    app: str | InstanceOf[ProcessGraph] | None = None
+    messages: str | None = None
+    parts: str = "network"
+    mapping: Any = "identity"
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
+    weight: Literal["bytes", "messages", "uniform"] = "bytes"
+    traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
+    offered: Any = "0:auto"
+    packet_flits: int = Field(5, ge=1, le=2**14)
+    simulate: bool = False
+    cycles: int | None = Field(None, ge=1, le=2**30)
+    precision: float = Field(0.02, gt=0, lt=1)
+    most_cycles: int = Field(200_000, ge=1, le=2**30)
+
+
+def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPrediction:
+    """Predict the latency of packets by load on any network whose routing leaves no choice.
+
+    From the rates of all channels, VCs and buffers by queueing theory: see
+    ``models.channel_queueing``. Every figure has its expected error, which a study of random
+    networks found for routers of this kind (``models.channel_accuracy``), and the answer says what
+    limits the network. Above nine tenths of the predicted saturation there is no latency:
+    simulate. With ``simulate`` the same network is simulated beside it, which shows progress;
+    Ctrl-C ends that, and what was known by then is the answer.
+
+    Parameters
+    ----------
+    on, app
+        The network and the program; see ``LatencyQuestion``, as for all other options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If packets could block each other for good.
+
+    Examples
+    --------
+    >>> found = predict_latency("mesh:8x8", app="examples/lammps-64.mtx", offered=[0.1, 0.2])
+    >>> found.table()["latency"].is_sorted()
+    True
+    >>> round(predict_latency("mesh:4x4", offered=0).to_dict()["latency"], 2)  # 2.67 hops
+    20.67
+    """
+    question = ask(LatencyQuestion, {"on": on, **options})
+    if not question.simulate:
+        refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
+    network = _network(question)
+    saturation = network.saturation
+    loads = parse_rates(question.offered, "offered", lambda: saturation, nearly=KNEE)
+    if loads[-1] > 1:
+        raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
+    with patience(f"{network.traffic.name} on {network.topology.name}: channel queueing"):
+        points = tuple(predict_channels(network.prepared, load) for load in loads)
+    return LatencyPrediction(
+        network=network,
+        mapping=_mapping_name(question),
+        packet_flits=question.packet_flits,
+        points=points,
+        simulated=_simulated(question, network, loads),
+        provenance=provenance_of(question, "predict_latency", network.topology),
+    )
+
+
+def predicted_network(on: str | Topology | Machine, **options: Any) -> PredictedNetwork:
+    """Return a network ready to be predicted at any load, and where the model says it saturates.
+
+    Parameters
+    ----------
+    on, options
+        As for ``predict_latency``.
+    """
+    return _network(ask(LatencyQuestion, {"on": on, **options}))
+
+
+def _network(question: LatencyQuestion) -> PredictedNetwork:
+    topology, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    router_name, router = _router(question, on_machine)
+    traffic = _traffic(question, topology)
+    with patience(f"{traffic.name} on {topology.name}: channel queueing"):
+        prepared, bound, routing = _prepared(question, topology, router, traffic)
+        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
+        limit, told = saturation_limit(prepared, saturation)
+    return PredictedNetwork(
+        topology=topology,
+        traffic=traffic,
+        routing=routing,
+        router_name=router_name,
+        router=router,
+        prepared=prepared,
+        saturation=saturation,
+        limit=limit,
+        limit_told=told,
+        bound=bound,
+    )
+
+
+def _router(question: LatencyQuestion, on_machine: Machine | None) -> tuple[str, Router]:
+    """Return the router, if the model knows what it does."""
+    name, router = asked_router(question, on_machine)
+    if question.switching is not None:
+        router = replace(router, switching=question.switching)  # type: ignore[arg-type]
+    if router.switching not in ("wormhole", "virtual-cut-through"):
+        wanted = "wormhole or virtual-cut-through, which the model is of"
+        raise InputError("switching", f"'{router.switching}'", wanted)
+    for field in ("injection_channels", "ejection_channels"):
+        if getattr(router, field) != 1:
+            raise InputError(field, f"{getattr(router, field)}", "1, as the model has it")
+    return name, router
+
+
+def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
+    if question.app is None:
+        refuse(question, OF_A_PROGRAM, "app, which this says something of")
+        return read_traffic(question.traffic, topology)
+    if question.traffic is not None:
+        raise InputError("traffic", "traffic as well as app", "one of them")
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    node_of = place_program(
+        question.mapping, graph, topology,
+        seed=question.seed, tasks_per_node=question.tasks_per_node,
+    )  # fmt: skip
+    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+
+
+def _mapping_name(question: LatencyQuestion) -> str | None:
+    if question.app is None:
+        return None
+    return question.mapping if isinstance(question.mapping, str) else "as given"
+
+
+def _prepared(
+    question: LatencyQuestion, topology: Topology, router: Router, traffic: Traffic
+) -> tuple[PreparedChannels, Bound, str]:
+    """Return what the model starts from, what limits the traffic, and the routing's name."""
+    count = _pairs(traffic)
+    hops = average_distance(topology) if isinstance(topology, Cube) else 1
+    if count * hops * router.vcs > MOST_HOPS:
+        found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
+        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs; simulate it"
+        raise InputError(topology.name, found, wanted)
+    routing = virtual_channel_routing(topology, question.routing, num_vcs=router.vcs)
+    pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))
+    flows = follow_flows(routing, pairs.source, pairs.target, pairs.weight * senders)
+    prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
+    return prepared, throughput_bound(topology, routing, traffic, router), routing.name
+
+
+def _pairs(traffic: Traffic) -> int:
+    """Return how many pairs of nodes may communicate, before they are listed."""
+    if isinstance(traffic.law, Weighted):
+        return len(traffic.law.target)
+    return traffic.num_nodes if isinstance(traffic.law, Fixed) else traffic.num_nodes**2
+
+
+def channel_router(router: Router) -> ChannelRouter:
+    """Return what the model needs to know of a router."""
+    times = router.timing()
+    head = times.head_wait + (0 if router.speculative else 1)
+    return ChannelRouter(
+        vcs=router.vcs,
+        buffer_flits=router.buffer_flits,
+        switching=router.switching,  # type: ignore[arg-type]
+        hop_cycles=head + times.flit,
+        end_cycles=head + times.injection + times.ejection,
+        credit_cycles=times.credit,
+        head_cycles=head,
+        entry_loop_cycles=times.injection + times.injection_credit,
+    )
+
+
+def _simulated(
+    question: LatencyQuestion, network: PredictedNetwork, loads: tuple[float, ...]
+) -> Simulation | None:
+    """Return what the simulator says of some loads that the network could carry, if asked."""
+    if not question.simulate:
+        return None
+    bound = network.bound
+    offered = [load for load in loads if 0 < load <= bound.load]
+    if not offered:
+        wanted = f"above 0, at most {bound.load:.4g} (by {bound.what}), to simulate"
+        raise InputError("offered", f"{loads[0]:g}", wanted)
+    return simulate(
+        network.topology,
+        traffic=network.traffic,
+        load=some_of(offered),
+        routing=question.routing,
+        router=network.router,
+        packet_flits=question.packet_flits,
+        cycles=question.cycles,
+        precision=question.precision,
+        most_cycles=question.most_cycles,
+        seed=question.seed,
+    )

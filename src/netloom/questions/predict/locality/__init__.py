@@ -1,0 +1,1 @@
+"""Predict what a better mapping is worth to processors that wait for a torus."""

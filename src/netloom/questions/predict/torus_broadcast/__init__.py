@@ -1,0 +1,1 @@
+"""Predict the latency of messages on an adaptive torus, of which a part is broadcast."""

@@ -1,0 +1,1 @@
+"""Compare a mesh with a hypercube that is wired as densely."""

@@ -1,0 +1,185 @@
+"""Mesh or hypercube: which is faster, when both have the same wires?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator
+
+from netloom.errors import InputError
+from netloom.models.wiring import (
+    Delay,
+    channel_bandwidth_ratio,
+    channel_rate_ratio,
+    channel_width_ratio,
+    hypercube_peak_width,
+    mesh_peak_width,
+    speedup,
+    wire_length_ratio,
+)
+from netloom.provenance import Provenance
+from netloom.questions.base import Question, ask
+from netloom.questions.numbers import parse_positive, plainly
+from netloom.questions.predict.numbers import parse_sizes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
+
+
+class WiringQuestion(Question):
+    """The question that ``predict_wiring`` answers.
+
+    Attributes
+    ----------
+    nodes
+        Sizes of the networks, powers of two from 4: a number, several, or a range
+        ``START:STOP:STEP`` or ``START:STOP:xFACTOR``.
+    message_headers
+        Lengths of messages over that of their headers, L / H; likewise.
+    distance
+        Path lengths that the speed-up assumes: ``neighbours`` (1 hop on both), ``average``, or
+        ``worst`` (the diameters).
+    form
+        ``exact``, or ``chittor-1991``: the approximations that the thesis prints.
+    """
+
+    nodes: Any = (64, 256, 1024, 4096)
+    message_headers: Any = (1, 10, 100)
+    distance: Annotated[
+        Literal["neighbours", "average", "worst"],
+        BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
+    ] = "average"
+    form: Literal["exact", "chittor-1991"] = "exact"
+
+
+@dataclass(frozen=True, eq=False)
+class WiringPrediction:
+    """What ``predict_wiring`` says: a square mesh against a hypercube of the same wiring.
+
+    Attributes
+    ----------
+    nodes, message_headers
+        The sizes, and the lengths of messages.
+    points
+        One for each size: its figures as plain data.
+    provenance
+        Version and question.
+    """
+
+    nodes: tuple[int, ...]
+    message_headers: tuple[float, ...]
+    points: tuple[dict[str, Any], ...]
+    provenance: Provenance
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a size, delay of wires and length of messages."""
+        import polars as pl
+
+        rows = []
+        for point in self.points:
+            size = {name: value for name, value in point.items() if name != "delays"}
+            for delay in point["delays"]:
+                ratios = {name: value for name, value in delay.items() if name != "speedups"}
+                rows += [size | ratios | each for each in delay["speedups"]]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom predict wiring``."""
+        asked = self.provenance.configuration
+        common = {
+            "distance": asked["distance"],
+            "form": asked["form"],
+            "provenance": self.provenance.to_dict(),
+        }
+        if len(self.points) == 1:
+            return self.points[0] | common
+        return {"points": list(self.points)} | common
+
+    def __repr__(self) -> str:
+        asked = self.provenance.configuration
+        head = f"<Mesh against hypercube, wired alike, {asked['distance']} distance; "
+        lines = [f"{head}netloom {self.provenance.version}>"]
+        for point in self.points:
+            ratios = ", ".join(
+                f"{each['channel_bandwidth_ratio']:.4g} ({each['delay']})"
+                for each in point["delays"]
+            )
+            width = point["channel_width_ratio"]
+            lines.append(
+                f"{point['nodes']:,} nodes: a mesh's channels are {width:.4g} times wider; their "
+                f"bandwidth over a hypercube's, by delay of wires: {ratios}"
+            )
+        return "\n".join(lines)
+
+
+def predict_wiring(nodes: Any = (64, 256, 1024, 4096), **options: Any) -> WiringPrediction:
+    """Compare a square mesh with a hypercube of as many nodes and the same density of wires.
+
+    Chittor 1991, chapter 2: how wide channels can be, how long the longest wire is, how fast it
+    can be clocked, and how much sooner a message arrives where nothing is in its way.
+
+    Parameters
+    ----------
+    nodes
+        The sizes; see ``WiringQuestion``, as for all other options.
+
+    Raises
+    ------
+    InputError
+        If a field cannot be used.
+
+    Examples
+    --------
+    >>> found = predict_wiring(256, message_headers=10)
+    >>> found.to_dict()["channel_width_ratio"]
+    10.0
+    >>> found.table().select("delay", "channel_bandwidth_ratio", "speedup").row(0)
+    ('constant', 10.0, 6.7817...)
+    """
+    question = ask(WiringQuestion, {"nodes": nodes, **options})
+    sizes = parse_sizes(question.nodes, "nodes")
+    for size in sizes:
+        if size < 4 or size & (size - 1):
+            raise InputError("nodes", f"{size}", "powers of two from 4, the sizes of hypercubes")
+    lengths = parse_positive(question.message_headers, "message_headers", zero=True)
+    return WiringPrediction(
+        nodes=sizes,
+        message_headers=lengths,
+        points=tuple(_point(question, size, lengths) for size in sizes),
+        provenance=Provenance(question.configuration(), verb="predict_wiring"),
+    )
+
+
+def _point(question: WiringQuestion, size: int, lengths: tuple[float, ...]) -> dict[str, Any]:
+    side = isqrt(size)
+    return {
+        "nodes": size,
+        "mesh_peak_width": mesh_peak_width(side) if side * side == size else None,
+        "hypercube_peak_width": hypercube_peak_width(size.bit_length() - 1),
+        "channel_width_ratio": float(channel_width_ratio(size, form=question.form)),
+        "wire_length_ratio": float(wire_length_ratio(size)),
+        "delays": [_by_delay(question, size, delay, lengths) for delay in DELAYS],
+    }
+
+
+def _by_delay(
+    question: WiringQuestion, size: int, delay: Delay, lengths: tuple[float, ...]
+) -> dict[str, Any]:
+    sooner = speedup(
+        size, np.array(lengths), delay=delay, distance=question.distance, form=question.form
+    )
+    return {
+        "delay": delay,
+        "channel_rate_ratio": float(channel_rate_ratio(size, delay, form=question.form)),
+        "channel_bandwidth_ratio": float(channel_bandwidth_ratio(size, delay, form=question.form)),
+        "speedups": [
+            {"message_headers": length, "speedup": float(value)}
+            for length, value in zip(lengths, sooner, strict=True)
+        ],
+    }

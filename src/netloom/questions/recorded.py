@@ -1,0 +1,119 @@
+"""An answer as plain data and tables: what a store keeps, and all that a report needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.numbers import tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "analyze": ("table", "channels", "nodes", "random_table", "path_contention"),
+    "simulate": ("table", "channels", "nodes", "latencies"),
+    "find_saturation": ("table", "channels"),
+    "simulate_loop": ("table", "channels"),
+    "simulate_transactions": ("table", "channels"),
+    "replay": ("table", "messages", "channels", "critical_entries"),
+    "simulate_broadcast": ("table", "directions", "channels"),
+    "simulate_pattern": ("table",),
+    "predict_torus_broadcast": ("table", "held_vcs"),
+    "predict_latency": ("table", "channels"),
+    "predict_locality": ("table",),
+    "predict_wiring": ("table",),
+    "simulate_hot_spots": ("table", "rates", "stages", "latencies"),
+    "find_critical_queue": ("table",),
+    "compile_phases": ("table", "phases", "channels", "nodes"),
+    "find_mapping": ("table", "channels", "path_contention"),
+}
+"""The methods of each verb's answer that give its tables; ``table`` is the one to compare by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """What a verb answered, without the objects that it was worked out with.
+
+    Attributes
+    ----------
+    verb
+        The function of ``netloom.questions`` that answered.
+    figures
+        The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
+        no infinity in it, but None.
+    tables
+        Its tables by name, those of ``TABLES``; ``table`` has one row an observation. What is not
+        known is null.
+    """
+
+    verb: str
+    figures: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """The question, with every default filled in."""
+        found: Mapping[str, Any] = self.figures["provenance"]["configuration"]
+        return found
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The figures of each load, rate or size; of the only one, if there is one."""
+        several: list[dict[str, Any]] | None = self.figures.get("points")
+        return [dict(self.figures)] if several is None else several
+
+    @property
+    def several(self) -> bool:
+        """Whether the question was of several loads, rates, sizes or techniques."""
+        return "points" in self.figures
+
+
+def record(answer: Any) -> Recorded:
+    """Return what a verb answered as plain data and tables.
+
+    As JSON and as Parquet they come back as they were.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> kept = record(analyze("ring:4", "mesh:2x2", random_mappings=0))
+    >>> kept.verb, kept.tables["channels"]["channel_load"].to_list()
+    ('analyze', [1, 1, 1, 1, 2, 2, 2, 2])
+    """
+    verb = answer.provenance.verb
+    tables = {name: _known(getattr(answer, name)()) for name in TABLES[verb]}
+    return Recorded(verb, plain(answer.to_dict()), tables)
+
+
+def plain(data: Any) -> Any:
+    """Return data as JSON has it: lists, and None for NaN and infinity; no -0.0.
+
+    Examples
+    --------
+    >>> plain({"at": (1, float("inf"), -0.0)})
+    {'at': [1, None, 0.0]}
+    """
+    return _finite(tidy(data))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not isfinite(data) else data
+
+
+def _known(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with null for NaN, with columns of numbers where nothing is known, no -0.0."""
+    import polars as pl
+    import polars.selectors as cs
+
+    unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
+    return table.cast(dict.fromkeys(unknown, pl.Float64)).with_columns(
+        cs.float().fill_nan(None) + 0.0
+    )

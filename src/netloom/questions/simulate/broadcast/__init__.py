@@ -1,0 +1,1 @@
+"""Simulate messages of which a part goes to all nodes."""

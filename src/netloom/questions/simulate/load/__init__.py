@@ -1,0 +1,1 @@
+"""Simulate a network flit by flit under one load, or several."""

@@ -1,0 +1,1 @@
+"""Simulate a program whose tasks wait for each of their messages."""

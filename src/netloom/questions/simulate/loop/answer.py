@@ -1,0 +1,342 @@
+"""The answer of ``simulate_loop``: the traffic that a program gets through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.questions.channel_table import channels_by
+from netloom.questions.numbers import known, plainly
+from netloom.questions.simulate.unhindered import unhindered_latencies
+from netloom.simulation.paired import Batches, paired_ratio
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.contention import Saturation
+    from netloom.provenance import Provenance
+    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.simulation.agenda import Records
+    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.simulation.replay import Ending
+    from netloom.workload.loops import LoopTimes
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSpeed:
+    """What one of several programs gets through, beside the others and alone.
+
+    Attributes
+    ----------
+    name, nodes, tasks
+        The program, its tasks that communicate, and how many nodes they are on.
+    times
+        Its loop times beside the others; None where a task did not go round often enough.
+    alone
+        Its loop times with the network to itself; None where it was not run, or not far enough.
+    """
+
+    name: str
+    nodes: int
+    tasks: int
+    times: LoopTimes | None
+    alone: LoopTimes | None
+
+    @property
+    def slowdown(self) -> float | None:
+        """Mean loop time beside the others, as a multiple of that alone."""
+        if self.times is None or self.alone is None:
+            return None
+        return float(self.times.cycles.mean() / self.alone.cycles.mean())
+
+    @property
+    def slowdown_ci95(self) -> float | None:
+        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
+
+        The program draws the same alone and beside the others: 0 where it never meets them.
+        """
+        if self.times is None or self.alone is None:
+            return None
+        loops = (self.times.by_loop, self.alone.by_loop)
+        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
+        return known(paired_ratio(*batches)[1])
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        unknown = {"actual": None, "loop_cycles": None}
+        return {
+            "name": self.name,
+            "nodes": self.nodes,
+            "tasks": self.tasks,
+            **(self.times.to_dict() if self.times else unknown),
+            "alone": self.alone.to_dict() if self.alone else None,
+            "slowdown": self.slowdown,
+            "slowdown_ci95": self.slowdown_ci95,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class LoopSpeed:
+    """What a program gets through at one applied traffic.
+
+    Attributes
+    ----------
+    applied
+        Applied traffic, flits/node/cycle.
+    times
+        Loop times and actual traffic; None where a task did not go round often enough.
+    ending
+        How the run ended.
+    loops
+        int64[num_chains], loops that each task has finished.
+    message_latency, unhindered
+        Mean latency of the messages, and what it would be with nothing in their way, cycles;
+        NaN if there are none over the network.
+    channel_flits
+        float64[num_channels], flits a cycle on each channel.
+    flit_hops
+        Flits times channels crossed.
+    programs
+        What each of several programs gets through.
+    """
+
+    applied: float
+    times: LoopTimes | None
+    ending: Ending
+    loops: NDArray[np.int64]
+    message_latency: float
+    unhindered: float
+    channel_flits: NDArray[np.float64]
+    flit_hops: int
+    programs: tuple[ProgramSpeed, ...] = ()
+
+    @classmethod
+    def of_run(
+        cls,
+        network: ProgramNetwork,
+        engine: ProgramEngine,
+        ending: Ending,
+        applied: float,
+        times: LoopTimes | None,
+        loops: NDArray[np.int64],
+        *,
+        packets: int,
+    ) -> LoopSpeed:
+        """Return what can be said of a run that has ended; the program cuts messages in packets."""
+        latency, unhindered = _latencies(network, engine.rows, packets)
+        return cls(
+            applied=applied,
+            times=times,
+            ending=ending,
+            loops=loops,
+            message_latency=latency,
+            unhindered=unhindered,
+            channel_flits=engine.channel_flits() / max(ending.cycle, 1),
+            flit_hops=engine.flit_hops,
+        )
+
+    @property
+    def note(self) -> str | None:
+        """What to know before relying on the figures."""
+        if self.ending.interrupted:
+            return "interrupted: some task had not gone round often enough"
+        if not self.ending.enough:
+            return (
+                f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
+                "times only: it starves, or loops and most_cycles do not go together"
+            )
+        return None
+
+    def row(self) -> dict[str, Any]:
+        """Return the figures as one row of a table."""
+        times = self.times
+        return {
+            "applied": self.applied,
+            "average_node": times.average_node if times else None,
+            "worst_node": times.worst_node if times else None,
+            "accepted": times.accepted if times else None,
+            "loop_cycles_mean": float(times.cycles.mean()) if times else None,
+            "loop_cycles_max": float(times.cycles.max()) if times else None,
+            "message_latency": None if np.isnan(self.message_latency) else self.message_latency,
+            "unhindered_latency": None if np.isnan(self.unhindered) else self.unhindered,
+            "utilisation_max": float(self.channel_flits.max(initial=0.0)),
+            "cycles": self.ending.cycle,
+            "messages": int(self.loops.sum()),
+            "flit_hops": self.flit_hops,
+            "interrupted": self.ending.interrupted,
+        }
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        row = self.row()
+        actual = {name: row.pop(name) for name in ("average_node", "worst_node", "accepted")}
+        loop = {part: row.pop(f"loop_cycles_{part}") for part in ("mean", "max")}
+        programs = [program.to_dict() for program in self.programs]
+        return row | {
+            "actual": actual, "loop_cycles": loop, "note": self.note, "programs": programs,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class LoopSimulation:
+    """What ``simulate_loop`` found, at one applied traffic or at several.
+
+    Attributes
+    ----------
+    network
+        What ran the program.
+    program, mapping
+        Their names.
+    message_flits
+        Message length.
+    limit
+        What static analysis says of the same traffic; None where it says nothing.
+    edges_within_nodes
+        Edges of the program between tasks of one node, which are left out.
+    silent_tasks
+        Tasks that send nothing over the network: they have no loop, and no part in means.
+    points
+        One for each applied traffic, rising.
+    asked
+        The applied traffics that were asked for.
+    finished
+        Whether all runs came to their end, those of single programs too.
+    provenance
+        Version, question and seed.
+    """
+
+    network: ProgramNetwork
+    program: str
+    mapping: str
+    message_flits: int
+    limit: Saturation | None
+    edges_within_nodes: int
+    silent_tasks: int
+    points: tuple[LoopSpeed, ...]
+    asked: tuple[float, ...]
+    finished: bool
+    provenance: Provenance
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a run was stopped from outside."""
+        return not self.finished
+
+    @property
+    def left_out(self) -> str | None:
+        """What of the program makes no traffic, in words; None if all of it does."""
+        words = []
+        if self.edges_within_nodes:
+            edges = f"{self.edges_within_nodes} edge{'s' * (self.edges_within_nodes > 1)}"
+            words.append(f"{edges} between tasks of one node, which need no network")
+        if self.silent_tasks:
+            words.append(silent(self.silent_tasks))
+        return f"left out: {'; '.join(words)}" if words else None
+
+    @property
+    def point(self) -> LoopSpeed:
+        """The one point that there is.
+
+        Raises
+        ------
+        InputError
+            If several applied traffics were asked for.
+        """
+        if len(self.asked) > 1:
+            raise InputError("simulation", "several applied traffics", "one of its points")
+        return self.points[0]
+
+    def table(self) -> pl.DataFrame:
+        """Return one row an applied traffic; traffic in flits/node/cycle, times in cycles."""
+        import polars as pl
+
+        return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
+
+    def channels(self) -> pl.DataFrame:
+        """Return one row an applied traffic and channel: its two nodes, and flits a cycle on it."""
+        runs = ((point.applied, point.channel_flits) for point in self.points)
+        return channels_by("applied", runs, self.network.topology)
+
+    @plainly
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, the JSON of ``netloom simulate --applied``."""
+        limit = self.limit
+        common = self.network.describe(self.provenance) | {
+            "program": self.program,
+            "mapping": self.mapping,
+            "message_flits": self.message_flits,
+            "edges_within_nodes": self.edges_within_nodes,
+            "silent_tasks": self.silent_tasks,
+            "asked": list(self.asked),
+            "saturation": None
+            if limit is None
+            else {
+                "average_node": limit.average_node,
+                "worst_node": limit.worst_node,
+                "upper_bound": limit.upper_bound,
+            },
+            "interrupted": self.interrupted,
+        }
+        if len(self.asked) == 1 and self.points:
+            return self.point.to_dict() | common
+        return common | {"points": [point.to_dict() for point in self.points]}
+
+    def __repr__(self) -> str:
+        head = f"{self.program} on {self.network.topology.name}, mapping {self.mapping}"
+        lines = [self.left_out] if self.left_out else []
+        for point in self.points:
+            lines.append(f"applied {point.applied:.4g}: {_traffic(point.times) or point.note}")
+            lines += [
+                f"  {each.name}: {_traffic(each.times)}"
+                + (f", {_times_as_slow(each)} as alone" if each.slowdown else "")
+                for each in point.programs
+            ]
+        seed, version = self.provenance.seed, self.provenance.version
+        return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+
+
+def _times_as_slow(program: ProgramSpeed) -> str:
+    sure = f" ± {program.slowdown_ci95:.2g}" if program.slowdown_ci95 is not None else ""
+    return f"{program.slowdown:.4g}{sure} times as slow"
+
+
+def silent(tasks: int) -> str:
+    """Return in words that so many tasks send nothing.
+
+    Examples
+    --------
+    >>> silent(1)
+    '1 task that sends nothing over the network'
+    """
+    return f"{tasks} task{'s that send' if tasks > 1 else ' that sends'} nothing over the network"
+
+
+def _traffic(times: LoopTimes | None) -> str:
+    if times is None:
+        return ""
+    return (
+        f"average node {times.average_node:.4g}, worst node {times.worst_node:.4g} flits/node/cycle"
+    )
+
+
+def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
+    """Return the mean latency of messages over the network, and what it would be unhindered.
+
+    A message goes from its first packet's sending to its last's arrival; packets that the program
+    cuts it into wait for each other, and for the gap between them.
+    """
+    of_message = rows.reshape(-1, packets)
+    last = of_message[:, -1]
+    moved = of_message[(last["arrived"] >= 0) & (last["hops"] > 0)]
+    if not len(moved):
+        return float("nan"), float("nan")
+    latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
+    alone = unhindered_latencies(network, moved.ravel()).reshape(-1, packets).sum(axis=1)
+    gaps = moved["delay"][:, 1:].sum(axis=1)
+    return float(latency.mean()), float((alone + gaps).mean())

@@ -1,0 +1,338 @@
+"""What traffic does a program get through, whose tasks compute, send, wait, and again?"""
+
+# ruff: noqa: TC001 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from netloom.contention import measure, saturation
+from netloom.errors import InputError
+from netloom.machines import Machine
+from netloom.progress import counting
+from netloom.questions.base import ask
+from netloom.questions.fields import refuse
+from netloom.questions.named import place_program, read_program
+from netloom.questions.numbers import parse_numbers
+from netloom.questions.provenance import provenance_of
+from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
+from netloom.questions.simulate.shared import ProgramsQuestion, only_program, share_programs
+from netloom.simulation.replay import run_program
+from netloom.simulation.side_by_side import run_all
+from netloom.topology import Topology
+from netloom.topology.faults import working_nodes
+from netloom.workload import ProcessGraph
+from netloom.workload.loops import ClosedLoop, loop_times, loops_done, senders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.contention import Saturation
+    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.workload.loops import LoopTimes
+    from netloom.workload.shared import SharedProgram
+
+UNIFORM = "uniform"
+"""The program of which every task sends to any other, drawn anew each time."""
+
+STEP_MESSAGES = 8
+"""Messages that an unhindered task sends between two extensions of its loop."""
+
+
+class LoopQuestion(ProgramQuestion, ProgramsQuestion):
+    """The question that ``simulate_loop`` answers.
+
+    Attributes
+    ----------
+    applied
+        Applied traffic λ_a, above 0 and below 1: the part of its time that a task would send if
+        messages of L flits took L cycles. A number, a list, or a range ``START:STOP:STEP`` that
+        includes both ends.
+    app
+        A program, or several; ``uniform`` is one task a node, each of which sends to any other.
+        What tasks of one node would send each other needs no network, and is left out; a task that
+        has nothing else to send is idle.
+    message_flits
+        L.
+    think
+        The law of computation times: ``uniform`` on 0 to 2t, ``fixed`` or ``exponential``.
+    choice
+        How a task draws the neighbour that it sends to: ``uniform``, or by the edges' ``bytes``
+        or ``messages``.
+    gap_cycles
+        Messages are cut into packets of ``packet_flits``, the next of which is sent so many cycles
+        after the last is complete (thesis, 5.6.3). By default, on the network, all packets of a
+        message are queued at once; lockstep worms do not cut messages unless ``packet_flits`` is
+        given.
+    loops, skip
+        Loops of every task that count, and those before that do not.
+    """
+
+    applied: Any = None
+    message_flits: int = Field(50, ge=1, le=2**24)
+    think: Literal["fixed", "uniform", "exponential"] = "uniform"
+    choice: Literal["uniform", "bytes", "messages"] = "uniform"
+    gap_cycles: int | None = Field(None, ge=0, le=2**24)
+    loops: int = Field(100, ge=1, le=10**6)
+    skip: int = Field(10, ge=0, le=10**6)
+
+
+def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulation:
+    """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
+
+    Runs at several applied traffics go on at once, on all processors. Ctrl-C ends them, and what
+    was known by then is the answer. Of several programs each is run alone too (see ``alone``).
+
+    Parameters
+    ----------
+    on, applied, app
+        The network, the applied traffic and the program; see ``LoopQuestion``, as for all other
+        options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If messages block each other for good.
+
+    Examples
+    --------
+    >>> found = simulate_loop(
+    ...     "mesh:4x4", applied=0.9, app="transpose:4", engine="worm", release_cycles=0)
+    >>> round(found.points[0].times.worst_node, 2)  # three paths share a channel
+    0.33
+    """
+    question = ask(LoopQuestion, {"on": on, **options})
+    refuse(question, ("switch_cycles",), "transactions: these tasks have no contexts")
+    if question.app == UNIFORM:
+        fields = ("messages", "parts", "mapping", "tasks_per_node", "choice")
+        refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")
+    applied = parse_numbers(question.applied, "applied", below_one=True)
+    packet = _program_packet(question)
+    network = prepare_program(question, longest_flits=packet or question.message_flits)
+    placed = _program(question, network.topology)
+    graph, node_of, shared = placed.graph, placed.node_of, placed.shared
+    limit = None if graph is None else _limit(question, network, graph, node_of)
+
+    def make_loop(
+        graph: ProcessGraph | None, node_of: ArrayLike, traffic: float, first_task: int = 0
+    ) -> ClosedLoop:
+        return ClosedLoop(
+            graph,
+            node_of,
+            network.topology.num_nodes,
+            applied=traffic,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=packet,
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+            first_task=first_task,
+        )
+
+    name = UNIFORM if graph is None else graph.name
+    count = len(shared.names) if shared else 0
+    each = [shared.alone(number) for number in range(count)] if shared else []
+    first_of = np.cumsum([0] + [one.graph.num_tasks for one in each]).tolist()
+    loops = [(traffic, make_loop(graph, node_of, traffic), shared) for traffic in applied]
+    loops += [
+        (traffic, make_loop(one.graph, one.node_of, traffic, first_of[number]), None)
+        for number, one in enumerate(each if question.alone and count > 1 else [])
+        for traffic in applied
+    ]
+    with counting(len(loops), f"{name} on {network.topology.name}") as tell:
+        found = run_all([partial(_run, question, network, *loop) for loop in loops], tell=tell)
+    points = found[: len(applied)]
+    return LoopSimulation(
+        network=network,
+        program=name,
+        mapping=question.mapping if isinstance(question.mapping, str) else "as given",
+        message_flits=question.message_flits,
+        limit=limit,
+        edges_within_nodes=placed.edges_within_nodes,
+        silent_tasks=placed.silent_tasks,
+        points=_beside_alone(points, found[len(applied) :], len(applied)),
+        asked=applied,
+        finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
+        provenance=provenance_of(question, "simulate_loop", network.topology),
+    )
+
+
+def _beside_alone(
+    points: list[LoopSpeed], alone: list[LoopSpeed], count: int
+) -> tuple[LoopSpeed, ...]:
+    """Put what programs do alone, ``count`` runs of each, to what they do together."""
+    times = dict(enumerate(each.times for each in alone))
+    return tuple(
+        replace(
+            point,
+            programs=tuple(
+                replace(program, alone=times.get(number * count + place))
+                for number, program in enumerate(point.programs)
+            ),
+        )
+        for place, point in enumerate(points)
+    )
+
+
+def _program_packet(question: LoopQuestion) -> int | None:
+    """Return the flits of the packets that the program itself cuts its messages into, if any."""
+    if question.gap_cycles is not None and question.packet_flits is None:
+        raise InputError("gap_cycles", f"{question.gap_cycles}", "packet_flits as well")
+    program_cuts = question.engine == "worm" or question.gap_cycles is not None
+    return question.packet_flits if program_cuts else None
+
+
+class _Placed(NamedTuple):
+    """What of a program enters the network, None for ``uniform``, and what does not.
+
+    ``shared``: which programs the tasks are of, where there are several.
+    """
+
+    graph: ProcessGraph | None
+    node_of: NDArray[np.int32]
+    shared: SharedProgram | None = None
+    edges_within_nodes: int = 0
+    silent_tasks: int = 0
+
+
+def _program(question: LoopQuestion, topology: Topology) -> _Placed:
+    """Return the tasks that communicate over the network, and where they are."""
+    if question.app is None:
+        raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
+    only = only_program(question.app)
+    if only is None:
+        several = share_programs(question, topology, question.seed)
+        busy = _busy(several)
+        within, silent = _left_out(several.graph, busy.graph)
+        return _Placed(busy.graph, busy.node_of, busy, within, silent)
+    if only == UNIFORM:
+        return _Placed(None, working_nodes(topology))
+    graph = read_program(only, messages=question.messages, parts=question.parts)
+    node_of = place_program(
+        question.mapping,
+        graph,
+        topology,
+        seed=question.seed,
+        tasks_per_node=question.tasks_per_node,
+    )
+    sent = graph.across(node_of)
+    if graph.num_edges and not sent.num_edges:
+        nothing = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, nothing, "communication that enters the network")
+    return _Placed(sent, node_of, None, *_left_out(graph, sent))
+
+
+def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
+    """Return the edges that do not enter the network, and the tasks that send nothing over it."""
+    return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
+
+
+def _busy(programs: SharedProgram) -> SharedProgram:
+    """Return programs without what they keep to a node, and without tasks left with nothing.
+
+    Raises
+    ------
+    InputError
+        If a program has nothing to send.
+    """
+    programs = replace(programs, graph=programs.graph.across(programs.node_of))
+    for number in range(len(programs.names)):
+        senders(programs.alone(number).graph)
+    graph = programs.graph
+    busy = np.union1d(graph.source, graph.target)
+    source, target = (
+        np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
+    )
+    return replace(
+        programs,
+        graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
+        node_of=programs.node_of[busy],
+        program_of=programs.program_of[busy],
+    )
+
+
+def _limit(
+    question: LoopQuestion,
+    network: ProgramNetwork,
+    graph: ProcessGraph,
+    node_of: NDArray[np.int32],
+) -> Saturation | None:
+    """Return what static analysis says of the same traffic, per task; None where it cannot be said.
+
+    Every task sends as often, so that an edge's weight is the share of its source's messages.
+    """
+    if question.engine != "worm":
+        return None
+    weight = np.ones(graph.num_edges)
+    if question.choice != "uniform":
+        weight = getattr(graph, question.choice)
+    total = np.bincount(graph.source, weight, graph.num_tasks)[graph.source]
+    share = np.divide(weight, total, out=np.zeros(len(weight)), where=total > 0)
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(network.topology, network.routing, source, target, share)  # type: ignore[arg-type]
+    if not (found.path_length > 0).any():
+        return None
+    limit = saturation(found, source, share, network.topology.num_nodes)
+    limit = replace(limit, average_node=limit.lemma_3)  # each at its own pace: the bound is not its
+    known = ("average_node", "worst_node", "upper_bound")  # a task's weight is 1, a node's the mean
+    return replace(limit, **{name: getattr(limit, name) / limit.mean_weight for name in known})
+
+
+def _run(
+    question: LoopQuestion,
+    network: ProgramNetwork,
+    applied: float,
+    loop: ClosedLoop,
+    shared: SharedProgram | None,
+    stopped: Callable[[], bool],
+) -> LoopSpeed:
+    """Run one loop until every task has gone round often enough."""
+    engine = network.make_engine(by_node=only_program(question.app) is None)
+    wanted = question.skip + question.loops
+    ending = run_program(
+        engine,
+        loop,
+        enough=lambda rows: bool(len(rows) and loop.loops_done(rows["complete"]).min() >= wanted),
+        step=STEP_MESSAGES * int(question.message_flits + loop.think_cycles),
+        most_cycles=question.most_cycles,
+        stopped=stopped,
+    )
+    ends = loop.loop_ends(engine.rows["complete"], wanted)
+    programs = []
+    for number, name in enumerate(shared.names if shared else ()):
+        assert shared is not None
+        nodes = shared.node_of[shared.program_of == number]
+        times = _times(question, ends[:, shared.program_of[loop.tasks] == number])
+        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
+    return replace(
+        LoopSpeed.of_run(
+            network,
+            engine,
+            ending,
+            applied,
+            _times(question, ends),
+            loop.loops_done(engine.rows["complete"]),
+            packets=loop.packets,
+        ),
+        programs=tuple(programs),
+    )
+
+
+def _times(question: LoopQuestion, ends: NDArray[np.int64]) -> LoopTimes | None:
+    """Return the loop times of some tasks; None where one has not gone round often enough."""
+    if loops_done(ends).min() < question.skip + question.loops:
+        return None
+    return loop_times(
+        ends, message_flits=question.message_flits, skip=question.skip, loops=question.loops
+    )

@@ -1,0 +1,1 @@
+"""Repeat a measurement of a machine: patterns of neighbours."""

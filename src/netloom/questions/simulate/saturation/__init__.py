@@ -1,0 +1,1 @@
+"""Find the load at which a network saturates."""

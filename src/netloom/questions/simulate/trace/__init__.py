@@ -1,0 +1,1 @@
+"""Replay a trace of messages that wait for one another."""

@@ -1,0 +1,168 @@
+"""When does this trace finish on this network, and what does it wait for?"""
+
+# ruff: noqa: TC001 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from netloom.errors import InputError
+from netloom.machines import Machine
+from netloom.progress import counting
+from netloom.questions.base import InstanceOf, ask
+from netloom.questions.fields import refuse
+from netloom.questions.named import find_network, place_tasks
+from netloom.questions.provenance import provenance_of
+from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.simulate.trace.answer import TraceReplay
+from netloom.simulation.replay import Ending, run_program
+from netloom.simulation.side_by_side import run_all
+from netloom.spec import MAX_ELEMENTS
+from netloom.topology import Topology
+from netloom.workload.goal import read_goal
+from netloom.workload.trace_files import read_trace
+from netloom.workload.traces import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.workload.traces import Replay
+
+STEP_CYCLES = 2_000
+"""Cycles after which a run can be interrupted."""
+
+OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
+"""Fields that say how to read a GOAL schedule."""
+
+
+class ReplayQuestion(ProgramQuestion):
+    """The question that ``replay`` answers.
+
+    Attributes
+    ----------
+    trace
+        The path of a table (``.csv``, ``.tsv``, ``.parquet``; see ``read_trace``), or of a GOAL
+        schedule (``.goal``; see ``read_goal``), or a ``Trace``.
+    flit_bytes
+        Bytes of a flit, for tables with bytes, and for GOAL; the machine's own by default. On a
+        machine a cycle is the time in which a channel carries so many bytes.
+    overhead_cycles, gap_cycles, calc_cycles
+        Of GOAL only: o and g of LogGP, and the cycles of one unit of ``calc``.
+    mapping, tasks_per_node
+        Where the tasks run (see ``analyze``); those on one node share its processor.
+    """
+
+    trace: str | Path | InstanceOf[Trace] | None = None
+    flit_bytes: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
+    overhead_cycles: int = Field(0, ge=0, lt=2**31)
+    gap_cycles: int = Field(0, ge=0, lt=2**31)
+    calc_cycles: float = Field(1.0, ge=0, lt=2**31)
+    mapping: Any = "identity"
+    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
+
+
+def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
+    """Replay a trace with all its dependences: when it finishes, and what that time is made of.
+
+    Ctrl-C ends the run, and what was known by then is the answer.
+
+    Parameters
+    ----------
+    on, trace
+        The network and the trace; see ``ReplayQuestion``, as for all other options.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If messages block each other for good.
+
+    Examples
+    --------
+    >>> found = replay("torus:4x4x4", trace="examples/halo.csv", router="single-cycle")
+    >>> found.finish_cycles > found.ideal_finish_cycles > 6000
+    True
+    >>> len(found.messages()), found.critical_entries()["id"][0].startswith("step0.")
+    (1278, True)
+    """
+    question = ask(ReplayQuestion, {"on": on, **options})
+    trace = _read(question)
+    network = prepare_program(
+        question,
+        longest_flits=int(np.max(trace.flits, initial=0)),
+        flit_bytes=trace.flit_bytes or question.flit_bytes,
+    )
+    node_of = place_tasks(
+        question.mapping,
+        trace.num_tasks,
+        network.topology,
+        seed=question.seed,
+        tasks_per_node=question.tasks_per_node,
+    )
+    program = trace.placed(network.topology, node_of)
+    engine = network.make_engine()
+    what = f"{trace.name} on {network.topology.name}"
+    with counting(len(program.messages), what) as tell:
+        run = partial(_run, engine, program, question.most_cycles, tell)
+        endings = run_all([run])
+    ending = endings[0] if endings else Ending(engine.cycle, enough=False, interrupted=True)
+    return TraceReplay.of_run(
+        network,
+        engine,
+        ending,
+        trace,
+        program,
+        mapping=question.mapping if isinstance(question.mapping, str) else "as given",
+        provenance=provenance_of(question, "replay", network.topology),
+    )
+
+
+def _run(
+    engine: ProgramEngine,
+    program: Replay,
+    most_cycles: int,
+    tell: Callable[[int], None],
+    stopped: Callable[[], bool],
+) -> Ending:
+    return run_program(
+        engine, program, step=STEP_CYCLES, most_cycles=most_cycles, stopped=stopped, tell=tell
+    )
+
+
+def _read(question: ReplayQuestion) -> Trace:
+    """Return the trace, having refused what says nothing of it."""
+    refuse(question, ("switch_cycles",), "transactions: the entries of a trace have no contexts")
+    if question.engine == "worm":
+        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
+    trace = question.trace
+    if trace is None:
+        raise InputError("trace", "none", "a .csv, .tsv, .parquet or .goal file")
+    if isinstance(trace, Trace):
+        refuse(question, ("flit_bytes", *OF_GOAL), "the path of a trace, to be read so")
+        return trace
+    flit_bytes = _flit_bytes(question)
+    if Path(trace).suffix.lower() != ".goal":
+        refuse(question, OF_GOAL, "a .goal file, to be read so")
+        return read_trace(trace, flit_bytes=flit_bytes)
+    if flit_bytes is None:
+        raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
+    return read_goal(
+        trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
+    )
+
+
+def _flit_bytes(question: ReplayQuestion) -> int | None:
+    """Return the bytes of a flit, the machine's own where none are given."""
+    if question.flit_bytes is not None:
+        return question.flit_bytes
+    _, on_machine = find_network(question.on)
+    if on_machine is None or not float(on_machine.flit_bytes).is_integer():
+        return None
+    return int(on_machine.flit_bytes)

@@ -1,0 +1,1 @@
+"""Simulate processors that wait for transactions."""

@@ -1,0 +1,71 @@
+"""A small question of every verb, for what holds of all their answers."""
+
+from io import BytesIO
+from json import dumps, loads
+
+import polars as pl
+
+import netloom as nl
+from netloom.questions.recorded import Recorded
+
+OMEGA = {"pes": 64, "hot_spots": 4, "steps": 300}
+
+ANSWERS = {
+    "analyze": lambda: nl.analyze("binary-tree:15", "mesh:4x4", random_mappings=3, offered=0.1),
+    "analyze, alone": lambda: nl.analyze(
+        "ring:8", "torus:4x4", random_mappings=0, failed_channels="0-1", failed_nodes="9"
+    ),
+    "simulate": lambda: nl.simulate("mesh:4x4", load=0.3, cycles=1000),
+    "simulate, loads": lambda: nl.simulate(
+        "mesh:4x4", load="0.2,0.9", switching="wormhole,virtual-cut-through", cycles=1000
+    ),
+    "simulate, past saturation": lambda: nl.simulate("mesh:4x4", load=0.9, cycles=1000),
+    "find_saturation": lambda: nl.find_saturation("mesh:4x4", most_cycles=3000),
+    "simulate_loop": lambda: nl.simulate_loop(
+        "mesh:3x3", app="transpose:3", applied=[0.1, 0.6], engine="worm", loops=5
+    ),
+    "simulate_transactions": lambda: nl.simulate_transactions("torus:3x3", app="torus:3x3"),
+    "replay": lambda: nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="worm"),
+    "replay, not finished": lambda: nl.replay(
+        "torus:4x4x4", trace="examples/halo.csv", engine="worm", most_cycles=200
+    ),
+    "simulate_broadcast": lambda: nl.simulate_broadcast(
+        "torus:3x3", rate=[0.002, 0.004], cycles=3000, packet_flits=4
+    ),
+    "simulate_pattern": lambda: nl.simulate_pattern(
+        "symult2010:3x3", message_bytes=[100, 600], think_us=[0, 500], loops=3
+    ),
+    "predict_torus_broadcast": lambda: nl.predict_torus_broadcast(
+        4, broadcast=0.1, rate="0:auto:3", simulate=True, cycles=3000
+    ),
+    "predict_torus_broadcast, saturated": lambda: nl.predict_torus_broadcast(rate=0.5),
+    "predict_latency": lambda: nl.predict_latency("mesh:4x4", offered="0.1:0.9:0.4"),
+    "predict_latency, one load": lambda: nl.predict_latency("hypercube:4", offered=0.1),
+    "predict_locality": lambda: nl.predict_locality(1000, contexts=2),
+    "predict_locality, sizes": lambda: nl.predict_locality("10:1000:x10", distance=3),
+    "predict_wiring": lambda: nl.predict_wiring((64, 256)),
+    "simulate_hot_spots": lambda: nl.simulate_hot_spots(**OMEGA, queue=3, replications=3),
+    "simulate_hot_spots, rates": lambda: nl.simulate_hot_spots(**OMEGA, rate=[0.1, 0.6]),
+    "simulate_hot_spots, no requests": lambda: nl.simulate_hot_spots(**OMEGA, rate=0),
+    "find_critical_queue": lambda: nl.find_critical_queue(**OMEGA, rate=[0.1, 0.2]),
+    "compile_phases": lambda: nl.compile_phases("all-to-all:16", "torus:4x4", words=16),
+    "compile_phases, nothing to do": lambda: nl.compile_phases(
+        "ring:4", "torus:2", tasks_per_node=4
+    ),
+    "find_mapping": lambda: nl.find_mapping("binary-tree:15", "mesh:4x4", rounds=1),
+    "find_mapping, local": lambda: nl.find_mapping(
+        "ring:4", "mesh:2x2", tasks_per_node=4, rounds=1
+    ),
+}
+"""What asks the question; the verb is what comes before the comma."""
+
+
+def there_and_back(kept: Recorded) -> Recorded:
+    """Return a record as it comes back from JSON and Parquet."""
+    tables = {}
+    for name, table in kept.tables.items():
+        data = BytesIO()
+        table.write_parquet(data)
+        data.seek(0)
+        tables[name] = pl.read_parquet(data)
+    return Recorded(kept.verb, loads(dumps(kept.figures, allow_nan=False)), tables)

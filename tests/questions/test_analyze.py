@@ -1,0 +1,265 @@
+import json
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom import analyze
+from netloom.contention import accepted_path_traffic, path_slowdown
+from netloom.errors import InputError, NotAMappingError
+from netloom.routing import DimensionOrder
+from netloom.topology import graph_topology, mesh
+from netloom.workload import process_graph
+
+
+def quick(app, on, **options):
+    return analyze(app, on, random_mappings=0, **options)
+
+
+def test_the_identity_layout_of_a_hypercube():
+    data = quick("hypercube:10", "mesh:32x32").to_dict()
+    assert data["channel_load"]["max"] == 21
+    assert data["path_contention"]["max"] == 55
+    assert data["path_contention"]["mean"] == pytest.approx(28)
+    assert data["tasks"] == data["nodes"] == 1024
+    assert data["paths"] == 10240
+
+
+def test_the_matrix_transpose():
+    data = quick("transpose:12", "mesh:12x12").to_dict()
+    assert data["path_contention"]["max"] == 10
+    assert data["saturation"]["worst_node"] == pytest.approx(1 / 11)
+    assert data["saturation"]["upper_bound"] == pytest.approx(1 / 11)
+
+
+def test_figures_of_channels_are_over_all_of_them():
+    data = quick(process_graph(2, [0], [1], bytes=[10], messages=[4]), mesh(1, 3)).to_dict()
+    assert data["channel_load"] == {"mean": 1 / 4, "max": 1}
+    assert data["weighted_channel_load"] == {"mean": 10 / 4, "max": 10}
+    assert data["hop_bytes"] == 10
+    assert data["dilation"] == 1
+
+
+def test_weights_decide_whose_traffic_counts():
+    graph = process_graph(3, [0, 1], [2, 2], bytes=[30, 10], messages=[1, 3])
+    loads = {
+        weight: quick(graph, "mesh:3", weight=weight).to_dict()["weighted_channel_load"]["max"]
+        for weight in ("bytes", "messages", "uniform")
+    }
+    assert loads == {"bytes": 40, "messages": 4, "uniform": 2}
+
+
+def test_several_tasks_on_a_node_keep_their_talk_inside():
+    data = quick("ring:8", "mesh:2x2", tasks_per_node=2).to_dict()
+    assert data["local_edges"] == 8
+    assert data["paths"] == 8
+
+
+def test_random_mappings_are_seeded_and_leave_out_the_mapping_itself():
+    one = analyze("ring:16", "mesh:4x4", mapping="random", seed=3, random_mappings=5)
+    same = analyze("ring:16", "mesh:4x4", mapping="random", seed=3, random_mappings=5)
+    assert one.to_dict() == same.to_dict()
+    assert [row["seed"] for row in one.random] == [4, 5, 6, 7, 8]
+    assert one.random_path_contention.sum() == 5 * 32
+    beaten = one.to_dict()["random_mapping"]["path_contention_max"]["beaten"]
+    assert beaten == one.standing("path_contention_max")
+    assert 0 <= beaten <= 5
+
+
+def test_identity_beats_every_random_mapping_of_a_mesh_on_itself():
+    found = analyze("mesh:8x8", "mesh:8x8", random_mappings=10)
+    assert found.verdict.level == "contention-free"
+    assert found.standing("path_contention_max") == 10
+    assert found.standing("saturation_worst_node") == 10
+
+
+def test_offered_traffic_three_ways():
+    graph = process_graph(4, [0, 1], [3, 3], bytes=[4e6, 4e6], messages=[1000, 1000])
+    told = quick(graph, "mesh:2x2", offered=0.25)
+    run = quick(graph, "symult2010:2x2", run_seconds=0.8)
+    program = quick(graph, "symult2010:2x2", instructions_per_message=5000, mips=5)
+    assert told.offered == 0.25
+    assert run.offered == pytest.approx(4e6 / 20 / 0.8e6)
+    assert program.offered == pytest.approx((4000 / 20) / (1000 + 210.2 + 0.1536 * 4000))
+    assert told.verdict.margin == pytest.approx(told.mapped.limit.worst_node / 0.25)
+
+
+def test_slowdown_is_the_thesiss_for_equal_paths():
+    found = quick("transpose:4", "mesh:4x4", offered=0.2)
+    nu = found.mapped.contention.path_contention
+    expected = path_slowdown(accepted_path_traffic(0.2, nu), nu)
+    expected[nu == 0] = 1
+    assert found.slowdown() == pytest.approx(expected)
+    summary = found.to_dict()["slowdown"]
+    assert summary["max"] == pytest.approx(expected.max())
+    assert found.paths()["slowdown"].max() == pytest.approx(expected.max())
+
+
+def test_slowdown_needs_the_load_and_spares_paths_alone():
+    with pytest.raises(InputError, match="no offered traffic"):
+        quick("transpose:4", "mesh:4x4").slowdown()
+    assert quick("transpose:4", "mesh:4x4").to_dict()["slowdown"] is None
+    alone = quick("mesh:4x4", "mesh:4x4", offered=0.9)
+    assert alone.to_dict()["slowdown"] == {"mean": 1.0, "max": 1.0}
+
+
+def test_a_light_path_among_heavy_ones_is_as_slow_as_they():
+    graph = process_graph(3, [0, 1], [2, 2], bytes=[1, 1000])
+    slow = quick(graph, "mesh:3", offered=0.8).slowdown()
+    assert slow[0] == pytest.approx(slow[1])
+    assert 1 < slow[0] < 10
+
+
+def test_a_machine_adds_microseconds():
+    data = quick("transpose:4", "symult2010:4x4").to_dict()
+    neck = data["bottleneck"]
+    assert neck["channel_busy_cycles"] == 3
+    assert neck["channel_busy_us"] == pytest.approx(3 / 20)
+    assert data["mean_message"]["us"] > 210
+    without = quick("transpose:4", "tpu-v4:4x4x4").to_dict()
+    assert "us" not in without["mean_message"]
+
+
+def test_a_general_network_has_no_expectations_but_all_figures():
+    found = quick("all-to-all:10", graph_topology(nx.petersen_graph()))
+    assert found.expected is None
+    assert found.to_dict()["path_length"]["mean"] == pytest.approx(15 / 9)
+
+
+def test_uniform_traffic_saturates_at_a_third_of_capacity_by_the_thesiss_estimate():
+    data = quick("all-to-all:256", "mesh:16x16").to_dict()
+    estimate = data["random_mapping"]["table_3_1"]["saturation_average_node"]
+    assert estimate == pytest.approx(0.125)
+    of_capacity = data["saturation"]["of_capacity"]
+    assert of_capacity["average_node"] == pytest.approx(1 / 3, rel=0.15)
+    ratio = data["saturation"]["upper_bound"] / data["saturation"]["average_node"]
+    assert of_capacity["upper_bound"] / of_capacity["average_node"] == pytest.approx(ratio)
+    assert "table_3_1" not in quick("ring:9", "torus:3x3").to_dict()["random_mapping"]
+
+
+def test_the_provenance_is_enough_to_ask_again():
+    folder = "examples/openmpi-monitoring/lammps_melt_16"
+    backwards = np.arange(16)[::-1]
+    found = quick(folder, "mesh:4x4", parts="collectives", mapping=backwards,
+                  routing=DimensionOrder((0, 1)))  # fmt: skip
+    configuration = json.loads(json.dumps(found.to_dict()))["provenance"]["configuration"]
+    again = analyze(**configuration)
+    assert again.to_dict()["path_contention"] == found.to_dict()["path_contention"]
+    assert again.node_of.tolist() == backwards.tolist()
+    assert again.routing == "dimension-order:0,1"
+    assert found.graph.num_edges != quick(folder, "mesh:4x4").graph.num_edges
+
+
+def test_options_of_a_file_need_a_file():
+    with pytest.raises(InputError, match="a process graph that is read already"):
+        quick(process_graph(2, [0], [1]), "mesh:2", parts="collectives")
+
+
+def test_as_many_random_mappings_as_fit(monkeypatch):
+    many = analyze("hypercube:6", "mesh:8x8")
+    assert (len(many.random), many.random_limited) == (25, False)
+    module = sys.modules["netloom.questions.analyze.question"]
+    paths, channels = 64 * 6, 224
+    each = module.PATH_WORK * paths + 20 * channels
+    monkeypatch.setattr(module, "WORK", 3 * each)
+    few = analyze("hypercube:6", "mesh:8x8")
+    assert few.random_limited
+    assert few.random == many.random[:3]
+    assert few.to_dict()["random_mapping"]["limited_by_work"]
+    assert len(analyze("hypercube:6", "mesh:8x8", random_mappings=7).random) == 7
+    # paths that are compared channel by channel cost what meets there, and one is always tried
+    other = analyze("hypercube:6", "mesh:8x8", routing="shortest-path")
+    assert 1 <= len(other.random) < 3
+    monkeypatch.setattr(module, "WORK", 1)
+    assert len(analyze("hypercube:6", "mesh:8x8").random) == 1
+
+
+def test_random_mappings_that_use_no_channel_are_left_out():
+    found = analyze("ring:2", "mesh:2", mapping=[0, 1], tasks_per_node=2, random_mappings=20)
+    assert 0 < len(found.random) < 20
+
+
+def test_given_routes_fit_one_mapping_and_are_compared_with_no_other(tmp_path):
+    file = tmp_path / "routes.txt"
+    file.write_text("0 1 3\n3 2 0\n")
+    graph = process_graph(4, [0, 3], [3, 0])
+    found = analyze(graph, "mesh:2x2", routing=f"routes:{file}")
+    assert found.to_dict()["random_mapping"] == {"mappings": 0, "limited_by_work": False}
+    assert found.verdict.level == "contention-free"
+
+
+def test_tables_hold_one_row_an_observation():
+    found = quick("transpose:4", "mesh:4x4")
+    assert found.paths().height == 12
+    assert found.channels()["channel_load"].max() == 3
+    nodes = found.nodes()
+    assert nodes.height == 16
+    assert nodes["saturation_estimate"].null_count() == 4  # the diagonal sends nothing
+    assert found.random_table().height == 0
+
+
+def test_the_result_tells_its_story_and_is_plain_json():
+    found = analyze("transpose:4", "torus:4x4", random_mappings=2, offered=0.1)
+    assert "flits/node/cycle" in repr(found)
+    assert "seed 1" in repr(found)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["provenance"]["configuration"]["on"] == "torus:4x4"
+    assert data["deadlock_free"] is False
+    assert len(data["deadlock_cycle"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"on": "mesh:4x4"}, "mesh:4x4: found 16 nodes for 64 tasks"),
+        ({"weight": "colour"}, "weight: found 'colour'"),
+        ({"colour": 3}, "colour: found no such field"),
+        ({"offered": -1.0}, "offered: found -1.0"),
+        ({"offered": float("nan")}, "offered: found nan"),
+        ({"offered": 0.1, "run_seconds": 3}, "several ways to say the load"),
+        ({"mips": 3}, "instructions_per_message and mips"),
+        ({"run_seconds": 3}, "on: found no machine"),
+        ({"tasks_per_node": 0}, "tasks_per_node: found 0"),
+        ({"mapping": [0] * 64}, "tasks 0 and 1 both on node 0"),
+        ({"mapping": "nowhere.txt"}, "no such name or file"),
+        ({"routing": "west"}, "'west'"),
+        ({"seed": -1}, "seed: found -1"),
+        ({"mapping": "distance:far"}, "mapping 'distance:far': found 'far'"),
+        ({"mapping": "distance:2", "tasks_per_node": 2}, "tasks_per_node: found 2 for mapping"),
+        ({"failed_nodes": "5"}, "mesh:8x8 without node 5: found 63 nodes for 64 tasks"),
+        ({"failed_channels": "0-9"}, "failed channels: found '0-9'"),
+    ],
+)
+def test_a_wrong_question_is_one_clear_line(options, wrong):
+    with pytest.raises(InputError, match=wrong) as caught:
+        quick("ring:64", **({"on": "mesh:8x8"} | options))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_array_is_a_mapping_and_is_checked():
+    backwards = np.arange(16)[::-1]
+    found = quick("ring:16", "mesh:4x4", mapping=backwards)
+    assert found.node_of.tolist() == backwards.tolist()
+    with pytest.raises(NotAMappingError, match="task 0 on node 16"):
+        quick("ring:16", "mesh:4x4", mapping=backwards + 1)
+
+
+def test_an_app_without_weight_is_refused():
+    silent = process_graph(2, [0], [1], bytes=[0.0])
+    with pytest.raises(InputError, match="no bytes on any edge"):
+        quick(silent, "mesh:2")
+    assert quick(silent, "mesh:2", weight="messages").to_dict()["paths"] == 1
+
+
+def test_a_mapping_of_a_wished_distance():
+    data = quick("torus:8x8", "torus:8x8", mapping="distance:2.5").to_dict()
+    assert data["path_length"]["mean"] == pytest.approx(2.5, rel=0.02)
+
+
+def test_paths_half_way_round_a_ring_are_told_where_there_are_any():
+    torus = analyze("transpose:4", "torus:4x4", random_mappings=0)
+    assert torus.note.startswith("4 paths with 33% of the traffic go half-way round a ring")
+    assert torus.to_dict()["note"] == torus.note
+    for on in ("mesh:4x4", "hypercube:4", "torus:5x5"):
+        assert analyze("transpose:4", on, random_mappings=0).note is None

@@ -1,0 +1,393 @@
+"""Compiled patterns: figures by hand, verdicts, simulation, and what may not be asked."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import polars as pl
+import pytest
+
+from netloom import compile_phases, phase_figures
+from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.models import ConSetCosts, MessageCosts
+from netloom.phases import Capacity, Plan, Timetable, connections, partition, schedule, verify
+from netloom.phases.execute import execute
+from netloom.phases.message_passing import message_passing
+from netloom.phases.node_programs import node_programs
+from netloom.routing import DimensionOrder, paths
+from netloom.topology import Topology, mesh, topology
+from netloom.workload import process_graph, read
+
+MODULE = import_module("netloom.questions.compile.question")  # whose function has its name
+TORUS = {"app": "torus:4x4", "on": "torus:4x4"}
+TREE = {"app": "binary-tree:15", "on": "mesh:15", "channels": 3, "words": 4096}
+
+
+def hand_made(edges, phase, words, nodes=4, channels=12):
+    """A plan on a line, over dimension-order routes."""
+    source, target = np.array(edges).T
+    graph = process_graph(nodes, source, target, bytes=4.0 * np.array(words))
+    given, line = connections(graph, range(nodes), nodes), mesh(nodes)
+    routes = paths(line, DimensionOrder(), given.source, given.target)
+    return Plan(line, given, Capacity(channels), np.array(phase, np.int32), routes, "by hand")
+
+
+def test_neighbours_on_a_torus_are_one_phase_with_the_clocks_of_table_1():
+    data = compile_phases(**TORUS, words=256, sync_clocks=344).to_dict()
+    assert (data["phases"], data["lower_bound_phases"]) == (1, 1)
+    assert data["max_channels_used"] == 8  # four connections out and four in
+    assert data["predicted"]["conset"] == 520 + 4 * 2 * 256 == 2568
+    assert data["predicted"]["message_passing"] == 4 * (800 + 2 * 256) == 5248
+    assert data["predicted"]["break_even_words"] is None  # 8 clocks a word either way
+    assert data["schedule"]["makespan"] == [2048.0] == data["schedule"]["lower_bound"]
+    assert data["schedule"]["clocks"] == 2568
+    assert data["lower_bound_clocks"] == 2568
+    assert data["simulated"] is None
+    assert data["seconds"] > 0
+
+
+def test_the_gray_butterfly_is_two_phases_with_the_clocks_of_table_2():
+    found = compile_phases("hypercube:6", "torus:8x8", mapping="gray", words=256, sync_clocks=344)
+    assert found.plan.num_phases == 2
+    assert found.predicted["conset"] == 4112
+    assert found.predicted["message_passing"] == 7872
+
+
+def test_bytes_are_words_where_none_are_given():
+    graph = process_graph(2, [0, 1], [1, 0], bytes=[10.0, 4096.0])
+    words = compile_phases(graph, "mesh:2").plan.connections.words
+    assert words.tolist() == [3, 1024]
+    assert compile_phases(graph, "mesh:2", word_bytes=8).plan.connections.words[1] == 512
+
+
+def test_the_plan_is_that_of_the_partition_and_it_is_verified(monkeypatch):
+    judged = []
+    monkeypatch.setattr(MODULE, "verify", lambda *what: judged.append(what))
+    found = compile_phases("all-to-all:8", "torus:2x4", words=5, seed=3)
+    given = connections(read("all-to-all:8"), range(8), 8, words=5)
+    same = partition(given, topology("torus:2x4"), Capacity(12), seed=3)
+    assert np.array_equal(found.plan.phase, same.phase)
+    assert np.array_equal(found.plan.routes.channels, same.routes.channels)
+    assert judged == [(found.plan, found.timetable, found.costs)]
+    verify(*judged[0])
+
+
+def test_one_row_a_connection_and_one_a_phase():
+    found = compile_phases("all-to-all:16", "torus:4x4", words=8, schedule="timetable")
+    table, phases = found.table(), found.phases()
+    assert len(table) == 240
+    assert (table["hops"] >= 1).all()
+    assert table["source_task"].to_list() == found.plan.connections.source_task.tolist()
+    summed = table.group_by("phase").agg(words=pl.col("words").sum(), end=pl.col("end").max())
+    assert phases["words"].to_list() == summed.sort("phase")["words"].to_list()
+    assert phases["makespan"].to_list() == summed.sort("phase")["end"].to_list()
+    assert phases["connections"].sum() == 240
+    assert phases["channels_used"].max() == found.max_channels_used == 12
+    assert (phases["processor_clocks"] <= phases["makespan"]).all()
+
+
+@pytest.mark.parametrize(
+    ("costs", "kind"),
+    [
+        ({}, "streaming"),
+        ({"both_ways": False}, "shared"),
+        ({"clocks_per_word": 10}, "shared"),
+        ({"clocks_per_word": 10, "schedule": "streaming"}, "streaming"),
+        ({"schedule": "timetable"}, "timetable"),
+    ],
+)
+def test_connections_stream_by_default_where_processors_can(costs, kind):
+    found = compile_phases(**TORUS, words=16, **costs)
+    assert found.timetable.kind == kind
+    assert found.to_dict()["schedule"]["kind"] == kind
+
+
+def test_a_processor_that_does_one_or_the_other_takes_twice_as_long():
+    found = compile_phases(**TORUS, words=16, both_ways=False)
+    assert found.predicted["conset"] == 528 + 2 * 8 * 16
+    assert found.predicted["message_passing"] == 3200 + 2 * 8 * 16
+    assert found.predicted["break_even_words"] is None  # a word takes as long either way
+
+
+def test_the_break_even_of_a_plan_by_hand():
+    # 0 sends 3 + 1 words in phases of their own, and 2 sends 2 beside the 1; mean 2 words
+    plan = hand_made([(0, 1), (0, 2), (2, 3)], [0, 1, 1], [3, 1, 2])
+    costs, passing = ConSetCosts(sync_clocks=0, phase_clocks=100), MessageCosts()
+    # a mean word: phases take 1.5 + 1 words; node 0 saves 800 - 200 and sends 2, node 2 saves
+    # 800 - 200 and sends 1, receives 0.5; node 1 saves 200, node 3 saves 200, receiving 1.5 and 1
+    expected = max(600 / (5 - 4), 600 / (5 - 2), 200 / (5 - 3), 200 / (5 - 2))
+    assert phase_figures.break_even_words(plan, costs, passing) == pytest.approx(expected)
+    dear = ConSetCosts(sync_clocks=0, phase_clocks=500)
+    assert phase_figures.break_even_words(plan, dear, passing) == 0
+
+
+def limited(plan, lasting, kind="streaming", costs=None):
+    times = np.zeros(len(plan.connections))
+    found = Timetable(times, times, np.array(lasting), np.array(lasting), kind)
+    return phase_figures.limit_of(plan, found, costs or ConSetCosts())
+
+
+def test_what_limits_a_plan_is_named():
+    crossing = hand_made([(0, 2), (1, 3)], [0, 0], [1000, 1000])  # both over 1 -> 2
+    found = limited(crossing, [4000.0])
+    assert found.kind == "channels"
+    assert "in phase 0, of 4,000 clocks, 1 -> 2 is busy for 4,000" in found.sentence
+    assert "no processor for more than 2,000" in found.sentence
+    assert limited(crossing, [2000.0], "timetable").kind == "processors"
+    star = hand_made([(1, 0), (1, 2), (2, 3)], [0, 0, 0], [1000, 1000, 1])
+    found = limited(star, [4000.0])
+    assert found.kind == "processors"
+    assert "that of node 1 is busy for 4,000" in found.sentence
+    assert limited(star, [6000.0], "shared").kind == "turns"
+    found = limited(star, [4000.0], costs=ConSetCosts(phase_clocks=4000 - 352))
+    assert found.kind == "switches"
+    assert "50 % of the time" in found.sentence
+
+
+def test_phases_win_even_against_messages_that_share_no_channel():
+    verdict = compile_phases("all-to-all:16", "torus:4x4", words=64).verdict
+    assert verdict.faster == "phases"
+    # each of 4 phases ends with the latency of a route of 3 or 4 hops, 4 h + 6 clocks
+    phases = 4 * 528 + 30 * 64 + 4 * (4 * 3.5 + 6)
+    assert verdict.factor == pytest.approx(15 * (800 + 128) / (1.03 * phases), rel=0.01)
+    assert "at least" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"schedule": "shared"}, {"both_ways": False}, {"clocks_per_word": 10, "both_ways": False}],
+)
+def test_expected_clocks_are_those_of_the_simulation_within_what_is_said(options):
+    """The schedule leaves out that routes take time: it is too short by up to a half here."""
+    rng = np.random.default_rng(3)
+    source = np.repeat(np.arange(16), 3)
+    target = (source + rng.integers(1, 16, 48)) % 16
+    pairs = np.unique(np.stack([source, target]), axis=1)
+    graph = process_graph(16, *pairs, bytes=4.0 * rng.integers(4, 40, pairs.shape[1]))
+    found = compile_phases(graph, "mesh:4x4", execute=True, **options)
+    switches = found.plan.num_phases * found.costs.switch_clocks
+    simulated = found.simulated.execution.clocks - switches
+    expected = found.expected_clocks - switches
+    assert found.clocks - switches < 0.95 * simulated
+    assert 0.97 <= expected / simulated <= 1 / 0.89
+    assert found.to_dict()["schedule"]["expected_clocks"] == found.expected_clocks
+    assert "3 % more to 11 % less" in found.expected_said
+
+
+def test_a_connection_that_waits_begins_when_the_last_word_has_crossed_its_route():
+    """Where channels are not shared, latency is all that the schedule leaves out."""
+    found = compile_phases("ring:4", "torus:4", words=8, order=[((0, 1), (1, 2)), ((1, 2), (2, 3))],
+                           schedule="timetable", execute=True)  # fmt: skip
+    assert found.expected_clocks == pytest.approx(found.simulated.execution.clocks, abs=4)
+
+
+def test_what_the_formulas_cannot_tell_stays_open_until_it_is_simulated():
+    found = compile_phases(**TREE)
+    assert found.clocks > found.predicted["message_passing"]
+    assert found.verdict.faster == "open"
+    assert found.verdict.factor is None
+    simulated = compile_phases(**TREE, execute=True)
+    phases, messages = simulated.simulated.execution.clocks, simulated.simulated.passed.mean_clocks
+    assert simulated.verdict.faster == ("phases" if phases < messages else "messages")
+    assert simulated.verdict.factor == max(phases, messages) / min(phases, messages)
+    assert f"{phases:,.0f} clocks by phases, {messages:,.0f}" in simulated.verdict.sentence
+
+
+def test_without_channels_the_formulas_decide():
+    verdict = compile_phases(**TREE, schedule="timetable").verdict
+    assert verdict.faster == "messages"
+    assert "neither counts shared channels" in verdict.sentence
+
+
+def test_simulation_is_that_of_the_phases_and_of_messages():
+    found = compile_phases("all-to-all:16", "torus:4x4", words=32, execute=True, seed=5)
+    run = execute(found.plan, found.costs, timetable=found.timetable)
+    passed = message_passing(found.plan.connections, found.plan.topology, MessageCosts(), seed=5)
+    data = found.to_dict()["simulated"]
+    assert data["conset"] == run.clocks
+    assert data["message_passing"] == passed.mean_clocks
+    assert data["phases"] == found.phases()["simulated"].to_list()
+    assert found.table()["simulated_end"].to_list() == run.end.tolist()
+    assert data["conset"] == pytest.approx(found.clocks, rel=0.1)
+    assert "simulated flit by flit" in repr(found)
+
+
+def test_slow_processors_send_messages_at_the_rate_of_channels():
+    found = compile_phases(**TORUS, words=16, clocks_per_word=10, execute=True)
+    fast = message_passing(found.plan.connections, found.plan.topology, MessageCosts())
+    assert found.simulated.passed.mean_clocks == fast.mean_clocks
+    assert found.message_costs.clocks_per_word == 10
+
+
+def test_messages_that_block_each_other_leave_the_phases(monkeypatch):
+    def blocked(*_, **__):
+        raise DeadlockError("graph:net.txt, cycle 9", ("0 -> 1", "1 -> 0"))
+
+    monkeypatch.setattr(MODULE, "message_passing", blocked)
+    found = compile_phases(**TORUS, words=16, execute=True)
+    assert found.to_dict()["simulated"]["message_passing"] is None
+    assert found.to_dict()["simulated"]["conset"] > 0
+    assert "graph:net.txt, cycle 9" in found.simulated.note
+    assert "at least" in found.verdict.sentence
+    assert not found.interrupted
+
+
+def test_an_interrupted_simulation_leaves_the_plan(monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MODULE, "execute", stopped)
+    found = compile_phases(**TORUS, words=16, execute=True)
+    assert found.interrupted
+    assert found.to_dict()["simulated"]["conset"] is None
+    assert found.plan.num_phases == 1
+
+
+def test_the_same_question_has_the_same_answer():
+    found = compile_phases("ring:8", "mesh:2x4", mapping="random", seed=4, channels=4, words=9)
+    again = compile_phases(**found.provenance.configuration)
+    first, second = found.to_dict(), again.to_dict()
+    for data in (first, second):
+        del data["seconds"]
+    assert first == second
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+    assert first["provenance"]["configuration"]["mapping"] == "random"
+
+
+def test_nothing_to_connect():
+    found = compile_phases("ring:4", "torus:2x2", tasks_per_node=4, execute=True)
+    data = found.to_dict()
+    assert (data["phases"], data["lower_bound_phases"], data["connections"]) == (0, 0, 0)
+    assert data["predicted"]["conset"] == data["schedule"]["clocks"] == 0
+    assert found.verdict.faster == "none"
+    assert "Nothing to connect" in repr(found)
+    assert len(found.table()) == len(found.phases()) == 0
+
+
+def test_broken_links_are_gone_round():
+    found = compile_phases("torus:4x4", "torus:4x4", words=4, failed_channels="0-1")
+    network = found.plan.topology
+    ends = {
+        (network.channel_source[c], network.channel_target[c]) for c in found.plan.routes.channels
+    }
+    assert ends.isdisjoint({(0, 1), (1, 0)})
+    assert (
+        found.table().filter((pl.col("source") == 0) & (pl.col("target") == 1))["hops"].item() > 1
+    )
+
+
+def test_channels_of_channels():
+    found = compile_phases(**TORUS, words=4, per="channel", channels=1)
+    assert (found.plan.num_phases, found.max_channels_used) == (1, 1)
+
+
+def test_fewer_phases_or_less_time():
+    asked = {"app": "all-to-all:16", "on": "torus:4x4", "words": 20_000, "channels": 10}
+    fewest, quickest = (compile_phases(**asked, objective=what) for what in ("phases", "time"))
+    assert fewest.plan.num_phases <= quickest.plan.num_phases
+    assert quickest.clocks <= fewest.clocks
+
+
+def chain(path, lines):
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_an_order_from_a_file_is_kept(tmp_path):
+    file = chain(tmp_path / "order", ["# round", "0 1 < 1 2", "1 2 < 2 3  # and", "", "2 3<3 0"])
+    found = compile_phases("ring:4", "torus:4", words=10, order=file, channels=12)
+    table = found.table()
+    at = {(row["source_task"], row["target_task"]): row for row in table.to_dicts()}
+    for first, second in (((0, 1), (1, 2)), ((1, 2), (2, 3)), ((2, 3), (3, 0))):
+        earlier, later = at[first], at[second]
+        assert (earlier["phase"], earlier["end"]) <= (later["phase"], later["start"])
+    given = compile_phases("ring:4", "torus:4", words=10, order=[((0, 1), (1, 2)), [[1, 2], [2, 3]],
+                                                                 ((2, 3), (3, 0))])  # fmt: skip
+    assert np.array_equal(given.plan.connections.before, found.plan.connections.before)
+    assert found.provenance.configuration["order"] == str(file)
+    assert found.clocks >= 528 + 4 * 20
+
+
+def test_an_order_goes_on_through_what_stays_on_a_node():
+    nodes = [0, 1, 1, 2]  # 1 -> 2 needs no connection, and yet 2 -> 3 has to wait for 0 -> 1
+    steps = [((0, 1), (1, 2)), ((1, 2), (2, 1)), ((2, 1), (2, 3))]
+    asked = {"app": "ring:4", "on": "torus:3", "words": 10, "mapping": nodes, "tasks_per_node": 2}
+    found = compile_phases(**asked, order=steps)
+    given = found.plan.connections
+    (pair,) = zip(given.before, given.after, strict=True)
+    assert [given.describe(each) for each in pair] == ["0 -> 1", "2 -> 3"]
+    with pytest.raises(InputError, match="a circle"):
+        compile_phases(**asked, order=[*steps, ((2, 3), (1, 2))])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("0 1 < 1", ":2: found '0 1 < 1'; expected a line such as '0 1 < 2 3'"),
+        ("0 1 1 2", ":2: found '0 1 1 2'"),
+        ("0 1 < 1 2 < 2 3", ":2: found '0 1 < 1 2 < 2 3'"),
+        ("0 1 < 1 x", ":2: found 'x'; expected a whole number of at least 0"),
+        ("0 1 < 0 2", ":2: found 0 -> 2; expected edges of ring:4"),
+    ],
+)
+def test_a_wrong_line_of_an_order_is_named(tmp_path, line, said):
+    file = chain(tmp_path / "order", ["0 1 < 1 2", line])
+    with pytest.raises(InputError) as error:
+        compile_phases("ring:4", "torus:4", order=file)
+    assert str(error.value).startswith(f"{file}{said}")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([((0, 1), (0, 2))], "order[0]: found 0 -> 2; expected edges of ring:4"),
+        ([((0, 1), (1, 2)), ((1, 2), (0, 1))], "order: found connection"),
+        ([(0, 1)], "order: found int64 of shape (1, 2); expected pairs of edges"),
+        ([((0, 1), (1,))], "order: found lists of unequal lengths"),
+        ([((0.0, 1.0), (1.0, 2.0))], "order: found float64 of shape (1, 2, 2)"),
+    ],
+)
+def test_a_wrong_order_is_one_line(given, said):
+    with pytest.raises(InputError) as error:
+        compile_phases("ring:4", "torus:4", order=given)
+    assert str(error.value).startswith(said)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"channels": 0}, "channels: found 0; expected 1 to"),
+        ({"words": -1}, "words: found -1; expected a whole number from 0 to"),
+        ({"word_bytes": 0}, "word_bytes: found 0"),
+        ({"sync_clocks": -1}, "sync_clocks: found -1"),
+        ({"clocks_per_word": 0}, "clocks_per_word: found 0; expected above 0"),
+        ({"receive_clocks": float("nan")}, "receive_clocks: found nan"),
+        ({"per": "link"}, "per: found 'link'"),
+        ({"method": "best"}, "method: found 'best'"),
+        ({"schedule": "later"}, "schedule: found 'later'"),
+        ({"seed": -1}, "seed: found -1"),
+        ({"on": "torus"}, "on: found 'torus'"),
+        ({"on": "torus:2"}, "torus:2: found 2 nodes for 16 tasks"),
+        ({"mapping": "best"}, "mapping 'best': found no such name or file"),
+        ({"colour": 3}, "colour: found no such field"),
+        ({"clocks_per_word": 1, "execute": True}, "clocks_per_word: found 1"),
+    ],
+)
+def test_mistakes_are_one_line(change, said):
+    with pytest.raises(InputError) as error:
+        compile_phases(**(TORUS | change))
+    assert str(error.value).startswith(said)
+
+
+def test_a_connection_that_no_network_holds():
+    one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
+    with pytest.raises(NoRouteError, match="no route from node 1 to node 0"):
+        compile_phases("ring:2", one_way)
+
+
+def test_programs_are_those_of_the_timetable():
+    found = compile_phases(**TORUS, words=4, schedule="shared")
+    assert found.programs() == node_programs(found.plan, found.timetable, found.costs)
+    times = schedule(found.plan, found.costs, kind="shared")
+    assert np.array_equal(times.start, found.timetable.start)

@@ -1,0 +1,90 @@
+import json
+
+import pytest
+
+from netloom import simulate_pattern
+from netloom.errors import InputError
+from netloom.questions.simulate.pattern.question import costs_of
+from netloom.workload.node_costs import NodeCosts
+
+FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
+
+
+def one(**options):
+    (point,) = simulate_pattern("symult2010:4x4", loops=20, **options).points
+    return point
+
+
+@pytest.mark.parametrize("size", [1, 256, 257, 4096])
+def test_a_pair_takes_the_alpha_beta_line(size):
+    """Section 4.2.1: two messages a loop, neither of which meets another."""
+    point = one(pattern="ab-1nn", message_bytes=size, think_us=0)
+    per_message = point.communication_us.mean() / 2
+    assert per_message == pytest.approx(point.alone_us, abs=4)  # what the thesis allows its line
+
+
+@pytest.mark.parametrize(("name", "times"), [("aa-1nn", 2), ("ab-4nn", 8), ("aa-4nn", 8)])
+def test_all_that_enters_and_leaves_shares_one_channel(name, times):
+    """Table 4.1: messages that could go at once take as long as one after the other."""
+    point = one(pattern=name, message_bytes=4099, think_us=0)
+    assert point.communication_us.mean() / point.alone_us == pytest.approx(times, rel=0.03)
+
+
+def test_a_far_pair_takes_hardly_longer_than_a_near_one():
+    """Section 4.2.2."""
+    far, near = (one(pattern=name, think_us=100) for name in ("diagonal", "ab-1nn"))
+    assert 0 < far.communication_us.mean() - near.communication_us.mean() < 1
+
+
+def test_the_transpose_is_held_up_where_paths_share_channels():
+    table = simulate_pattern(
+        "symult2010:12x12", pattern="transpose", think_us="0,4000", loops=30
+    ).table()
+    busy, idle = table["slowdown_max"].to_list()
+    assert busy > 1.5
+    assert idle < 1.15
+    assert table["worst_node"][0] < 1 / 11  # what the shared channel can carry
+
+
+def test_a_network_of_one_s_own_with_costs_of_one_s_own():
+    found = simulate_pattern(
+        "mesh:3x3", pattern="diagonal", message_bytes=256, think_us=0, costs=FREE, loops=5
+    )
+    assert found.points[0].alone_us == pytest.approx(12.8)
+    assert len(found.nodes) == 2
+
+
+def test_the_answer_is_plain_and_can_be_asked_again():
+    options = {"pattern": "AB-4NN", "message_bytes": "100,300", "think_us": 50, "loops": 5}
+    found = simulate_pattern("symult2010:4x4", **options)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert [point["message_bytes"] for point in data["points"]] == [100, 300]
+    again = simulate_pattern(**data["provenance"]["configuration"])
+    assert again.to_dict()["points"] == data["points"]
+    assert "100 bytes" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("on", "wrong", "said"),
+    [
+        ("symult2010:4x4", {"pattern": "ring"}, "pattern"),
+        ("symult2010:4x4", {"message_bytes": 0}, "message_bytes"),
+        ("symult2010:4x4", {"message_bytes": 1.5}, "message_bytes"),
+        ("symult2010:4x4", {"think_us": -1}, "think_us"),
+        ("mesh:4x4", {}, "start-up times"),
+        ("mesh:4x5", {"costs": FREE}, "square"),
+        ("torus:4x4x4", {"costs": FREE}, "square"),
+    ],
+)
+def test_what_cannot_be_is_refused(on, wrong, said):
+    with pytest.raises(InputError, match=said):
+        simulate_pattern(on, loops=2, **wrong)
+
+
+def test_the_worked_example():
+    """Section 4.3: 4096 bytes and 1 ms take 2678.7 µs a loop, 7.65 % of the channel."""
+    from netloom.machines import machine
+
+    costs = costs_of(machine("symult2010"))
+    assert 1000 + 2 * float(costs.message_us(4096)) == pytest.approx(2678.69, abs=0.01)
+    assert costs.applied(4096, 1000) == pytest.approx(0.076455, abs=1e-6)

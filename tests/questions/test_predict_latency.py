@@ -1,0 +1,270 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom import find_saturation, predict_latency, read, simulate
+from netloom.errors import DeadlockError, InputError
+from netloom.models.channel_flows import follow_flows
+from netloom.models.channel_queueing import predict_channels, prepare_channels
+from netloom.models.channel_turns import ChannelRouter
+from netloom.questions.predict.latency.question import channel_router
+from netloom.routing import virtual_channel_routing
+from netloom.simulation.network.router import PRESETS, Router
+from netloom.topology import mesh
+from netloom.workload.traffic import pairs, uniform
+
+LAMMPS = {"app": "examples/lammps-64.mtx", "mapping": "random", "seed": 1}
+
+
+def test_one_load_is_what_the_model_says():
+    data = predict_latency("mesh:4x4", offered=0.2, packet_flits=4).to_dict()
+    shares = uniform(16).matrix()
+    routing = virtual_channel_routing(mesh(4, 4), "dimension-order", num_vcs=4)
+    flows = follow_flows(routing, shares.source, shares.target, shares.weight * 16)
+    known = predict_channels(prepare_channels(flows, ChannelRouter(), flits=4), 0.2)
+    for name in ("latency", "network_latency", "source_wait", "zero_load_latency"):
+        assert data[name] == pytest.approx(getattr(known, name))
+    assert data["offered"] == 0.2
+    assert data["utilisation_max"] == pytest.approx(known.utilisation.max())
+    assert data["worst_path_latency"] == pytest.approx(known.path_latency.max())
+    assert data["saturated"] is False
+    assert data["simulated"] is None
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("changes", [{}, {"channel_cycles": 3, "credit_cycles": 2}])
+def test_an_idle_network_takes_what_its_stages_add_up_to(preset, changes):
+    found = predict_latency("mesh:4x4", offered=0, router=preset, **changes).to_dict()
+    router = predict_latency("mesh:4x4", offered=0, router=preset, **changes).router
+    assert found["latency"] == pytest.approx(router.zero_load_cycles(hops=8 / 3, flits=5))
+    assert found["latency"] == found["zero_load_latency"]
+
+
+def test_the_default_router_is_the_models():
+    assert channel_router(Router()) == ChannelRouter()
+
+
+def test_a_program_under_a_mapping():
+    found = predict_latency("mesh:8x8", **LAMMPS, offered="0.05:0.5:0.05")
+    table = found.table()
+    assert table.height == 10
+    good = table.filter(~table["saturated"])
+    assert good["latency"].drop_nulls().is_sorted()
+    assert good.height == 6  # up to 0.3, of 0.308 that the busiest channel carries
+    assert table["state"].to_list() == ["steady"] * 5 + ["knee: simulate"] + ["saturated"] * 4
+    assert table["latency"].tail(5).null_count() == 5
+    data = found.to_dict()
+    assert data["throughput_bound"]["limited_by"] == f"channel {data['busiest_channel']}"
+    assert 0.29 < data["saturation_offered"] <= data["throughput_bound"]["load"]
+    assert found.name == "examples/lammps-64.mtx on mesh:8x8, mapping random"
+    busiest = found.channels().filter(offered=0.1)["utilisation"].max()
+    assert busiest == pytest.approx(0.1 / data["throughput_bound"]["load"])
+    ordered = predict_latency("mesh:8x8", app=read(LAMMPS["app"]), offered=0.2)
+    assert ordered.latency < good.filter(offered=0.2)["latency"].item()
+
+
+def test_saturation_is_that_of_the_simulator():
+    """Latency three times that of the idle network, or no steady state."""
+    predicted = predict_latency("mesh:4x4", offered=0.1)
+    found = find_saturation("mesh:4x4", most_cycles=10_000).searches[0].found
+    assert predicted.saturation == pytest.approx(found.load, rel=0.1)
+    at = predict_latency("mesh:4x4", offered=predicted.saturation * 0.995).points[0]
+    assert 1.5 < at.latency / at.zero_load_latency < 3
+
+
+def test_what_is_simulated_is_the_same_network():
+    asked = {"on": "torus:4x4", "traffic": "transpose", "vcs": 2, "packet_flits": 3, "seed": 7}
+    found = predict_latency(**asked, offered=[0.1, 0.3, 0.65], simulate=True)
+    alone = simulate(**asked, load=[0.1, 0.3, 0.65])  # 0.667 is the bound
+    points = found.to_dict()["points"]
+    for point, run in zip(points, alone.points, strict=False):
+        measured = point["simulated"]
+        assert measured["latency"] == run.to_dict()["packet_latency"]["mean"]
+        assert measured["stable"] == run.run.stable
+        if measured["stable"]:
+            assert measured["error"] == pytest.approx(point["latency"] / measured["latency"] - 1)
+            assert abs(measured["error"]) < 0.1
+    assert found.table()["error"][0] == points[0]["simulated"]["error"]
+    assert f"error {points[0]['simulated']['error']:+.1%}" in repr(found)
+
+
+def test_loads_that_no_router_could_carry_are_not_simulated():
+    found = predict_latency(
+        "mesh:4x4", traffic="pairs:0-1", offered=[0.5, 1], simulate=True, cycles=500
+    )
+    assert [point["simulated"] is None for point in found.to_dict()["points"]] == [False, False]
+    hot = predict_latency(
+        "mesh:4x4", traffic="hot-spot:0.9:5", offered="0.05,0.5", simulate=True, cycles=500
+    )
+    assert [point["simulated"] is None for point in hot.to_dict()["points"]] == [False, True]
+    with pytest.raises(InputError, match=r"offered: found 0\.9; expected above 0, at most 0\.0"):
+        predict_latency("mesh:4x4", traffic="hot-spot:0.9:5", offered=0.9, simulate=True)
+
+
+def test_a_curve_goes_to_where_it_saturates():
+    found = predict_latency("mesh:4x4", offered="0:auto:5")
+    offered = [point.load for point in found.points]
+    assert offered == pytest.approx(np.linspace(0, 0.9 * found.saturation, 6))
+    assert found.table()["latency"].null_count() == 0
+    assert predict_latency("mesh:4x4").table().height == 21
+    with pytest.raises(InputError, match="one, or the table of all"):
+        _ = found.latency
+    with pytest.raises(InputError, match="one, or the table of all"):
+        _ = found.saturated
+    assert not predict_latency("mesh:4x4", offered=0.1).saturated
+    assert predict_latency("mesh:4x4", offered=0.95).saturated
+
+
+def test_other_networks():
+    broken = predict_latency("torus:4x4", failed_channels="0-1", offered=0.1)
+    assert broken.to_dict()["failures"]["channels"]
+    assert broken.latency > predict_latency("torus:4x4", offered=0.1).latency
+    own = predict_latency("mesh:4x4", traffic=pairs(16, [0, 3], [5, 6]), offered=0.3)
+    assert own.latency > own.points[0].zero_load_latency
+    whole = {"switching": "virtual-cut-through", "packet_flits": 8}
+    through = predict_latency("mesh:8x8", **whole, offered=0.3)
+    worm = predict_latency("mesh:8x8", packet_flits=8, offered=0.3)
+    assert through.to_dict()["router"]["switching"] == "virtual-cut-through"
+    assert through.latency != worm.latency
+    two = predict_latency("mesh:4x4", app="ring:32", tasks_per_node=2, offered=0.1)
+    assert two.mapping == "identity"
+
+
+def test_it_can_be_asked_again():
+    found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:3", vcs=2)
+    again = predict_latency(**found.to_dict()["provenance"]["configuration"])
+    assert again.table().equals(found.table())
+
+
+def test_every_latency_has_its_expected_error():
+    found = predict_latency("mesh:8x8", **LAMMPS, offered="0:auto:6")
+    table, data = found.table(), found.to_dict()
+    assert (table["expected_error"] > 0).all()
+    assert table["expected_error"].is_sorted()  # of such routers: the nearer to saturation
+    assert (table["latency_low"] <= table["latency"]).all()
+    assert (table["latency"] <= table["latency_high"]).all()
+    assert table["latency_low"][0] == pytest.approx(data["zero_load_latency"])  # none is less
+    low, high = data["saturation_range"]
+    assert low < found.saturation <= high <= data["throughput_bound"]["load"]
+    for said in (repr(found), data["trust"]):
+        assert "%" in said
+    assert "study latency-accuracy" in data["trust"]
+    assert str(data["saturation_expected_error"]) != "0"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["mesh:3x3", "torus:4", "torus:3x3", "hypercube:3", "cube:4wx2"]),
+    st.integers(1, 9), st.integers(1, 50), st.integers(1, 20), st.integers(1, 7),
+    st.sampled_from(sorted(PRESETS)), st.sampled_from(["uniform", "bit-complement", "hot"]),
+)  # fmt: skip
+def test_no_number_contradicts_a_bound(on, vcs, flits, buffer, cycles, preset, pattern):
+    if on.startswith(("torus", "cube")):
+        vcs = max(vcs, 2)
+    hot = {"hot": "hot-spot:0.5:1", "bit-complement": "pairs:0-3,1-2,3-0*2"}
+    found = predict_latency(
+        on, traffic=hot.get(pattern, pattern), vcs=vcs, packet_flits=flits, buffer_flits=buffer,
+        channel_cycles=cycles, router=preset, offered="0.01:1:0.11",
+    )  # fmt: skip
+    data = found.to_dict()
+    bound, (low, high) = data["throughput_bound"]["load"], data["saturation_range"]
+    assert 0 < low <= data["saturation_offered"] <= high <= bound
+    assert 0 < data["saturation_limit"]["utilisation"] <= 1
+    for point in data["points"]:
+        known = point["offered"] <= 0.9 * data["saturation_offered"]
+        assert point["saturated"] == (point["offered"] >= data["saturation_offered"])
+        assert (point["latency"] is not None) == known == (point["state"] == "steady")
+        if known:
+            idle = data["zero_load_latency"]
+            assert idle <= point["latency_low"] <= point["latency"] <= point["latency_high"]
+            assert point["latency"] < 3 * idle
+            assert point["utilisation_max"] <= point["tightest_utilisation"] + 1e-9 <= 1 + 1e-9
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_a_source_that_is_the_limit_is_said_to_be():
+    """Three flits of forty in a buffer, credits after 13 cycles: the source waits for credits."""
+    found = predict_latency(
+        "torus:3x3", vcs=2, packet_flits=40, buffer_flits=3, channel_cycles=5, offered=0.1
+    )
+    limit = found.to_dict()["saturation_limit"]
+    assert (limit["what"], limit["where"]) == ("source", "source at node (0,0)")
+    assert found.points[0].utilisation.max() < 0.1  # the channels have nothing to do with it
+    assert "by source at node (0,0)" in repr(found)
+    busy = predict_latency("mesh:8x8", **LAMMPS, offered=0.1).to_dict()
+    assert busy["saturation_limit"]["where"] == f"channel {busy['busiest_channel']}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"vcs": 1}, "one VC: "),
+        ({"on": "torus:4x4", "vcs": 2, "packet_flits": 9, "buffer_flits": 3}, "of each class"),
+        ({"traffic": "transpose"}, "a node sends to 1 others on average"),
+        ({"traffic": "hot-spot:0.1:3"}, "hot spots were not compared"),
+        ({"on": "mesh:9x8"}, "more than 64 nodes"),
+        ({"failed_channels": "0-1"}, "not dimension order on all of a cube"),
+        ({"oldest_first": True}, "the oldest packet first"),
+        ({"channel_cycles": 9}, "outside of what was compared with simulation: channel_cycles 9"),
+        ({"packet_flits": 41}, "packet_flits 41 (1 to 40)"),
+    ],
+)
+def test_what_the_error_bands_are_not_of_is_flagged(asked, said):
+    found = predict_latency(**{"on": "mesh:4x4", "offered": 0.01, **asked})
+    assert sum(said in flag for flag in found.flags) == 1
+    assert f"! {found.flags[0]}" in repr(found)
+    assert found.to_dict()["flags"] == list(found.flags)
+    assert all("\n" not in flag for flag in found.flags)
+    assert not predict_latency("mesh:4x4", offered=0.01).flags
+
+
+def test_ctrl_c_keeps_the_model_and_what_was_simulated(ctrl_c_after):
+    ctrl_c_after(40)
+    found = predict_latency(
+        "mesh:8x8", offered=[0.1, 0.2], simulate=True, precision=1e-6, most_cycles=2**30
+    )
+    assert found.interrupted
+    assert found.to_dict()["interrupted"]
+    assert all(point["latency"] > 0 for point in found.to_dict()["points"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"on": "mesh"}, "on: found 'mesh'; expected a network"),
+        ({"offered": -1}, "offered: found -1; expected numbers of at least 0"),
+        ({"offered": 1.5}, "offered: found 1.5; expected at most 1"),
+        ({"routing": "adaptive"}, "routing: found adaptive; expected one that leaves no choice"),
+        ({"routing": "valiant"}, "routing: found valiant; expected one that leaves no choice"),
+        ({"switching": "circuit"}, "switching: found 'circuit'; expected wormhole or virtual-cut"),
+        ({"switching": "all"}, "switching: found 'all'"),
+        ({"injection_channels": 0}, "injection_channels: found 0; expected 1, as the model"),
+        ({"mapping": "random"}, "mapping: found 'random'; expected app"),
+        ({"mapping": np.arange(64)}, "mapping: found a value; expected app"),
+        ({"app": "ring:16", "traffic": "uniform"}, "traffic: found traffic as well as app"),
+        ({"app": "ring:17"}, "mesh:4x4: found 16 nodes for 17 tasks"),
+        ({"packet_flits": 0}, "packet_flits: found 0"),
+        ({"precision": 0.1}, "precision: found '0.1'; expected simulate"),
+        (
+            {"packet_flits": 20, "switching": "virtual-cut-through"},
+            "buffer_flits: found 8 for packets of 20 flits",
+        ),
+        ({"on": "mesh:64x64"}, "mesh:64x64: found 16,777,216 pairs of nodes that communicate"),
+        ({"on": "mesh:400x400"}, "mesh:400x400: found 25,600,000,000 pairs of nodes"),
+        ({"load": 0.1}, "load: found no such field; expected on"),
+    ],
+)
+def test_mistakes_are_one_line(asked, said):
+    with pytest.raises(InputError) as caught:
+        predict_latency(**{"on": "mesh:4x4", **asked})
+    assert str(caught.value).startswith(said)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_can_deadlock_is_refused():
+    with pytest.raises(DeadlockError, match="expected at least 2 VCs"):
+        predict_latency("torus:4x4", vcs=1)

@@ -1,0 +1,36 @@
+"""Every number that a question has is bounded on both sides."""
+
+from typing import get_args
+
+import pytest
+
+from netloom.errors import InputError
+from netloom.questions.base import ask, bounds_of, range_of
+from netloom.questions.register import KINDS, PROGRAMS
+
+QUESTIONS = sorted({kind.fields for kind in (*KINDS.values(), *PROGRAMS.values())}, key=str)
+
+
+def numbers_of(question):
+    for name, field in question.model_fields.items():
+        for each in get_args(field.annotation) or (field.annotation,):
+            kind = get_args(each)[0] if hasattr(each, "__metadata__") else each
+            if kind in (int, float):
+                yield name, field
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.__name__)
+def test_every_number_declares_both_bounds(question):
+    for name, field in numbers_of(question):
+        assert len(bounds_of(field)) == 2, name
+        assert range_of(field), name
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("value", [2**63, -(2**63), 1e308, -1e308, float("nan"), float("inf")])
+def test_numbers_past_all_bounds_are_one_line(question, value):
+    whole = {name: "mesh:2x2" for name in ("on", "app") if name in question.model_fields}
+    for name, _ in numbers_of(question):
+        with pytest.raises(InputError, match=f"^{name}: found .*; expected") as refused:
+            ask(question, whole | {name: value})
+        assert str(refused.value).isprintable()

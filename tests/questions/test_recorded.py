@@ -1,0 +1,186 @@
+from math import copysign
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.nl.small_answers import ANSWERS, there_and_back
+
+import netloom as nl
+from netloom.cli.show import number, percent
+from netloom.questions.recorded import TABLES, plain, record
+from netloom.questions.register import KINDS, PROGRAMS
+
+
+@pytest.fixture(params=list(ANSWERS))
+def asked(request):
+    return request.param
+
+
+def test_every_verb_has_tables_and_is_asked_here():
+    known = {kind.verb for kind in (*KINDS.values(), *PROGRAMS.values())}
+    assert TABLES.keys() == known == {name.partition(",")[0] for name in ANSWERS}
+
+
+def strange(data, at=""):
+    """Where plain data holds something that is no type of Python's, or -0.0."""
+    if type(data) is dict:
+        assert all(type(key) is str for key in data), at
+        return [each for key, value in data.items() for each in strange(value, f"{at}.{key}")]
+    if type(data) is list:
+        return [each for value in data for each in strange(value, f"{at}[]")]
+    below_zero = type(data) is float and data == 0 and copysign(1, data) < 0
+    plain = data is None or type(data) in (str, int, float, bool)
+    return [] if plain and not below_zero else [(at, data)]
+
+
+ON_SHARED_NODES = {"app": ["ring:4@0-3", "all-to-all:2@3-4"], "shared": True}
+
+MORE = [
+    lambda: nl.simulate("mesh:3x3", load=0.1, cycles=300, **ON_SHARED_NODES),
+    lambda: nl.simulate("symult2010:3x3", load=0.1, cycles=300, failed_nodes="4", vcs=2),
+    lambda: nl.simulate_loop("iwarp:3x3", applied=0.3, loops=2, **ON_SHARED_NODES),
+    lambda: nl.simulate_loop("mesh:3x3", app="uniform", applied=0.9, loops=2, engine="worm"),
+    lambda: nl.simulate_transactions("iwarp:3x3", app="ring:9", contexts=3, engine="worm"),
+    lambda: nl.replay("bluegene-p:4x4x4", trace="examples/halo.csv", packet_flits=32),
+    lambda: nl.simulate_broadcast(
+        "mesh:3x3", rate=0.002, cycles=900, broadcast=1, tree="row-first", arrivals="poisson"
+    ),
+    lambda: nl.analyze("ring:8", "bluegene-p:2x2x2", random_mappings=2, run_seconds=1.0),
+    lambda: nl.compile_phases("ring:8", "mesh:2x4", words=4, execute=True),
+    lambda: nl.find_mapping("ring:8", "mesh:2x4", rounds=1, simulate=True, load=0.1),
+]
+
+
+@pytest.mark.parametrize("make", MORE)
+def test_answers_are_of_python_s_types_whatever_is_asked(make):
+    answer = make()
+    assert not strange(answer.to_dict())
+    for name, table in record(answer).tables.items():
+        for column in table:
+            if column.dtype.is_float():
+                assert not ((column == 0) & (1 / column < 0)).any(), (name, column.name)
+
+
+def test_nothing_is_printed_as_less_than_nothing():
+    assert percent(-0.0) == "0 %"
+    assert number(-0.0) == "0"
+    assert plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}) == {"a": [0.0, 0.0, [0.0]]}
+    assert not strange(plain({"a": (-0.0, np.float64(-0.0), np.array([-0.0]))}))
+    assert strange({"a": np.float64(1)}) == [(".a", 1.0)]
+
+
+def test_a_record_comes_back_from_json_and_parquet_as_it_was(asked):
+    answer = ANSWERS[asked]()
+    assert not strange(answer.to_dict())
+    kept = record(answer)
+    assert not strange(kept.figures)
+    assert kept.verb == asked.partition(",")[0]
+    back = there_and_back(kept)
+    assert back.figures == kept.figures
+    assert back.configuration == kept.configuration
+    assert tuple(back.tables) == tuple(kept.tables) == TABLES[kept.verb]
+    for name, table in kept.tables.items():
+        assert back.tables[name].schema == table.schema, name
+        assert back.tables[name].equals(table), name
+
+
+def test_tables_have_scalars_and_null_for_what_is_not_known(asked):
+    kept = record(ANSWERS[asked]())
+    assert kept.tables["table"].width > 3
+    for name, table in kept.tables.items():
+        assert table.width, name
+        for column in table:
+            assert not column.dtype.is_nested(), (name, column.name)
+            assert column.dtype not in (pl.Null, pl.Object), (name, column.name)
+            if column.dtype.is_float():
+                assert not column.is_nan().any(), (name, column.name)
+
+
+@pytest.mark.parametrize(
+    ("verb", "load", "points"),
+    [("find_saturation", "offered", "runs"), ("simulate_loop", "applied", "points"),
+     ("simulate_broadcast", "rate", "points"), ("predict_latency", "offered", "points")],
+)  # fmt: skip
+def test_channels_are_known_at_every_load(verb, load, points):
+    kept = record(ANSWERS[verb]())
+    channels, table = kept.tables["channels"], kept.tables["table"]
+    assert len(kept.figures[points]) == table.height
+    most = channels.group_by(load, maintain_order=True).agg(pl.col("utilisation").max())
+    assert most[load].to_list() == table[load].to_list()
+    assert most["utilisation"].to_list() == pytest.approx(table["utilisation_max"].to_list())
+    count = kept.figures["channels"]
+    assert channels.height == count * table.height
+
+
+def test_the_table_of_an_analysis_is_comparable_with_random_mappings():
+    found = ANSWERS["analyze"]()
+    kept = record(found)
+    table, random = kept.tables["table"], kept.tables["random_table"]
+    assert set(random.columns) <= set(table.columns)
+    assert table["saturation_worst_node"].item() == kept.figures["saturation"]["worst_node"]
+    assert table["bottleneck_ratio"].item() == kept.figures["bottleneck"]["ratio"]
+    assert table["offered"].item() == 0.1
+    assert table["verdict"].item() == kept.figures["verdict"]["level"]
+    alone = record(ANSWERS["analyze, alone"]()).tables
+    assert alone["random_table"].schema == random.schema
+    assert alone["table"].schema == table.schema
+    assert alone["table"]["offered"].item() is None
+
+
+def test_path_contention_counts_every_path_once():
+    found = ANSWERS["analyze"]()
+    counted = found.path_contention()
+    levels = found.paths().filter(pl.col("path_length") > 0)["path_contention"]
+    own = counted.filter(mapping="own")
+    assert dict(own.select("path_contention", "paths").rows()) == {
+        level: levels.to_list().count(level) for level in set(levels.to_list())
+    }
+    assert counted.filter(mapping="random")["paths"].sum() == 3 * len(levels)
+
+
+def test_one_row_says_what_transactions_and_traces_come_to():
+    for name in ("simulate_transactions", "replay", "replay, not finished"):
+        kept = record(ANSWERS[name]())
+        row, figures = kept.tables["table"].row(0, named=True), kept.figures
+        assert kept.tables["table"].height == 1
+        flat = figures | {
+            f"{group}_{part}": value
+            for group, parts in figures.items() if isinstance(parts, dict)
+            for part, value in parts.items()
+        } | (figures.get("critical_path") or {})  # fmt: skip
+        for field, value in row.items():
+            assert flat.get(field) == pytest.approx(value), field
+
+
+def test_requests_by_steps_are_those_of_the_mean():
+    kept = record(ANSWERS["simulate_hot_spots, rates"]())
+    steps = pl.col("steps") * pl.col("requests")
+    means = kept.tables["latencies"].group_by("rate", maintain_order=True).agg(
+        mean=steps.sum() / pl.col("requests").sum()
+    )  # fmt: skip
+    rates = kept.tables["rates"]
+    assert means["rate"].to_list() == rates["rate"].to_list()
+    assert means["mean"].to_list() == pytest.approx(rates["steps_mean"].to_list())
+
+
+def test_words_of_a_phase_are_those_of_its_connections():
+    found = nl.compile_phases("all-to-all:16", "torus:4x4", words=16)
+    channels, table = found.channels(), found.table()
+    by_phase = table.group_by("phase").agg(words=(pl.col("words") * pl.col("hops")).sum())
+    crossed = channels.group_by("phase").agg(pl.col("words").sum())
+    assert crossed.sort("phase")["words"].to_list() == by_phase.sort("phase")["words"].to_list()
+    network, channel = found.plan.topology, channels["channel"].to_numpy()
+    assert channels["source_node"].to_list() == network.channel_source[channel].tolist()
+    assert channels["target_node"].to_list() == network.channel_target[channel].tolist()
+    assert found.nodes()["words"].to_list() == [15 * 16.0] * 16
+
+
+def test_a_mapping_has_the_channels_of_both_analyses():
+    found = nl.find_mapping("binary-tree:15", "mesh:4x4", rounds=1)
+    channels = found.channels()
+    for when, analysis in (("before", found.before), ("after", found.after)):
+        shown = channels.filter(mapping=when)
+        assert shown.drop("mapping").equals(analysis.channels().select(shown.columns[1:]))
+    local = nl.find_mapping("ring:4", "mesh:2x2", tasks_per_node=4, rounds=1)
+    assert local.after is None
+    assert local.channels().filter(mapping="after")["channel_load"].to_list() == [0] * 8

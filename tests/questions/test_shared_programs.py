@@ -1,0 +1,236 @@
+"""Several programs at once under an offered load, as ``simulate`` runs them."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from netloom import find_saturation, simulate
+from netloom.errors import InputError
+from netloom.questions.simulate.load.fields import SimulateQuestion
+from netloom.questions.simulate.load.question import simulate_beside
+from netloom.questions.simulate.network import prepare
+from netloom.simulation.tally import Delivered
+from netloom.workload import process_graph, read
+
+SHORT = {"cycles": 1500}
+
+CROSSING = [
+    (process_graph(2, [0], [1], name="near"), [0, 2]),
+    (process_graph(2, [0], [1], name="far"), [1, 3]),
+]
+"""Two programs of one message each, which share the channel from node 1 to node 2 of a line."""
+
+
+def test_programs_that_share_a_channel_slow_each_other_down():
+    found = simulate("line:4", app=CROSSING, load=0.42, cycles=60_000)
+    data = found.to_dict()
+    near, far = data["programs"]
+    assert (near["name"], near["nodes"], near["tasks"]) == ("near@0,2", 2, 2)
+    for program in (near, far):
+        assert program["offered"] == 0.42
+        assert program["accepted"] == pytest.approx(0.42, rel=0.05)
+        assert program["alone"]["accepted"] == pytest.approx(0.42, rel=0.05)
+        assert program["slowdown"]["accepted"] == pytest.approx(1, abs=0.06)
+        ratio = program["packet_latency"]["mean"] / program["alone"]["packet_latency"]["mean"]
+        assert program["slowdown"]["packet_latency"] == pytest.approx(ratio)
+        assert ratio > 1.15
+    assert near["packets"] + far["packets"] == data["packets"]
+    mean = sum(each["packet_latency"]["mean"] * each["packets"] for each in (near, far))
+    assert mean / data["packets"] == pytest.approx(data["packet_latency"]["mean"])
+    assert data["traffic"] == "near@0,2 and far@1,3"
+    assert "far@1,3: accepted" in repr(found)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
+    together = simulate("line:4", app=CROSSING, load="0.1,0.3", **SHORT)
+    for number, program in enumerate(CROSSING):
+        asked = simulate("line:4", app=[program], load="0.1,0.3", **SHORT)
+        for both, one in zip(together.points, asked.points, strict=True):
+            alone = both.alone[number].measured  # of the same packets, in other cycles
+            assert alone.packet_latency == pytest.approx(one.run.measured.packet_latency, rel=0.1)
+            assert one.programs[0].measured.packet_latency == one.run.measured.packet_latency
+            assert one.programs[0].to_dict()["slowdown"] is None
+
+
+def test_a_program_alone_is_held_against_a_limit_of_its_own():
+    """The channel that both share carries 0.5 of each; alone, either may use all of it."""
+    found = simulate("line:4", app=CROSSING, load=[0.1, 0.505], **SHORT).points[1]
+    assert not found.run.stable
+    assert [run.stable for run in found.alone] == [True, True]
+
+
+def test_whether_programs_also_run_alone_can_be_chosen():
+    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT).to_dict()
+    assert [program["alone"] for program in found["programs"]] == [None, None]
+    searched = find_saturation("line:4", app=CROSSING, most_cycles=3000).to_dict()
+    assert searched["saturation_offered"] == pytest.approx(0.5, rel=0.15)
+    assert len(searched["runs"][0]["programs"]) == 2
+
+
+def test_on_shared_nodes_every_program_offers_the_load():
+    app = ["ring:4@0-3", "all-to-all:2@3-4"]
+    data = simulate("mesh:3x3", app=app, load=0.2, shared=True, cycles=10_000).to_dict()
+    assert data["offered"] == pytest.approx(0.2 * 6 / 5)
+    assert [program["offered"] for program in data["programs"]] == pytest.approx([0.2, 0.2])
+    for program in data["programs"]:
+        assert program["accepted"] == pytest.approx(0.2, rel=0.06)
+
+
+def test_a_program_has_the_same_packets_whatever_others_there_are():
+    app = ["ring:4@0-3", "all-to-all:4@0,2,5,7", "ring:4@4-7"]
+    seen = {}
+    for some in ([0, 1, 2], [0], [2, 0]):
+        question = SimulateQuestion(on="mesh:3x3", app=[app[i] for i in some], shared=True)
+        network = prepare(question, 0.1)
+        run = network.make_run(network.settings[0], network.mean_load(0.1))
+        born = run.packets.until(3000)
+        assert (np.diff(born[:, 0]) >= 0).all()
+        number = np.arange(len(born), dtype=np.int32)
+        owner = run.groups.of(Delivered(*[number] * 8))
+        for place, program in enumerate(some):
+            packets = born[owner == place].tolist()
+            assert packets == seen.setdefault(program, packets)
+    assert len({str(packets) for packets in seen.values()}) == 3
+
+
+APART = ["all-to-all:4@0-3", "ring:4@4-7", "transpose:2@8,9,12,13"]
+"""Programs in rows of a mesh of 4 by 4, which never meet."""
+
+
+@pytest.mark.parametrize("routing", ["default", "romm", "adaptive"])
+def test_programs_that_never_meet_are_not_slowed_down_at_all(routing):
+    found = simulate("mesh:4x4", app=APART, load=[0.1, 0.3], routing=routing, **SHORT)
+    for point in found.points:
+        for program, alone in zip(point.programs, point.alone, strict=True):
+            assert program.latency_slowdown == program.accepted_slowdown == 1.0
+            assert program.latency_slowdown_ci95 == 0.0
+            assert alone.warmup_cycles == point.run.warmup_cycles
+            assert alone.measured.cycles == point.run.measured.cycles
+
+
+def test_intervals_of_slow_downs_are_paired():
+    """By how much two programs of one message each delay each other, and how sure that is."""
+    ratios, halves, apart = [], [], []
+    for seed in range(1, 21):
+        point = simulate("line:4", app=CROSSING, load=0.2, cycles=6000, seed=seed).point
+        program = point.programs[0]
+        ratios.append(program.latency_slowdown)
+        halves.append(program.latency_slowdown_ci95)
+        both = program.measured, point.alone[0].measured
+        relative = [each.packet_latency_ci95 / each.packet_latency for each in both]
+        apart.append(float(np.hypot(*relative)) * ratios[-1])
+    missed = np.abs(np.array(ratios) - np.mean(ratios)) > halves
+    assert np.mean(ratios) > 1.02
+    assert np.count_nonzero(missed) <= 3
+    assert np.mean(halves) < 0.9 * np.mean(apart), (np.mean(halves), np.mean(apart))
+
+
+def test_the_same_tasks_send_the_same_under_every_mapping():
+    options = {"on": "mesh:4x4", "app": "transpose:4"}
+    mirrored = [node // 4 * 4 + 3 - node % 4 for node in range(16)]
+    born = []
+    for mapping in ("identity", mirrored):
+        network = prepare(SimulateQuestion(mapping=mapping, **options), 0.2)
+        born.append(network.make_run(network.settings[0], 0.2).packets.until(2000))
+    here, there = born
+    assert there[:, [0, 3, 4]].tolist() == here[:, [0, 3, 4]].tolist()
+    for end in (1, 2):
+        assert there[:, end].tolist() == np.array(mirrored)[here[:, end]].tolist()
+
+
+def test_past_saturation_programs_have_no_latency():
+    with pytest.warns(UserWarning, match="above 0.5"):
+        found = simulate("line:4", app=CROSSING, load=0.9, cycles=4000).to_dict()
+    assert not found["stable"]
+    for program in found["programs"]:
+        assert program["packet_latency"] == {"mean": None, "ci95": None}
+        assert program["slowdown"]["packet_latency"] is None
+        assert program["slowdown"]["accepted"] > 1.3
+        assert program["alone"]["stable"]
+
+
+def test_a_mapping_of_a_wished_distance():
+    options = {"app": "torus:8x8", "load": 0.05, "cycles": 3000}
+    data = simulate("torus:8x8", mapping="distance:3", **options).to_dict()
+    assert data["hops"]["mean"] == pytest.approx(3, rel=0.05)
+    assert simulate("torus:8x8", **options).to_dict()["hops"]["mean"] == 1
+
+
+def test_programs_of_ones_own_cannot_be_asked_again():
+    found = simulate("line:4", app=CROSSING, load=0.1, alone=False, **SHORT)
+    assert found.to_dict()["provenance"]["not_repeatable"] == ["app"]
+
+
+def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
+    verb = sys.modules["netloom.questions.simulate.load.question"]
+    monkeypatch.setattr(verb, "run_all", lambda runs, tell: [runs[0](bool)])
+    found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
+    assert found.interrupted
+    first, second = found.points
+    assert [program["alone"] is None for program in first.to_dict()["programs"]] == [False, True]
+    assert second.alone == (None, None)
+    assert second.programs[0].latency_slowdown is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"app": ["ring:4@0-3", (read("ring:4"), np.arange(4, 8))]},
+        {"app": ("mesh:2x4@0-7", "ring:6@8-15"), "mapping": "random", "seed": 3},
+        {"app": "ring:4@0-2,7", "alone": False},
+    ],
+)
+def test_provenance_suffices_to_ask_again(options):
+    found = simulate("mesh:4x4", load=0.1, **options, **SHORT).to_dict()
+    recorded = json.loads(json.dumps(found["provenance"]))
+    assert recorded["not_repeatable"] == []
+    again = simulate(**recorded["configuration"]).to_dict()
+    assert again["programs"] == found["programs"]
+    assert again["packet_latency"] == found["packet_latency"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@3-6"]},
+         "node 3 in both ring:4@0-3 and ring:4@3-6"),
+        ({"load": 0.1, "app": ["ring:4", "ring:4@3-6"]}, "ring:4 without nodes, one of 2 programs"),
+        ({"load": 0.1, "app": "ring:4@0-2"}, "ring:4@0-2: found 3 nodes for 4 tasks"),
+        ({"load": 0.1, "app": "ring:4@61-64"}, "ring:4@61-64: found node 64; expected 0 to 63"),
+        ({"load": 0.1, "app": [("ring:4", [0, 1, 2, 2])]}, "app: found node 2 twice"),
+        ({"load": 0.1, "app": [("ring:4", 0.5)]}, "app: found nodes 0.5"),
+        ({"load": 0.1, "app": [3]}, "app: found 3; expected a program such as ring:8"),
+        ({"load": 0.1, "app": []}, "app: found no program"),
+        ({"load": 0.1, "app": "ring:4@0-3", "mapping": [0, 1, 2, 3]}, "mapping: found an array"),
+        ({"load": 0.1, "app": "ring:4@0-3", "mapping": "distance:2"}, "mapping: found 'distance:2"),
+        ({"load": 0.1, "app": "ring:4@0-3", "tasks_per_node": 2}, "tasks_per_node: found 2 for"),
+        ({"load": 0.1, "app": ["ring:4@0-3", "ring:4@4-7"], "messages": "counts.mtx"},
+         "messages: found one file for 2 programs"),
+        ({"load": 0.9, "app": ["ring:4@0-3", "ring:4@0-3"], "shared": True},
+         "load: found 0.9 of every program, 1.8 of the average .* at most 0.5"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        simulate("mesh:8x8", **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
+    options = {"on": "mesh:4x4", "app": "transpose:4", "load": [0.1, 0.2], "cycles": 4000}
+    here = simulate(**options)
+    mirrored = [node // 4 * 4 + 3 - node % 4 for node in range(16)]
+    there = simulate_beside(here, mapping=mirrored, **options)
+    far = simulate_beside(here, mapping="random", **options)
+    for same, other, point in zip(there.points, far.points, here.points, strict=True):
+        assert same.run.load == point.run.load
+        assert same.run.measured.cycles == point.run.measured.cycles
+        assert same.run.warmup_cycles == point.run.warmup_cycles
+        assert same.run.offered == other.run.offered == point.run.offered
+        ratio, half = same.latency_over(point)
+        assert abs(ratio - 1) <= max(half, 1e-3)
+        assert point.latency_over(point) == (1.0, 0.0)
+        assert other.latency_over(point)[0] != 1
