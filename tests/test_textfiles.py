@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from netloom.errors import InputError
-from netloom.report.save import check_picture, check_writable, save_table
+from netloom.drawing.save import check_picture, check_writable, save_table
 from netloom.textfiles import read_text, replacing, write_text
 
 

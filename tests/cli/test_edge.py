@@ -99,7 +99,7 @@ def test_a_picture_says_what_it_lacks(tmp_path):
     assert resource.RLIMIT_AS
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
-        "from netloom.report.save import check_address_space as check\n"
+        "from netloom.drawing.save import check_address_space as check\n"
         "try: check()\n"
         "except ValueError as error: print(error)"
     )

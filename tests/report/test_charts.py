@@ -8,10 +8,10 @@ import pytest
 from netloom import analyze, compile_phases, simulate
 from netloom.questions.recorded import TABLES, Recorded, record
 from netloom.report import chart_of, parts_of, save_chart
-from netloom.report.charts import CHARTS, PARTS
-from netloom.report.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
+from netloom.questions.recorded import CHARTS, PARTS
+from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
 from netloom.report.exhibit import SERIES
-from netloom.report.network import topology_of
+from netloom.questions.network_chart import topology_of
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 GENERATED = {"name", "views"}

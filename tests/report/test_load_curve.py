@@ -5,7 +5,7 @@ import pytest
 from netloom import find_saturation, simulate
 from netloom.errors import InputError
 from netloom.report import chart_of, save_chart
-from netloom.report.save import check_picture, check_writable
+from netloom.drawing.save import check_picture, check_writable
 
 QUICK = {"cycles": 1000}
 
@@ -75,7 +75,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_any_work(tmp_path, m
             check_picture(tmp_path / path)
     with pytest.raises(InputError, match="found a folder; expected a file"):
         check_picture(tmp_path / "folder.svg")
-    monkeypatch.setattr("netloom.report.save.access", lambda *_: False)
+    monkeypatch.setattr("netloom.drawing.save.access", lambda *_: False)
     with pytest.raises(InputError, match="Permission denied"):
         check_picture(tmp_path / "x.svg")
 

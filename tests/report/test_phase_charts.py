@@ -7,7 +7,7 @@ import netloom as nl
 from netloom.questions.recorded import record
 from netloom.report import chart_of
 from netloom.report import phases as charts
-from netloom.report.phases import phase_map
+from netloom.questions.compile.chart import phase_map
 
 
 def rows_of(chart, field):

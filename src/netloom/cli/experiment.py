@@ -123,8 +123,8 @@ def results(
     as_json: options.AsJson = False,
 ) -> None:
     """Show what an experiment has found, or write it as a table: one row an observation."""
+    from netloom.drawing.save import check_table, save_table
     from netloom.experiments.results import load_results
-    from netloom.report.save import check_table, save_table
 
     for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
         if path is not None and path != STANDARD_OUTPUT:

@@ -5,16 +5,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import typer
 
 from netloom.errors import InputError
-
-DEFAULT_FORMAT = "openmpi-rankfile"
-"""Of rank files."""
 
 
 def print_json(data: Any) -> None:
@@ -62,25 +58,16 @@ def advice_shown() -> Iterator[None]:
         yield
 
 
-def check_files(picture: Path | None, others: Iterable[Path | None] = ()) -> None:
-    """Refuse files that cannot be written, before any work is done; ``None`` is no file.
+def check_apart(paths: Iterable[Path]) -> None:
+    """Refuse to write two outputs to one file.
 
     Raises
     ------
     InputError
-        If the folder of one is not there, nothing can be written there, or two are the same file.
+        If two are the same file.
     """
-    from netloom.report.save import check_picture, check_writable
-
     seen: set[Path] = set()
-    if picture is not None:
-        seen.add(check_picture(picture).resolve())
-    for path in others:
-        if path is None:
-            continue
-        check_writable(path)
-        if not path.absolute().parent.is_dir():
-            raise InputError(str(path), "a folder that is not there", "a file in one that is")
+    for path in paths:
         if path.resolve() in seen:
             raise InputError(str(path), "the same file for two outputs", "a file for each")
         seen.add(path.resolve())
@@ -121,54 +108,3 @@ def write_each(writers: Iterable[Writer], *, quiet: bool = False) -> bool:
     if failed:
         raise failed[0]
     return wrote
-
-
-def check_rank_file(form: str, hosts: Path | None) -> None:
-    """Refuse a rank file's format, or host names, before any work.
-
-    Raises
-    ------
-    InputError
-        If the format is not known, or the file of host names cannot be read.
-    """
-    if form != DEFAULT_FORMAT:
-        from netloom.mapping import FORMATS
-
-        if form not in FORMATS:
-            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
-    if hosts is not None:
-        from netloom.mapping import read_hosts
-
-        read_hosts(hosts)
-
-
-def mapping_writers(
-    result: Any,
-    save: Path | None,
-    rankfile: Path | None,
-    form: str,
-    hosts: Path | None,
-    nodes: Any = None,
-) -> Iterator[Writer]:
-    """Yield what writes the files that apply a mapping; each returns a line on how to use its own.
-
-    ``nodes`` are those of the allocation; all by default.
-    """
-    import numpy as np
-
-    from netloom.mapping import how_to_apply, read_hosts, write_mapping, write_rank_file
-
-    def write_nodes(path: Path) -> str:
-        write_mapping(path, result.node_of, result.topology.name)
-        return f"Mapping: {path}"
-
-    def write_ranks(path: Path) -> str:
-        names = result.topology.node_labels or None if hosts is None else read_hosts(hosts)
-        write_rank_file(path, result.node_of, form, names, nodes)
-        busiest = int(np.bincount(result.node_of).max())
-        return f"Run it: {how_to_apply(form, path, result.graph.num_tasks, busiest)}"
-
-    if save is not None:
-        yield partial(write_nodes, save)
-    if rankfile is not None:
-        yield partial(write_ranks, rankfile)

@@ -103,8 +103,8 @@ def exhibit_picture(result: Any) -> Any:
 def _run_exhibit(
     name: str, *, quick: bool, csv: Path | None, plot: Path | None, as_json: bool
 ) -> None:
+    from netloom.drawing.save import check_picture, check_table
     from netloom.report import save_chart, save_table
-    from netloom.report.save import check_picture, check_table
     from netloom.studies.exhibits import recompute
 
     picture = check_picture(_picture_of(name, plot))
@@ -130,7 +130,7 @@ def _run_exhibit(
 
 def _picture_of(name: str, plot: Path | None) -> Path:
     """Return the file of a picture: what is asked for, or one named after the table or figure."""
-    from netloom.report.save import FORMATS
+    from netloom.drawing.save import FORMATS
 
     if plot is not None and plot.suffix in FORMATS:
         return plot
@@ -158,7 +158,7 @@ def _run_study(
 
 def _check_files(name: str, csv: Path | None, plot: Path | None) -> None:
     """Refuse what cannot be written before any work is done."""
-    from netloom.report.save import check_picture, check_table
+    from netloom.drawing.save import check_picture, check_table
 
     if csv is not None:
         check_table(csv)

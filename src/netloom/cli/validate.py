@@ -60,7 +60,7 @@ def validate(
 
 def _check_files(paper: str, figures: Path | None, csv: Path | None, markdown: Path | None) -> None:
     """Refuse what cannot be written, and figures of what is no paper, before any work."""
-    from netloom.report.save import check_picture, check_table, check_writable
+    from netloom.drawing.save import check_picture, check_table, check_writable
 
     if csv is not None:
         check_table(csv)
@@ -91,7 +91,7 @@ def _writers(
 
 
 def _write_page(result: Any, path: Path) -> str:
-    from netloom.report.save import make_folder
+    from netloom.drawing.save import make_folder
     from netloom.studies.validation_page import page
     from netloom.textfiles import write_text
 

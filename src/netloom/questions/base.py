@@ -1,19 +1,33 @@
-"""What all questions have in common: checked once, refused in one line."""
+"""What a question is: a record whose fields are declared once, and checked once.
+
+From the fields follow the Python function's signature and help, the command and its options, the
+table of an experiment file, its schema, and the reference page.
+"""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+)
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import core_schema
 
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic.fields import FieldInfo
 
@@ -53,12 +67,97 @@ OUT_OF_RANGE = (
 """What Pydantic calls numbers that are outside of their bounds."""
 
 
+class Told(NamedTuple):
+    """What a field declares beside its type, default, bounds and description.
+
+    Attributes
+    ----------
+    kw_only
+        Whether Python functions take it by its name only.
+    argument
+        Whether commands take it without a name.
+    panel
+        The group of options that it is shown in; that of its class by default.
+    flags
+        How commands spell it, where that is not ``--its-name``.
+    unit
+        Its unit; "" for none, or where the description says it.
+    shown_default
+        How its default is shown where that is None, or says little.
+    several
+        Whether commands take it more than once.
+    """
+
+    kw_only: bool = True
+    argument: bool = False
+    panel: str = ""
+    flags: tuple[str, ...] = ()
+    unit: str = ""
+    shown_default: str = ""
+    several: bool = False
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Add the unit to the field's JSON Schema."""
+        if self.unit:
+            schema["unit"] = self.unit
+
+
+def option(
+    said: str,
+    *,
+    default: Any = ...,
+    kw_only: bool = True,
+    panel: str = "",
+    flags: Sequence[str] = (),
+    unit: str = "",
+    shown_default: str = "",
+    several: bool = False,
+    **bounds: Any,
+) -> Any:
+    """Declare a field that commands take as an option; it is required if it has no default.
+
+    Parameters
+    ----------
+    said
+        The one description of the field, for people.
+    default
+        Its value where none is given.
+    kw_only
+        Whether Python functions take it by its name only.
+    panel, flags, unit, shown_default, several
+        See ``Told``.
+    bounds
+        ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
+    """
+    told = Told(kw_only, False, panel, tuple(flags), unit, shown_default, several)
+    return Field(default, description=said, json_schema_extra=told, **bounds)
+
+
+def argument(said: str, *, kw_only: bool = False, panel: str = "", **bounds: Any) -> Any:
+    """Declare a field that commands take without a name; see ``option``."""
+    told = Told(kw_only, argument=True, panel=panel)
+    return Field(description=said, json_schema_extra=told, **bounds)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(option, argument))
 class Question(BaseModel):
-    """A question as one validated record; unknown fields are mistakes."""
+    """A question as one validated record; unknown fields are mistakes.
+
+    ``class Fields(Question, panel="Router")`` names the group that its own fields are shown in.
+    """
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False
     )
+    panel: ClassVar[str] = ""
+
+    def __init_subclass__(cls, panel: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.panel = panel
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, panel: str = "", **more: Any) -> None:
+        """Accept what ``__init_subclass__`` has used."""
 
     def configuration(self) -> dict[str, Any]:
         """Return every field as plain data; arrays are lists, objects their name."""
@@ -66,6 +165,74 @@ class Question(BaseModel):
 
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
+
+
+def told_of(kind: type[Question], name: str) -> Told:
+    """Return what a field declares, with the group that it is shown in.
+
+    Examples
+    --------
+    >>> class Ports(Question, panel="Router"):
+    ...     vcs: int = option("Virtual channels of every channel.", default=3, ge=1, le=62)
+    >>> class Asked(Ports):
+    ...     seed: int = option("Seed of everything random.", default=1, ge=0, le=9)
+    >>> told_of(Asked, "vcs").panel, told_of(Asked, "seed").panel
+    ('Router', '')
+    """
+    told = kind.model_fields[name].json_schema_extra
+    found = told if isinstance(told, Told) else Told()
+    if found.panel:
+        return found
+    owner = next(each for each in kind.__mro__ if name in vars(each).get("__annotations__", {}))
+    return found._replace(panel=vars(owner).get("panel", ""))
+
+
+def signature_of(kind: type[Question]) -> inspect.Signature:
+    """Return the signature of the function that asks such a question: its fields, with defaults."""
+    parameters = []
+    for name, field in kind.model_fields.items():
+        positional = not told_of(kind, name).kw_only
+        parameters.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD
+                if positional
+                else inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.is_required() else field.default,
+                annotation=_bare(field.annotation),
+            )
+        )
+    parameters.sort(key=lambda each: (each.kind, each.kind and each.default is not each.empty))
+    return inspect.Signature(parameters)
+
+
+def fields_in_words(kind: type[Question]) -> str:
+    """Return the fields as the ``Parameters`` section of a docstring.
+
+    Examples
+    --------
+    >>> class Asked(Question):
+    ...     seed: int = option("Seed of everything random.", default=1, ge=0, le=9)
+    >>> print(fields_in_words(Asked))
+
+    Parameters
+    ----------
+    seed
+        Seed of everything random. By default 1.
+    """
+    lines = ["Parameters", "----------"]
+    for name, field in kind.model_fields.items():
+        told = told_of(kind, name)
+        unit = f" In {told.unit}." if told.unit else ""
+        default = "" if field.is_required() else told.shown_default or _short_default(field)
+        said = f"{field.description or ''}{unit}{f' By default {default}.' if default else ''}"
+        lines += [name, f"    {said}"]
+    return "\n".join(lines)
+
+
+def positional_fields(kind: type[Question]) -> tuple[str, ...]:
+    """Return the fields that a Python function takes without their names, in order."""
+    return tuple(name for name in kind.model_fields if not told_of(kind, name).kw_only)
 
 
 def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
@@ -83,6 +250,9 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
         field = str(first["loc"][0]) if first["loc"] else kind.__name__
         if first["type"] == "extra_forbidden":
             raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None
+        if first["type"] == "missing":
+            wanted = kind.model_fields[field].description or "a value"
+            raise InputError(field, "nothing", wanted.rstrip(".")) from None
         if field == "routing" and callable(first["input"]):
             wanted = "netloom.routing.routes_by(network, function), which lists its routes"
             raise InputError(field, "a Python function", wanted) from None
@@ -97,9 +267,8 @@ def range_of(field: FieldInfo) -> str:
 
     Examples
     --------
-    >>> from pydantic import Field
     >>> class Small(Question):
-    ...     share: float = Field(1, gt=0, le=1)
+    ...     share: float = option("A share.", default=1, gt=0, le=1)
     >>> range_of(Small.model_fields["share"])
     'a number above 0 and at most 1'
     """
@@ -120,9 +289,8 @@ def bounds_of(field: FieldInfo) -> dict[str, float]:
 
     Examples
     --------
-    >>> from pydantic import Field
     >>> class Small(Question):
-    ...     share: float = Field(1, gt=0, le=1)
+    ...     share: float = option("A share.", default=1, gt=0, le=1)
     >>> bounds_of(Small.model_fields["share"])
     {'gt': 0, 'le': 1}
     """
@@ -132,6 +300,25 @@ def bounds_of(field: FieldInfo) -> dict[str, float]:
             declared += getattr(each, "metadata", [])
     names = ("ge", "gt", "le", "lt")
     return {name: getattr(each, name) for each in declared for name in names if name in dir(each)}
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without what is said to Pydantic only."""
+    if hasattr(annotation, "__metadata__"):
+        return _bare(annotation.__origin__)
+    members = get_args(annotation)
+    if members and str(getattr(annotation, "__origin__", "")) in ("typing.Union", ""):
+        found = [_bare(each) for each in members]
+        whole = found[0]
+        for each in found[1:]:
+            whole = whole | each
+        return whole
+    return annotation
+
+
+def _short_default(field: FieldInfo) -> str:
+    default = field.default
+    return "" if default is None else f"{default!r}" if isinstance(default, bool) else f"{default}"
 
 
 def _short(number: Any) -> str:

@@ -1,11 +1,17 @@
-"""What questions about a simulated network have in common: the network and its routers."""
+"""The fields that questions share, in groups, each declared and described once.
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
+A question is a class of some groups and its own fields. Fields come in the order of the bases, the
+last base's first.
+"""
+
+# ruff: noqa: TC003 (pydantic reads the annotations)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +19,7 @@ from pydantic import Field
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
-from netloom.questions.base import MOST_SEED, InstanceOf, Question
+from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
 from netloom.routing import (
     DimensionOrder,
     Layered,
@@ -23,7 +29,10 @@ from netloom.routing import (
     UpDown,
 )
 from netloom.simulation.network.router import MOST_CYCLES, PRESETS, Router, router
+from netloom.simulation.network.run import Limits
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
+from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
@@ -32,61 +41,221 @@ if TYPE_CHECKING:
 ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 """Fields of ``Router`` that a question may change one by one."""
 
+Network: TypeAlias = str | InstanceOf[Topology] | InstanceOf[Machine]
+Program: TypeAlias = str | InstanceOf[ProcessGraph]
+OnePath: TypeAlias = (
+    str
+    | InstanceOf[DimensionOrder]
+    | InstanceOf[ShortestPath]
+    | InstanceOf[UpDown]
+    | InstanceOf[Layered]
+    | InstanceOf[SourceRoutes]
+)
+"""A routing with one path for each pair of nodes."""
 
-class NetworkQuestion(Question):
-    """The fields of a network and its routers.
+OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int]]
+AnyPath: TypeAlias = OnePath | InstanceOf[RouteTable]
+PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
 
-    Attributes
-    ----------
-    on
-        The network: a topology, a spec such as ``torus:16x16``, or a machine by name.
-    failed_channels, failed_nodes
-        What of it is broken: links such as ``3-4``, single channels such as ``7->8``, and nodes,
-        with commas between them; see ``topology.without``.
-    routing
-        See ``routing.virtual_channel_routing`` (and ``routing.parse_routing`` for lockstep
-        worms); also what ``routing.table`` made.
-    router
-        A preset (``three-stage``, ``canonical-4-stage``, ``speculative-2-stage``,
-        ``single-cycle``), a machine that has one, or a ``Router``, also as a dict. By
-        default the machine's own, and ``three-stage`` elsewhere.
-    switching
-        A technique of ``Router``; the router's by default.
-    vcs, buffer_flits, route_cycles, vc_allocation_cycles, switch_allocation_cycles, \
-traversal_cycles, speculative, channel_cycles, credit_cycles, injection_channels, \
-ejection_channels, oldest_first
-        Changes of the router, field by field; see ``Router``.
-    seed
-        Of everything random.
-    """
+PROGRAM = (
+    "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
+    "files, a spec such as hypercube:10, or a graph."
+)
+NETWORK = "Network (mesh:8x8, torus:4x4x4, graph:FILE), machine name, or topology."
 
-    on: str | InstanceOf[Topology] | InstanceOf[Machine]
-    failed_channels: str | None = None
-    failed_nodes: str | None = None
-    routing: (
-        str
-        | InstanceOf[DimensionOrder]
-        | InstanceOf[ShortestPath]
-        | InstanceOf[UpDown]
-        | InstanceOf[Layered]
-        | InstanceOf[SourceRoutes]
-        | InstanceOf[RouteTable]
-    ) = "default"
-    router: str | dict[str, Any] | InstanceOf[Router] = "default"
-    switching: str | None = None
-    vcs: int | None = Field(None, ge=1, le=62)
-    buffer_flits: int | None = Field(None, ge=1, le=LONGEST)
-    route_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
-    vc_allocation_cycles: int | None = Field(None, ge=1, le=MOST_CYCLES)
-    switch_allocation_cycles: int | None = Field(None, ge=1, le=MOST_CYCLES)
-    traversal_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
-    speculative: bool | None = None
-    channel_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
-    credit_cycles: int | None = Field(None, ge=0, le=MOST_CYCLES)
-    injection_channels: int | None = Field(None, ge=0, le=62)
-    ejection_channels: int | None = Field(None, ge=0, le=62)
-    oldest_first: bool | None = None
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+
+class OnNetwork(Question, panel="Network"):
+    """The network."""
+
+    on: Network = option(NETWORK, kw_only=False)
+
+
+class ProgramOnNetwork(Question):
+    """A program, and the network that it runs on."""
+
+    app: Program = argument(PROGRAM)
+    on: Network = option(NETWORK, kw_only=False)
+
+
+class BrokenParts(Question, panel="Broken parts"):
+    """What of the network is broken."""
+
+    failed_channels: str | None = option(
+        "Links that are broken: 3-4, or 7->8 for one way; with commas between them.", default=None
+    )
+    failed_nodes: str | None = option("Nodes that are broken: 5,9.", default=None)
+
+
+class PathRouting(Question):
+    """A routing with one path for each pair of nodes."""
+
+    routing: OnePath = option(
+        "default, dimension-order[:0,1], xy, shortest-path, layered, up-down or routes:FILE (or "
+        "the file).",
+        default="default",
+        flags=("--routing", "--routes"),
+    )
+
+
+class PacketRouting(Question, panel="Network"):
+    """A routing of packets, which may choose among channels."""
+
+    routing: AnyPath = option(
+        "default, dimension-order, xy, adaptive, west-first, negative-first, odd-even, o1turn, "
+        "valiant, romm, shortest-path, layered, up-down or routes:FILE (or the file).",
+        default="default",
+        flags=("--routing", "--routes"),
+    )
+
+
+class RouterFields(Question, panel="Router"):
+    """The routers: a preset, and changes of it field by field."""
+
+    router: str | dict[str, Any] | InstanceOf[Router] = option(
+        "Preset: three-stage, canonical-4-stage, speculative-2-stage, single-cycle or a machine.",
+        default="default",
+        shown_default="the machine's own, else three-stage",
+    )
+    switching: str | None = option(
+        "wormhole, virtual-cut-through, store-and-forward, circuit or reserved.",
+        default=None,
+        shown_default="the router's",
+    )
+    vcs: int | None = option("Virtual channels of every channel.", default=None, ge=1, le=62)
+    buffer_flits: int | None = option(
+        "Flits that the buffer of a VC holds.", default=None, ge=1, le=LONGEST
+    )
+    route_cycles: int | None = option(
+        "Cycles of route computation; 0: done ahead.", default=None, ge=0, le=MOST_CYCLES
+    )
+    vc_allocation_cycles: int | None = option(
+        "Cycles of VC allocation.", default=None, ge=1, le=MOST_CYCLES
+    )
+    switch_allocation_cycles: int | None = option(
+        "Cycles of switch allocation.", default=None, ge=1, le=MOST_CYCLES
+    )
+    traversal_cycles: int | None = option(
+        "Cycles of switch traversal.", default=None, ge=0, le=MOST_CYCLES
+    )
+    speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
+    channel_cycles: int | None = option(
+        "Cycles that a flit takes over a channel.", default=None, ge=0, le=MOST_CYCLES
+    )
+    credit_cycles: int | None = option(
+        "Cycles that a credit takes beyond the channel's.", default=None, ge=0, le=MOST_CYCLES
+    )
+    injection_channels: int | None = option(
+        "Channels from a node into its router; 0: unlimited.", default=None, ge=0, le=62
+    )
+    ejection_channels: int | None = option(
+        "Channels from a router to its node; 0: unlimited.", default=None, ge=0, le=62
+    )
+    oldest_first: bool | None = option(
+        "Allocate to the oldest packet, not round-robin.",
+        default=None,
+        flags=("--oldest-first/--round-robin",),
+    )
+
+
+class Seeded(Question):
+    """Where all chance comes from."""
+
+    seed: int = option("Seed of everything random.", default=DEFAULT_SEED, ge=0, le=MOST_SEED)
+
+
+class ProgramFile(Question, panel="Program"):
+    """How a program is read where it is a file."""
+
+    messages: str | None = option(
+        "Second MatrixMarket file of the program: message counts.", default=None
+    )
+    parts: str = option(
+        "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
+        "collective-calls.",
+        default="network",
+    )
+
+
+class Placed(Question, panel="Program"):
+    """Where the tasks of a program run."""
+
+    mapping: Any = option(
+        "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
+        "each task.",
+        default="identity",
+    )
+    tasks_per_node: int = option("Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS)
+
+
+class Weighted(Question, panel="Program"):
+    """What an edge's share of the traffic is taken from."""
+
+    weight: Literal["bytes", "messages", "uniform"] = option(
+        "What an edge's share of the traffic is taken from: its bytes, its messages, or uniform.",
+        default="bytes",
+    )
+
+
+class HostNames(Question):
+    """The names of nodes."""
+
+    hosts: str | PathLike[str] | None = option(
+        "File of host names, line n that of node n; for mapping files, node lists and rank files.",
+        default=None,
+        shown_default="the network's own, else n0, n1 ...",
+    )
+
+
+class Arriving(Question, panel="Traffic"):
+    """When packets come."""
+
+    arrivals: str | InstanceOf[Arrivals] = option(
+        "When packets come: bernoulli, poisson or on-off:BURST_CYCLES,DUTY.", default="bernoulli"
+    )
+
+
+class PatternTraffic(Question, panel="Traffic"):
+    """Who sends to whom."""
+
+    traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = option(
+        "Who sends to whom: uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, "
+        "neighbour, hot-spot:0.1:NODES, pairs:0-63,5-12; most also with -self.",
+        default=None,
+        shown_default="uniform",
+    )
+
+
+class Measured(Question, panel="When to stop"):
+    """How long runs are measured."""
+
+    cycles: int | None = option(
+        "Cycles to measure.",
+        default=None,
+        ge=1,
+        le=2**30,
+        shown_default="as many as the precision needs",
+    )
+    precision: float = option(
+        "Half-width of the 95 % confidence interval of the mean latency, as a fraction of it, that "
+        "is narrow enough.",
+        default=0.02,
+        gt=0,
+        lt=1,
+    )
+    most_cycles: int = option(
+        "Measured cycles after which a run ends whatever its precision.",
+        default=200_000,
+        ge=1,
+        le=2**30,
+    )
+
+    def limits(self) -> Limits:
+        """Return when a run ends."""
+        return Limits(self.cycles, self.precision, self.most_cycles)
+
+
+class NetworkQuestion(Seeded, RouterFields, BrokenParts, PacketRouting, OnNetwork):
+    """A network and its routers, to be simulated."""
 
 
 def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
@@ -99,7 +268,7 @@ def refuse(question: Question, fields: Sequence[str], wanted: str) -> None:
             raise InputError(field, found, wanted)
 
 
-def asked_router(question: NetworkQuestion, on: Machine | None) -> tuple[str, Router]:
+def asked_router(question: RouterFields, on: Machine | None) -> tuple[str, Router]:
     """Return the router asked for, and its name; a machine's own where none is named.
 
     Raises

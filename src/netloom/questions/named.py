@@ -14,7 +14,7 @@ from netloom.mapping.allocation import node_names
 from netloom.mapping.distance import mapping_with_distance
 from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.questions.failures import check_working, first_broken
-from netloom.questions.provenance import traffic_of
+from netloom.questions.recipes import traffic_of
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without, working_nodes

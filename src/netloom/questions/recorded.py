@@ -6,32 +6,16 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from netloom.errors import InputError
 from netloom.questions.numbers import tidy
+from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-TABLES: dict[str, tuple[str, ...]] = {
-    "analyze": ("table", "channels", "nodes", "random_table", "path_contention"),
-    "simulate": ("table", "channels", "nodes", "latencies"),
-    "find_saturation": ("table", "channels"),
-    "simulate_loop": ("table", "channels"),
-    "simulate_transactions": ("table", "channels"),
-    "replay": ("table", "messages", "channels", "critical_entries"),
-    "simulate_broadcast": ("table", "directions", "channels"),
-    "simulate_pattern": ("table",),
-    "predict_torus_broadcast": ("table", "held_vcs"),
-    "predict_latency": ("table", "channels"),
-    "predict_locality": ("table",),
-    "predict_wiring": ("table",),
-    "simulate_hot_spots": ("table", "rates", "stages", "latencies"),
-    "find_critical_queue": ("table",),
-    "compile_phases": ("table", "phases", "channels", "nodes"),
-    "find_mapping": ("table", "channels", "path_contention"),
-}
-"""The methods of each verb's answer that give its tables; ``table`` is the one to compare by."""
+    from netloom.questions.register import Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +25,22 @@ class Recorded:
     Attributes
     ----------
     verb
-        The function of ``netloom.questions`` that answered.
+        The Python function that asked.
     figures
         The JSON of the answer: plain data, its question under ``provenance``. There is no NaN and
         no infinity in it, but None.
     tables
-        Its tables by name, those of ``TABLES``; ``table`` has one row an observation. What is not
-        known is null.
+        Its tables by name; ``table`` has one row an observation. What is not known is null.
     """
 
     verb: str
     figures: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame]
+
+    @property
+    def kind(self) -> Kind:
+        """What was asked, as it is declared."""
+        return by_verb(self.verb)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -84,9 +72,44 @@ def record(answer: Any) -> Recorded:
     >>> kept.verb, kept.tables["channels"]["channel_load"].to_list()
     ('analyze', [1, 1, 1, 1, 2, 2, 2, 2])
     """
-    verb = answer.provenance.verb
-    tables = {name: _known(getattr(answer, name)()) for name in TABLES[verb]}
-    return Recorded(verb, plain(answer.to_dict()), tables)
+    tables = {name: _known(getattr(answer, name)()) for name in answer.tables()}
+    return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
+
+
+def chart_of(result: Any) -> Any:
+    """Return the picture of an answer, or of what is recorded of it.
+
+    Raises
+    ------
+    InputError
+        If answers to such a question have no picture.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> chart_of(analyze("ring:4", "mesh:2x2", random_mappings=0)).title.text
+    'ring:4 on mesh:2x2, mapping identity'
+    """
+    kept = result if isinstance(result, Recorded) else record(result)
+    found = kept.kind.chart(kept)
+    if found is None:
+        raise InputError(kept.verb, "an answer without a picture", "another question")
+    return found
+
+
+def parts_of(kept: Recorded) -> dict[str, Any]:
+    """Return what the picture of an answer is made of, part by part, for a page of its own.
+
+    Parts have neither background nor title of their own, and the colours of text and of channel
+    loads (Vega's range ``ramp``) are those of the page.
+
+    Examples
+    --------
+    >>> from netloom import analyze
+    >>> list(parts_of(record(analyze("ring:4", "mesh:2x2", random_mappings=2))))
+    ['channels', 'path contention', 'saturation']
+    """
+    return kept.kind.parts(kept)
 
 
 def plain(data: Any) -> Any:

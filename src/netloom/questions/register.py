@@ -1,139 +1,302 @@
-"""What can be asked, by the words of the command line and of experiment files."""
+"""All questions, by the words of the command line and of experiment files.
+
+A folder with a ``question.py`` is a question: its path is its words, the first line of its
+``__init__.py`` what it is for, and ``VERB`` there the Python function that asks it. Nothing heavy
+is imported before one is asked.
+"""
 
 from __future__ import annotations
 
+import inspect
+import re
+from dataclasses import dataclass
+from functools import cache, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from netloom.errors import InputError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
+    from netloom.questions.answers import Answer
     from netloom.questions.base import Question
+    from netloom.questions.outputs import Output
+    from netloom.questions.recorded import Recorded
+
+P = ParamSpec("P")
+Q = TypeVar("Q", bound="Question")
+A = TypeVar("A", bound="Answer")
+Ready = TypeVar("Ready")
+
+PACKAGE = "netloom.questions"
 
 
-class Kind(NamedTuple):
-    """One kind of question.
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """One kind of question: all that is declared of it, and what its folder holds.
 
     Attributes
     ----------
+    words
+        What it is called in commands and files, with dots between them: ``predict.latency``.
     verb
-        The function of ``netloom.questions`` that answers.
-    question
-        The record there that says which fields it has.
+        The Python function that asks it.
+    told
+        What it is for: in its first line in short.
+    module
+        Where it is declared.
+    question, answer
+        Its record of fields, and the class of its answers.
+    prepare, find
+        What reads and builds what the question names, and what answers, given both.
+    title
+        What its answers are called in pages.
+    example, page
+        A command that asks it, and the page of the documentation that tells more.
     sweep
         The field in which several questions form a curve, from little load to much; or "".
+    outputs
+        The files that its answers can be written to.
     """
 
+    words: str
     verb: str
-    question: str
-    sweep: str = ""
+    told: str
+    module: str
+    question: type[Question]
+    answer: type[Answer]
+    prepare: Callable[[Any], Any]
+    find: Callable[[Any, Any], Any]
+    title: str
+    example: str
+    page: str
+    sweep: str
+    outputs: tuple[Output, ...]
 
-    @property
-    def fields(self) -> type[Question]:
-        """The class of the question."""
-        found: type[Question] = getattr(import_module("netloom.questions"), self.question)
+    def ask(self, **fields: Any) -> Any:
+        """Ask it, and return the answer."""
+        from netloom.questions.base import ask
+
+        question = ask(self.question, fields)
+        return self.find(question, self.prepare(question))
+
+    def lines(self, answer: Any) -> list[Any]:
+        """Return an answer for a terminal: lines of words, and tables."""
+        from netloom.questions import shown
+
+        own = _beside(self.module, "words", "lines")
+        found: list[Any] = (own or shown.lines)(answer)
         return found
 
-    @property
-    def ask(self) -> Callable[..., Any]:
-        """The function that answers."""
-        found: Callable[..., Any] = getattr(import_module("netloom.questions"), self.verb)
+    def sentences(self, record: Recorded) -> list[str]:
+        """Return what a recorded answer comes to, in words."""
+        from netloom.questions.shown import sentences
+
+        own = _beside(self.module, "words", "sentences")
+        found: list[str] = (own or sentences)(record)
         return found
 
+    def ending(self, answer: Any, *, wrote: bool) -> str:
+        """Return what is said at the end, once files are written; perhaps ""."""
+        own = _beside(self.module, "words", "ending")
+        found: str = own(answer, wrote=wrote) if own else ""
+        return found
 
-KINDS = {
-    "analyze": Kind("analyze", "AnalyzeQuestion"),
-    "simulate": Kind("simulate", "SimulateQuestion", "load"),
-    "simulate.saturation": Kind("find_saturation", "SimulateQuestion"),
-    "predict.latency": Kind("predict_latency", "LatencyQuestion"),
-    "predict.torus-broadcast": Kind("predict_torus_broadcast", "TorusBroadcastQuestion"),
-    "predict.locality": Kind("predict_locality", "LocalityQuestion"),
-    "predict.wiring": Kind("predict_wiring", "WiringQuestion"),
-    "hotspot": Kind("simulate_hot_spots", "HotSpotQuestion", "rate"),
-    "hotspot.critical-queue": Kind("find_critical_queue", "CriticalQueueQuestion", "rate"),
-    "compile": Kind("compile_phases", "CompileQuestion"),
-    "map": Kind("find_mapping", "MappingQuestion"),
-}
-"""By command, and subcommand where there is one."""
+    def parts(self, record: Recorded) -> dict[str, Any]:
+        """Return the parts of the picture of a recorded answer, by name; perhaps none."""
+        own = _beside(self.module, "chart", "parts")
+        found: dict[str, Any] = own(record) if own else {}
+        return found
 
-PROGRAMS = {
-    "applied": Kind("simulate_loop", "LoopQuestion", "applied"),
-    "transactions": Kind("simulate_transactions", "TransactionQuestion"),
-    "trace": Kind("replay", "ReplayQuestion"),
-    "broadcast": Kind("simulate_broadcast", "BroadcastQuestion", "rate"),
-    "rate": Kind("simulate_broadcast", "BroadcastQuestion", "rate"),
-    "pattern": Kind("simulate_pattern", "PatternQuestion"),
-}
-"""What ``simulate`` asks where one of these fields is given: of programs that wait."""
+    def chart(self, record: Recorded) -> Any:
+        """Return the picture of a recorded answer; None if there is none."""
+        own = _beside(self.module, "chart", "chart")
+        return own(record) if own else None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What is known of a question before it is imported: see ``Kind``."""
+
+    words: str
+    verb: str
+    summary: str
+    module: str
+
+
+_DECLARED: dict[str, Kind] = {}
+
+
+@overload
+def asks(
+    kind: Callable[P, Q], *, words: str = ..., title: str = ..., example: str = ..., page: str = ...,
+    sweep: str = ..., outputs: tuple[Output, ...] = ...,
+) -> Callable[[Callable[[Q], A]], Callable[P, A]]: ...  # fmt: skip
+
+
+@overload
+def asks(
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], words: str = ..., title: str = ...,
+    example: str = ..., page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
+) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]: ...  # fmt: skip
+
+
+def asks(
+    kind: Any,
+    *,
+    prepare: Callable[[Any], Any] | None = None,
+    words: str = "",
+    title: str = "",
+    example: str = "",
+    page: str = "",
+    sweep: str = "",
+    outputs: tuple[Output, ...] = (),
+) -> Any:
+    """Declare that a function answers a question, and return the function that asks it.
+
+    The function below takes the question, and with ``prepare`` what that has made ready. The
+    function that is returned takes the question's fields; its signature and its help are theirs.
+    See ``Kind`` for the other arguments.
+
+    Examples
+    --------
+    >>> from netloom.questions.map.question import find_mapping
+    >>> list(inspect.signature(find_mapping).parameters)[:2]
+    ['app', 'on']
+    """
+    from netloom.questions.base import ask, fields_in_words, positional_fields, signature_of
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        names = positional_fields(kind)
+        find = function if prepare else lambda question, _: function(question)
+        made = Kind(
+            words=words or _words_of(function),
+            verb=function.__name__,
+            told=_split(function.__doc__ or "")[0],
+            module=function.__module__,
+            question=kind,
+            answer=inspect.get_annotations(function, eval_str=False).get("return", object),
+            prepare=prepare or (lambda _: None),
+            find=find,
+            title=title,
+            example=example,
+            page=page,
+            sweep=sweep,
+            outputs=outputs,
+        )
+
+        @wraps(function)
+        def asked(*values: Any, **fields: Any) -> Any:
+            given = dict(zip(names, values, strict=False))
+            if len(values) > len(names) or given.keys() & fields.keys():
+                asked.__signature__.bind(*values, **fields)  # type: ignore[attr-defined]
+            question = ask(kind, given | fields)
+            return made.find(question, made.prepare(question))
+
+        asked.__signature__ = signature_of(kind)  # type: ignore[attr-defined]
+        asked.__doc__ = _with_fields(function.__doc__ or "", fields_in_words(kind))
+        _DECLARED[made.words] = made
+        return asked
+
+    return declare
+
+
+@cache
+def listed() -> dict[str, Listed]:
+    """Return the questions that netloom has, by their words; none is imported for that."""
+    root = Path(__file__).parent
+    found = {}
+    for path in sorted(root.rglob("question.py")):
+        names = path.parent.relative_to(root).parts
+        package = import_module(".".join((PACKAGE, *names)))
+        words = ".".join(names).replace("_", "-")
+        summary = (package.__doc__ or "").partition("\n")[0]
+        found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
+    return found
+
+
+def all_words() -> dict[str, str]:
+    """Return what each question is for, by its words: netloom's, and those declared since."""
+    known = {words: each.summary for words, each in listed().items()}
+    more = {words: each.told.partition("\n")[0] for words, each in _DECLARED.items()}
+    return more | known
+
+
+def kind_of(words: str) -> Kind:
+    """Return the question of these words.
+
+    Examples
+    --------
+    >>> kind_of("map").verb
+    'find_mapping'
+    """
+    if words not in _DECLARED:
+        import_module(listed()[words].module)
+    return _DECLARED[words]
 
 
 def by_verb(verb: str) -> Kind:
-    """Return the kind of question that a function of ``netloom.questions`` answers.
-
-    Examples
-    --------
-    >>> by_verb("find_mapping").question
-    'MappingQuestion'
-    """
-    return next(kind for kind in (*KINDS.values(), *PROGRAMS.values()) if kind.verb == verb)
-
-
-def kind_of(words: str, given: Iterable[str]) -> Kind:
-    """Return the kind of question that a command asks with these fields.
+    """Return the question that a Python function asks.
 
     Raises
     ------
-    InputError
-        If the fields ask for several kinds at once.
+    LookupError
+        If there is no such function.
 
     Examples
     --------
-    >>> kind_of("simulate", ["on", "applied"]).verb
-    'simulate_loop'
-    >>> kind_of("simulate", ["on", "load"]).verb
-    'simulate'
+    >>> by_verb("find_mapping").words
+    'map'
     """
-    kind = KINDS[words]
-    if not words.startswith("simulate"):
-        return kind
-    wanted = {PROGRAMS[name]: name for name in given if name in PROGRAMS}
-    if "load" in given or words != "simulate":
-        wanted[kind] = "load" if words == "simulate" else words.partition(".")[2]
-    if len(wanted) > 1:
-        raise InputError("simulate", " and ".join(wanted.values()), "one of them at a time")
-    return next(iter(wanted), kind)
+    for words, each in listed().items():
+        if each.verb == verb:
+            return kind_of(words)
+    for kind in _DECLARED.values():
+        if kind.verb == verb:
+            return kind
+    raise LookupError(f"no question is asked by '{verb}'")
 
 
-def says_nothing(kind: Kind, name: str, flag: str = "") -> InputError | None:
-    """Return what is wrong with a field of ``simulate`` that this kind of it does not have.
+def all_kinds() -> Iterator[Kind]:
+    """Yield all questions; each is imported."""
+    return map(kind_of, all_words())
 
-    None if it has it, or if no kind has. ``flag`` is what comes before names of fields.
+
+def _words_of(function: Callable[..., Any]) -> str:
+    """Return the words of a question: those of its folder, or else the function's name."""
+    module = function.__module__
+    if module.startswith(f"{PACKAGE}.") and module.endswith(".question"):
+        return module.removeprefix(f"{PACKAGE}.").removesuffix(".question").replace("_", "-")
+    return function.__name__.replace("_", "-")
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Return what a docstring says first, and its sections."""
+    text = inspect.cleandoc(text)
+    found = re.search(r"^(Raises\n------|Examples\n--------)", text, re.MULTILINE)
+    place = found.start() if found else len(text)
+    return text[:place].strip(), text[place:]
+
+
+def _with_fields(text: str, fields: str) -> str:
+    """Return a docstring with a section of fields after what it says first."""
+    said, sections = _split(text)
+    return f"{said}\n\n{fields}\n\n{sections}"
+
+
+@cache
+def _beside(module: str, name: str, attribute: str) -> Callable[..., Any] | None:
+    """Return what a question's folder has in its ``chart.py`` or ``words.py``, if anything.
+
+    A question that is one module has it there.
     """
-    if name in kind.fields.model_fields:
-        return None
-    fits = [other for other, each in PROGRAMS.items() if name in each.fields.model_fields] + [
-        "load"
-    ] * (name in KINDS["simulate"].fields.model_fields)
-    if not fits:
-        return None
-    asks = next((other for other, each in PROGRAMS.items() if each == kind), "load")
-
-    def shown(each: str) -> str:
-        return f"{flag}{each.replace('_', '-') if flag else each}"
-
-    found = f"{shown(name)} with {shown(asks)}, which it says nothing of"
-    return InputError(name, found, " or ".join(map(shown, fits)))
-
-
-def plain_fields(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a kind of question is asked with: without ``transactions``, which only says so.
-
-    Examples
-    --------
-    >>> plain_fields(PROGRAMS["transactions"], {"on": "ring:4", "transactions": True})
-    {'on': 'ring:4'}
-    """
-    known = kind.fields.model_fields
-    return {name: value for name, value in given.items() if name != "transactions" or name in known}
+    holder: ModuleType = import_module(module)
+    package, _, last = module.rpartition(".")
+    if last == "question":
+        there = Path(holder.__file__ or "").with_name(f"{name}.py").exists()
+        if not there:
+            return None
+        holder = import_module(f"{package}.{name}")
+    found: Callable[..., Any] | None = getattr(holder, attribute, None)
+    return found

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from netloom.report.charts import chart_of, parts_of
-from netloom.report.save import save_chart, save_table
+from netloom.drawing.save import save_chart, save_table
+from netloom.questions.recorded import chart_of, parts_of
 
 __all__ = ["chart_of", "parts_of", "report", "save_chart", "save_table"]
 

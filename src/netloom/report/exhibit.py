@@ -6,10 +6,10 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import framed
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Grid, Plot
-from netloom.report.colours import COLOURS
 from netloom.report.exhibit_grid import MEANING, grid_chart, grid_size, has_printed
-from netloom.report.frame import framed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from netloom.drawing.colours import COLOURS, GREY
 from netloom.figures import Grid
-from netloom.report.colours import COLOURS, GREY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

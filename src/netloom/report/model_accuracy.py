@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.colours import COLOURS
-from netloom.report.frame import framed
+from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

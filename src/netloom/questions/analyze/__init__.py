@@ -1,1 +1,3 @@
 """Tell, without simulating, where a mapped program contends and what limits it."""
+
+VERB = "analyze"

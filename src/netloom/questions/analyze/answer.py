@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.contention import capacity_fraction, slowdown
 from netloom.errors import InputError
 from netloom.models import wormhole
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import FLITS, Answer, Column, Columns, table
 from netloom.routing import half_way_round
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -26,17 +28,85 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph
 
 
-SPREADS = (
-    "path_length",
-    "logical_path_length",
-    "channel_load",
-    "weighted_channel_load",
-    "path_contention",
-)
-"""Figures of ``Contention`` that are reported by mean and maximum."""
+COUNTED = ("path_length", "logical_path_length", "channel_load", "path_contention")
+"""Whole numbers, of each path or channel."""
 
-UNKNOWN = ("offered", "slowdown_mean", "slowdown_max")
-"""Figures that are known only where offered traffic is."""
+SPREADS = {
+    "path_length": ("path length D", "hops"),
+    "logical_path_length": ("logical path length d", ""),
+    "channel_load": ("channel load χ", "paths"),
+    "weighted_channel_load": ("channel load", "weight"),
+    "path_contention": ("path contention ν", "paths"),
+}
+"""Figures of ``Contention`` that are given by mean and maximum: titles and units."""
+
+OFTEN_SHOWN = ("channel_load_max", "weighted_channel_load_max", "path_contention_mean")
+
+FIGURES = Columns(
+    Column("seed", kind=int, json=None),
+    *(
+        Column(
+            f"{name}_{part}",
+            f"{title}, {part}",
+            unit,
+            kind=int if part == "max" and name in COUNTED else float,
+            key=f"{name}_{part}" in OFTEN_SHOWN,
+            json=f"{name}.{part}",
+        )
+        for name, (title, unit) in SPREADS.items()
+        for part in ("mean", "max")
+    ),
+    Column("hop_bytes", "hop-bytes"),
+    Column("dilation", "hops a byte", key=True),
+    Column(
+        "saturation_average_node", "average node held up from (estimate)", FLITS,
+        json="saturation.average_node",
+    ),
+    Column(
+        "saturation_worst_node", "worst node held up from (estimate)", FLITS, key=True,
+        json="saturation.worst_node",
+    ),
+    Column(
+        "saturation_upper_bound", "carried at most", FLITS, key=True, json="saturation.upper_bound"
+    ),
+)  # fmt: skip
+"""The figures by which mappings are compared; see ``figures``."""
+
+CHANNELS = Columns(
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("channel_load", "channel load χ", "paths", kind=int),
+    Column("weighted_channel_load", "channel load", "weight"),
+)
+
+PATH_CONTENTION = Columns(
+    Column("mapping", kind=str),
+    Column("path_contention", "path contention ν", "paths", kind=int),
+    Column("paths", "paths that meet so many", kind=int),
+)
+
+
+NODES = Columns(
+    Column("node", kind=int),
+    Column("tasks", kind=int),
+    Column("sent_weight", "sent", "weight"),
+    Column("share_of_average", "traffic over the average node's"),
+    Column("saturation_estimate", unit=FLITS),
+    Column("saturation_bound", unit=FLITS),
+)
+
+
+def _ratio(found: Analysis) -> float:
+    return float(found.bottleneck()["ratio"])
+
+
+def _slowdown(part: str) -> Callable[[Analysis], float | None]:
+    return lambda found: (found.slowdown_summary or {}).get(part)
+
+
+def _own(column: Column) -> Column:
+    """Return a column of ``FIGURES`` as one of an analysis."""
+    return replace(column, value=lambda found: found.own[column.name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +129,7 @@ class MappedProgram:
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Answer):
     """What a mapped program makes of a network.
 
     Attributes
@@ -118,43 +188,56 @@ class Analysis:
         """The figures by which this mapping is compared with others: a row like theirs."""
         return figures(self.provenance.seed, self.graph, self.mapped)
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom analyze``."""
-        limit, row = self.mapped.limit, self.own
-        moving = self.mapped.moving
-        return {
-            "app": self.graph.name,
-            "topology": self.topology.name,
-            "tasks": self.graph.num_tasks,
-            "nodes": self.topology.num_nodes,
-            "channels": self.topology.num_channels,
-            "paths": int(moving.sum()),
-            "local_edges": int((~moving).sum()),
-            "routing": self.routing,
-            "weight": self.weight,
-            **{name: {"mean": row[f"{name}_mean"], "max": row[f"{name}_max"]} for name in SPREADS},
-            "hop_bytes": row["hop_bytes"],
-            "dilation": row["dilation"],
-            "saturation": {
-                "average_node": limit.average_node,
-                "worst_node": limit.worst_node,
-                "upper_bound": limit.upper_bound,
-                "lemma_3": limit.lemma_3,
-                "of_capacity": self._of_capacity(row["dilation"]),
-            },
-            "offered": self.offered,
-            "slowdown": self._slowdown_summary(),
-            "bottleneck": self.bottleneck(),
-            "mean_message": self.mean_message(),
-            "verdict": self.verdict.to_dict()
-            | {"affected": [self.topology.node_name(n) for n in self.verdict.affected_nodes]},
-            "random_mapping": self._random_summary(),
-            "deadlock_free": None if self.deadlock_cycle is None else not self.deadlock_cycle,
-            "deadlock_cycle": [self.topology.channel_name(c) for c in self.deadlock_cycle or ()],
-            "note": self.note,
-            "provenance": self.provenance.to_dict(),
-        }
+    columns: ClassVar = Columns(*map(_own, FIGURES)) + Columns(
+        Column("bottleneck_ratio", "busiest channel over busiest node", value=_ratio, json=None),
+        Column("offered", unit=FLITS),
+        Column("slowdown_mean", "slow-down, mean", value=_slowdown("mean"), json=None),
+        Column("slowdown_max", "slow-down, largest", value=_slowdown("max"), json=None),
+        Column("verdict", kind=str, value="verdict.level", json=None),
+        Column(
+            "lemma_3",
+            unit=FLITS,
+            value="mapped.limit.lemma_3",
+            json="saturation.lemma_3",
+            table=False,
+        ),
+        Column("of_capacity", kind=dict, json="saturation.of_capacity", table=False),
+    )
+    about: ClassVar = Columns(
+        Column("app", kind=str, value="graph.name"),
+        Column("topology", kind=str, value="topology.name"),
+        Column("tasks", kind=int, value="graph.num_tasks"),
+        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("channels", kind=int, value="topology.num_channels"),
+        Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
+        Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
+        Column("routing", kind=str),
+        Column("weight", kind=str),
+        Column("slowdown", kind=dict, value="slowdown_summary"),
+        Column("bottleneck", kind=dict, value=lambda found: found.bottleneck()),
+        Column("mean_message", kind=dict, value=lambda found: found.mean_message()),
+        Column("verdict", kind=dict, value="verdict_in_words"),
+        Column("random_mapping", kind=dict, value="random_summary"),
+        Column("deadlock_free", kind=bool),
+        Column("deadlock_cycle", kind=list, value="deadlock_channels"),
+        Column("note", kind=str),
+    )
+
+    @property
+    def deadlock_free(self) -> bool | None:
+        """Whether no channels can wait for each other in a circle; None where nobody looked."""
+        return None if self.deadlock_cycle is None else not self.deadlock_cycle
+
+    @property
+    def deadlock_channels(self) -> list[str]:
+        """The names of the channels that can."""
+        return [self.topology.channel_name(channel) for channel in self.deadlock_cycle or ()]
+
+    @property
+    def verdict_in_words(self) -> dict[str, Any]:
+        """The verdict, and the names of the nodes that it is of."""
+        affected = [self.topology.node_name(node) for node in self.verdict.affected_nodes]
+        return self.verdict.to_dict() | {"affected": affected}
 
     @property
     def note(self) -> str | None:
@@ -230,24 +313,6 @@ class Analysis:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
         return slowdown(self.mapped.contention, self.mapped.limit, self.offered)
 
-    def table(self) -> pl.DataFrame:
-        """Return the one row of this mapping's figures: what is compared with other analyses.
-
-        The columns of ``random_table``, and how busy channels and nodes are, offered traffic,
-        slow-down and verdict.
-        """
-        import polars as pl
-
-        slow = self._slowdown_summary() or {}
-        row = self.own | {
-            "bottleneck_ratio": self.bottleneck()["ratio"],
-            "offered": self.offered,
-            "slowdown_mean": slow.get("mean"),
-            "slowdown_max": slow.get("max"),
-            "verdict": self.verdict.level,
-        }
-        return pl.DataFrame([row], schema_overrides=dict.fromkeys(UNKNOWN, pl.Float64))
-
     def paths(self) -> pl.DataFrame:
         """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
@@ -271,6 +336,7 @@ class Analysis:
             nan_to_null=True,
         )
 
+    @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
         """Return one row a channel: its two nodes and its load."""
         import polars as pl
@@ -285,6 +351,7 @@ class Analysis:
             }
         )
 
+    @table(NODES)
     def nodes(self) -> pl.DataFrame:
         """Return one row a node: what it sends, and its saturation (estimate and bound)."""
         import polars as pl
@@ -302,12 +369,12 @@ class Analysis:
             nan_to_null=True,
         )
 
+    @table(FIGURES)
     def random_table(self) -> pl.DataFrame:
         """Return one row a random mapping, with the same figures as the mapping's own."""
-        import polars as pl
+        return FIGURES.frame_of(self.random)
 
-        return pl.DataFrame(self.random, schema=pl.DataFrame([self.own]).schema)
-
+    @table(PATH_CONTENTION)
     def path_contention(self) -> pl.DataFrame:
         """Return how many paths meet how many others: of this mapping, and of all random ones.
 
@@ -337,12 +404,13 @@ class Analysis:
         sent = np.bincount(self.mapped.source[moving], weights, minlength=self.topology.num_nodes)
         return sent.astype(np.float64)
 
-    def _of_capacity(self, mean_path_length: float) -> dict[str, float]:
-        """Return the limits as fractions of network capacity (eq. 3.32), of this program's hops."""
+    @property
+    def of_capacity(self) -> dict[str, float]:
+        """The limits as fractions of network capacity (eq. 3.32), of this program's hops."""
         channels_per_node = self.topology.num_channels / self.topology.num_nodes
         limit = self.mapped.limit
         return {
-            name: float(capacity_fraction(value, mean_path_length, channels_per_node))
+            name: float(capacity_fraction(value, self.own["dilation"], channels_per_node))
             for name, value in (
                 ("average_node", limit.average_node),
                 ("worst_node", limit.worst_node),
@@ -350,7 +418,8 @@ class Analysis:
             )
         }
 
-    def _slowdown_summary(self) -> dict[str, float] | None:
+    @cached_property
+    def slowdown_summary(self) -> dict[str, float] | None:
         """Mean (by weight) and maximum of the paths' slow-down; None without offered traffic."""
         if self.offered is None:
             return None
@@ -359,7 +428,8 @@ class Analysis:
         mean = float(np.average(theta[known], weights=self.mapped.weights[known]))
         return {"mean": mean, "max": float(theta[known].max())}
 
-    def _random_summary(self) -> dict[str, Any]:
+    @property
+    def random_summary(self) -> dict[str, Any]:
         """Mean, least and most of every figure over the random mappings; beaten; expectations."""
         summary: dict[str, Any] = {
             "mappings": len(self.random),

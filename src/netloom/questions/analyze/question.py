@@ -1,15 +1,13 @@
 """Will this program, so mapped, contend on this network; where; and what limits it?"""
 
-# ruff: noqa: TC003 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from netloom.contention import (
     estimate_mesh,
@@ -24,32 +22,41 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.mapping import read_hosts
 from netloom.progress import patience, track
-from netloom.provenance import DEFAULT_SEED
 from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
-from netloom.questions.base import MOST, MOST_SEED, InstanceOf, Question, ask
+from netloom.questions.base import MOST, option
+from netloom.questions.fields import (
+    BrokenParts,
+    HostNames,
+    OnePathOrFunction,
+    Placed,
+    ProgramFile,
+    ProgramOnNetwork,
+    Seeded,
+    Weighted,
+)
 from netloom.questions.named import find_network, place_program, read_program
-from netloom.questions.provenance import provenance_of
+from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING
+from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.routing import (
     DimensionOrder,
-    Layered,
     Routing,
-    ShortestPath,
     SourceRoutes,
-    UpDown,
     find_deadlock,
     parse_routing,
     routes_by,
 )
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology
 from netloom.words import counted
-from netloom.workload import ProcessGraph  # noqa: TC001 (pydantic reads the annotations)
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.contention import Expectation, MeshEstimate
 
+
+LOAD = "Offered load (said at most one way)"
 
 MOST_RANDOM = 25
 """Random mappings to compare with, where it is not said how many; at least one."""
@@ -58,73 +65,52 @@ WORK, PATH_WORK = 3 * 2**30, 300
 """What they may cost in all (some 5 seconds), and what a path does; see ``_work``."""
 
 
-class AnalyzeQuestion(Question):
-    """The question that ``analyze`` answers.
+class AnalyzeQuestion(
+    HostNames, Seeded, Weighted, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
+):
+    """Where a mapped program contends, and what limits it."""
 
-    Attributes
-    ----------
-    app
-        Who talks to whom: a process graph, a spec such as ``hypercube:10``, or a file.
-    messages, parts
-        How to read ``app`` where it is a file: a second matrix with message counts, and which part
-        of Open MPI's monitoring (see ``workload.read``).
-    on
-        The network: a topology, a spec such as ``torus:4x4x4``, or a machine by name.
-    failed_channels, failed_nodes
-        What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
-    mapping
-        ``identity``, ``random``, ``distance:HOPS``, a file, or the array ``node_of``.
-    hosts
-        A file with the host name of each node, a line each, by which a mapping file may name them;
-        otherwise the network's own names, or ``n0``, ``n1`` ….
-    routing
-        ``default``, ``dimension-order``, ``shortest-path``, ``up-down``, ``layered``,
-        ``routes:FILE``, a routing, or a function as ``routing.routes_by`` takes it.
-    weight
-        What an edge's share of the traffic is taken from: its bytes, its messages, or nothing
-        (``uniform``: all edges alike, as in the thesis).
-    tasks_per_node
-        How many tasks a node takes.
-    random_mappings
-        How many seeded random mappings to compare with (none with given routes). By default as many
-        as ``WORK`` allows, at most 25: the same number on every machine.
-    seed
-        Of the random mapping; the mappings compared with use the seeds after it.
-    offered
-        Traffic that the average sending node offers, as a fraction of one channel's bandwidth.
-    run_seconds
-        Instead of ``offered``: how long the recorded run took, were it free of contention. Needs a
-        machine, for the bandwidth of a channel.
-    instructions_per_message, mips
-        Instead of ``offered``: instructions that a task executes between two messages, and the
-        million instructions a second that it manages. Needs a machine.
-    """
-
-    app: str | InstanceOf[ProcessGraph]
-    on: str | InstanceOf[Topology] | InstanceOf[Machine]
-    failed_channels: str | None = None
-    failed_nodes: str | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    hosts: str | PathLike[str] | None = None
-    routing: (
-        str
-        | InstanceOf[DimensionOrder]
-        | InstanceOf[ShortestPath]
-        | InstanceOf[UpDown]
-        | InstanceOf[Layered]
-        | InstanceOf[SourceRoutes]
-        | Callable[[Topology, int, int], Iterable[int]]
-    ) = "default"
-    weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    random_mappings: int | None = Field(None, ge=0, le=100_000)
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
-    offered: float | None = Field(None, gt=0, le=MOST)
-    run_seconds: float | None = Field(None, gt=0, le=MOST)
-    instructions_per_message: float | None = Field(None, gt=0, le=MOST)
-    mips: float | None = Field(None, gt=0, le=MOST)
+    routing: OnePathOrFunction = option(
+        "default, dimension-order[:0,1], xy, shortest-path, up-down, layered or routes:FILE (or "
+        "the file); in Python also a routing, or a function that routing.routes_by takes.",
+        default="default",
+        flags=("--routing", "--routes"),
+    )
+    random_mappings: int | None = option(
+        "Random mappings to compare with; none with given routes.",
+        default=None,
+        ge=0,
+        le=100_000,
+        shown_default="25, fewer if large",
+    )
+    offered: float | None = option(
+        "Traffic of the average sending node, as a fraction of a channel.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    run_seconds: float | None = option(
+        "How long the recorded run took, were it free of contention (on a machine).",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    instructions_per_message: float | None = option(
+        "Instructions of a task between two messages (on a machine).",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
+    mips: float | None = option(
+        "Million instructions a second, with instructions_per_message.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=LOAD,
+    )
 
     @model_validator(mode="after")
     def _one_way_to_say_the_load(self) -> AnalyzeQuestion:
@@ -139,13 +125,52 @@ class AnalyzeQuestion(Question):
         return self
 
 
-def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: Any) -> Analysis:
-    """Analyse the contention of a mapped program without simulating it.
+@dataclass(frozen=True, eq=False)
+class MappedNetwork:
+    """What a question names, read and built once: hand it on rather than name it again.
 
-    Parameters
+    Attributes
     ----------
-    app, on
-        The program and the network; see ``AnalyzeQuestion``, as for all other options.
+    graph, network, machine
+        The program, the network, and the machine if one was named.
+    routing
+        The routing, made for the network.
+    node_of
+        int32[num_tasks], where each task runs.
+    """
+
+    graph: ProcessGraph
+    network: Topology
+    machine: Machine | None
+    routing: Routing
+    node_of: NDArray[np.int32]
+
+
+def prepare(question: AnalyzeQuestion) -> MappedNetwork:
+    """Read the program, build the network and its routing, and place the tasks."""
+    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    network, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    routing = _routing(question.routing, network)
+    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
+    node_of = place_program(
+        question.mapping, graph, network,
+        seed=question.seed, tasks_per_node=question.tasks_per_node, hosts=hosts,
+    )  # fmt: skip
+    return MappedNetwork(graph, network, on_machine, routing, node_of)
+
+
+@asks(
+    AnalyzeQuestion,
+    prepare=prepare,
+    title="Contention analysis",
+    example="netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png",
+    page="will-it-contend.md",
+    outputs=(PLOT, SAVE_MAPPING, RANK_FILE),
+)
+def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
+    """Tell, without simulating, where a mapped program contends and what limits it.
 
     Raises
     ------
@@ -159,28 +184,18 @@ def analyze(app: str | ProcessGraph, on: str | Topology | Machine, **options: An
     >>> found.to_dict()["channel_load"]["max"]
     21
     """
-    question = ask(AnalyzeQuestion, {"app": app, "on": on, **options})
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
-    routing = _routing(question.routing, network)
-    per_node = question.tasks_per_node
-    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    node_of = place_program(
-        question.mapping, graph, network, seed=question.seed, tasks_per_node=per_node, hosts=hosts
-    )
+    graph, network, routing = ready.graph, ready.network, ready.routing
     with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
-        mapped = _map(question, graph, network, routing, node_of)
-    offered = _offered(question, graph, mapped, on_machine)
+        mapped = _map(question, graph, network, routing, ready.node_of)
+    offered = _offered(question, graph, mapped, ready.machine)
     rows, path_contention, limited = _random_mappings(question, graph, network, routing)
     return Analysis(
         graph=graph,
         topology=network,
-        machine=on_machine,
+        machine=ready.machine,
         routing=str(routing),
         weight=question.weight,
-        node_of=node_of,
+        node_of=ready.node_of,
         mapped=mapped,
         offered=offered,
         verdict=verdict(

@@ -1,1 +1,3 @@
 """Compile a pattern that is known beforehand into phases, routes and a timetable."""
+
+VERB = "compile_phases"

@@ -28,7 +28,7 @@ from netloom.questions.base import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Ques
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.order import connection_order
 from netloom.questions.named import find_network, place_program, read_program
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
 from netloom.words import counted

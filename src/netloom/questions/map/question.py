@@ -38,7 +38,7 @@ from netloom.questions.map.answer import (
 )
 from netloom.questions.map.verdict import mapping_verdict, paired
 from netloom.questions.named import find_network, read_program
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import (
     DimensionOrder,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.charts import parts_of
-from netloom.report.names import base_names
+from netloom.drawing.names import base_names
+from netloom.questions.recorded import parts_of
 from netloom.report.page.curve_names import said_field
 from netloom.report.page.figure import Figure, make_figure, table_of
 from netloom.report.page.words import counted, give_or_take, listed, number

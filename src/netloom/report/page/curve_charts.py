@@ -6,8 +6,8 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from netloom.drawing.colours import COLOURS, GREY
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.report.colours import COLOURS, GREY
 from netloom.report.page.curve_kinds import AXES, MODEL, SIMULATED
 from netloom.report.page.curve_names import said_field, shared_words
 from netloom.report.page.curve_points import runs_said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.names import base_names
+from netloom.drawing.names import base_names
 from netloom.report.page.words import counted, number
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.drawing.names import base_names
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.report.names import base_names
 from netloom.report.page.curve_kinds import (
     AXES,
     IN_OTHER_WORDS,

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.report.names import base_names
+from netloom.drawing.names import base_names
 from netloom.report.page.words import counted, listed, number
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from netloom.drawing.save import check_address_space, make_folder
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.report.save import check_address_space, make_folder
 from netloom.textfiles import replacing, write_text
 
 if TYPE_CHECKING:

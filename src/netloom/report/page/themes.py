@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netloom.report.colours import DARK_LOAD_COLOURS, LOAD_COLOURS
+from netloom.drawing.colours import DARK_LOAD_COLOURS, LOAD_COLOURS
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 

@@ -1,1 +1,3 @@
 """Predict the latency of packets by load, and where a network saturates."""
+
+VERB = "predict_latency"

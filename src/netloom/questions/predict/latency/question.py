@@ -27,7 +27,7 @@ from netloom.questions.named import find_network, place_program, read_program, r
 from netloom.questions.predict.latency.answer import LatencyPrediction
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
 from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound

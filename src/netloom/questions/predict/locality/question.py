@@ -23,7 +23,7 @@ from netloom.questions.named import place_program, read_program
 from netloom.questions.predict.locality.answer import LocalityPrediction
 from netloom.questions.predict.numbers import parse_sizes
 from netloom.questions.predict.torus import find_torus
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.routing import virtual_channel_routing
 from netloom.topology import Cube, Topology, average_distance
 from netloom.words import counted

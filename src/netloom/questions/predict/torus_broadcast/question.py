@@ -18,7 +18,7 @@ from netloom.questions.fields import refuse
 from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology, torus

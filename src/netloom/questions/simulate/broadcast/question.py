@@ -15,7 +15,7 @@ from netloom.questions.base import InstanceOf, ask
 from netloom.questions.fields import refuse
 from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 from netloom.questions.simulate.broadcast.running import run_broadcasts
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program

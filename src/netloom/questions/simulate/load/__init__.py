@@ -1,1 +1,3 @@
 """Simulate a network flit by flit under one load, or several."""
+
+VERB = "simulate"

@@ -11,7 +11,7 @@ from netloom.errors import InputError
 from netloom.progress import counting, patience
 from netloom.questions.base import ask
 from netloom.questions.numbers import parse_numbers
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.load.answer import (
     NetworkSaturation,
     Search,

@@ -19,7 +19,7 @@ from netloom.questions.base import ask
 from netloom.questions.fields import refuse
 from netloom.questions.named import place_program, read_program
 from netloom.questions.numbers import parse_numbers
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
 from netloom.questions.simulate.shared import ProgramsQuestion, only_program, share_programs

@@ -17,7 +17,7 @@ from netloom.machines import Machine
 from netloom.progress import counting
 from netloom.questions.base import InstanceOf, ask
 from netloom.questions.numbers import parse_positive, plainly
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.replay import run_program

@@ -1,1 +1,3 @@
 """Find the load at which a network saturates."""
+
+VERB = "find_saturation"

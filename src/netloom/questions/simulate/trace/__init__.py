@@ -1,1 +1,3 @@
 """Replay a trace of messages that wait for one another."""
+
+VERB = "replay"

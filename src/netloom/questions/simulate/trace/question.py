@@ -17,7 +17,7 @@ from netloom.progress import counting
 from netloom.questions.base import InstanceOf, ask
 from netloom.questions.fields import refuse
 from netloom.questions.named import find_network, place_tasks
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.simulation.replay import Ending, run_program

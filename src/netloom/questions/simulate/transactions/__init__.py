@@ -1,1 +1,3 @@
 """Simulate processors that wait for transactions."""
+
+VERB = "simulate_transactions"

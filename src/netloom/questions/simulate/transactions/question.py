@@ -17,7 +17,7 @@ from netloom.questions.base import InstanceOf, ask
 from netloom.questions.channel_table import channels_by
 from netloom.questions.named import place_program, read_program
 from netloom.questions.numbers import plainly
-from netloom.questions.provenance import provenance_of
+from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.loop.answer import silent
 from netloom.routing import ShortestPath, paths

@@ -1,0 +1,188 @@
+"""The command of any question: its options are the question's fields, its files the answer's."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from click.core import ParameterSource
+
+from netloom.cli.edge import INTERRUPTED
+from netloom.cli.output import check_apart, compilation_announced, print_json, write_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pydantic.fields import FieldInfo
+
+    from netloom.questions.base import Question, Told
+    from netloom.questions.outputs import Output
+    from netloom.questions.register import Kind
+
+FILES = "Files to write"
+PLAIN = (bool, int, float, str)
+
+
+def command_of(kind: Kind) -> typer.core.TyperCommand:
+    """Return the command that asks a question."""
+    one = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    page = f"More: docs/{kind.page}" if kind.page else ""
+    one.command(kind.words.replace(".", " "), help=_help(kind), epilog=page)(_function(kind))
+    made = typer.main.get_command(one)
+    assert isinstance(made, typer.core.TyperCommand)
+    return made
+
+
+def _help(kind: Kind) -> str:
+    """Return what a command is for: in a line, by an example, and in full."""
+    first, _, rest = kind.told.partition("\n\n")
+    example = f"Example: {kind.example}" if kind.example else ""
+    return "\n\n".join(filter(None, (first, example, rest)))
+
+
+def _function(kind: Kind) -> Callable[..., None]:
+    """Return a function with a parameter for each option, as Typer reads them."""
+
+    def command(ctx: typer.Context, **values: Any) -> None:
+        given = {
+            name: value
+            for name, value in values.items()
+            if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+        }
+        _answer(kind, values, given)
+
+    parameters = [
+        inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+        *_parameters(kind),
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
+    asked = {each.asks for each in kind.outputs}
+    for name, field in kind.question.model_fields.items():
+        plain = _plain_type(field.annotation)
+        if plain is not None and name not in asked:
+            yield _of_field(kind.question, name, field, plain)
+    for output in kind.outputs:
+        option = typer.Option(help=output.said, rich_help_panel=FILES)
+        yield _parameter(output.name, Annotated[Path | None, option], None)
+        for each in output.settings:
+            option = typer.Option(help=each.said, rich_help_panel=FILES)
+            yield _parameter(each.name, Annotated[str, option], each.default)
+    option = typer.Option("--json", help="Print the answer as JSON.")
+    yield _parameter("as_json", Annotated[bool, option], False)
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _of_field(
+    question: type[Question], name: str, field: FieldInfo, plain: Any
+) -> inspect.Parameter:
+    """Return the parameter of a field. Its values are checked by the question, not here."""
+    from netloom.questions.base import told_of
+
+    told = told_of(question, name)
+    if told.several:
+        plain = list[str]
+    required = field.is_required()
+    default = inspect.Parameter.empty if required else _shown(field.default, plain)
+    shown: bool | str = told.shown_default or default is not None
+    unit = f" In {told.unit}." if told.unit else ""
+    said = {"help": f"{field.description or ''}{unit}", "show_default": shown}
+    if told.panel:
+        said["rich_help_panel"] = told.panel
+    if told.argument:
+        return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
+    optional = plain if required or default is not None else plain | None
+    return _parameter(
+        name, Annotated[optional, typer.Option(*_flags(told, name, field), **said)], default
+    )
+
+
+def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return how an option is spelt: what is false without it has no way to say so."""
+    if told.flags:
+        return told.flags
+    own = f"--{name.replace('_', '-')}"
+    return (own,) if field.default is False or _plain_type(field.annotation) is not bool else ()
+
+
+def _plain_type(annotation: Any) -> Any:
+    """Return what a command reads a field as; None where only Python can give it."""
+    origin = get_origin(annotation)
+    if annotation is Any:
+        return str
+    if annotation in PLAIN:
+        return annotation
+    if origin is Literal:
+        return type(get_args(annotation)[0])
+    if origin is Annotated:
+        return _plain_type(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        members = [each for each in get_args(annotation) if each is not type(None)]
+        found = [each for each in map(_plain_type, members) if each is not None]
+        return None if not found else str if str in found else found[0]
+    return None
+
+
+def _shown(default: Any, plain: Any) -> Any:
+    """Return a default as the command's type has it: it is only shown."""
+    if default is None or isinstance(default, plain if isinstance(plain, type) else list):
+        return default
+    if isinstance(default, list | tuple):
+        return ",".join(map(str, default))
+    return str(default) if plain is str else plain(default)
+
+
+def _answer(kind: Kind, values: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Ask what was given, show the answer, and write the files that were asked for."""
+    files = {each: values[each.name] for each in kind.outputs if values[each.name] is not None}
+    settings = {each.name: values[each.name] for output in kind.outputs for each in output.settings}
+    as_json = bool(values["as_json"])
+    for output, path in files.items():
+        output.check(path)
+    check_apart(files.values())
+    with compilation_announced():
+        from netloom.questions.base import ask
+
+        question = ask(kind.question, _fields(kind, given, files))
+        ready = kind.prepare(question)
+        for output in kind.outputs:
+            if output.refuse and (
+                output in files or given.keys() & {s.name for s in output.settings}
+            ):
+                output.refuse(question, ready, settings)
+        answer = kind.find(question, ready)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        from netloom.cli.show import console
+        from netloom.questions.shown import show
+
+        show(kind.lines(answer), console())
+    writers = [partial(each.write, answer, path, settings) for each, path in files.items()]
+    wrote = write_each(writers, quiet=as_json)
+    if not as_json and (last := kind.ending(answer, wrote=wrote)):
+        typer.echo(last)
+    if answer.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _fields(kind: Kind, given: Mapping[str, Any], files: Mapping[Output, Path]) -> dict[str, Any]:
+    """Return the fields of the question that were given, or that a file asks for."""
+    known = kind.question.model_fields
+    fields = {name: value for name, value in given.items() if name in known}
+    for name, value in fields.items():
+        if isinstance(value, list) and len(value) == 1:
+            fields[name] = value[0]
+    return fields | {each.asks: True for each in files if each.asks}

@@ -1,0 +1,97 @@
+"""The commands of netloom: one for each question, made when it is asked; and old spellings."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    import click
+
+HEADS = {
+    "simulate": "Simulate a network: under a load, or driven by a program that waits for it.",
+    "predict": "Predict latency, saturation and the worth of a mapping from models, in no time.",
+}
+"""Words that begin those of several questions, and are none themselves."""
+
+SHORT = {"simulate": "load"}
+"""The question that such a word alone asks: ``netloom simulate --load 0.2`` and so on."""
+
+ORDER = ("analyze", "simulate", "predict", "hotspot", "map", "compile")
+"""The order of help: the questions of most people first."""
+
+
+class Commands(TyperGroup):
+    """Commands by one word or two; a question's own is made when it is asked."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return what can be said first: questions, then the rest."""
+        firsts = dict.fromkeys([*ORDER, *(each.partition(".")[0] for each in _all_words())])
+        return [*firsts, *(each for each in super().list_commands(ctx) if " " not in each)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command that says what it is for."""
+        if (own := super().get_command(ctx, cmd_name)) is not None:
+            return own
+        if cmd_name in HEADS:
+            return _head(cmd_name)
+        summary = _all_words().get(cmd_name)
+        return None if summary is None else TyperCommand(cmd_name, help=summary)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that arguments begin with, and the rest of them."""
+        args = _today(args)
+        for count in (2, 1):
+            words = ".".join(args[:count])
+            if len(args) >= count and words in _all_words():
+                from netloom.cli.ask import command_of
+                from netloom.questions.register import kind_of
+
+                return words.replace(".", " "), command_of(kind_of(words)), args[count:]
+            if len(args) >= count and (own := super().get_command(ctx, " ".join(args[:count]))):
+                return " ".join(args[:count]), own, args[count:]
+        return super().resolve_command(ctx, args)
+
+
+def _all_words() -> dict[str, str]:
+    from netloom.questions.register import all_words
+
+    return all_words()
+
+
+def _head(name: str) -> TyperGroup:
+    """Return what lists the questions whose words begin with one."""
+    below = {
+        words.partition(".")[2]: TyperCommand(words.partition(".")[2], help=summary)
+        for words, summary in _all_words().items()
+        if words.startswith(f"{name}.")
+    }
+    said = HEADS[name]
+    if name in SHORT:
+        said += f"\n\nnetloom {name} --on ... is short for netloom {name} {SHORT[name]} --on ..."
+    group = TyperGroup(name=name, help=said, no_args_is_help=True, rich_markup_mode="rich")
+    for each, command in below.items():
+        group.add_command(command, each)
+    return group
+
+
+def _today(args: list[str]) -> list[str]:
+    """Return arguments as they are spelt today; what an old release spelt otherwise says so."""
+    if len(args) < 2 or args[0] not in SHORT or not args[1].startswith("-") or args[1] == "--help":
+        return args
+    from netloom.questions.former import asked_by_options
+
+    words, rest, said = asked_by_options(args[1:])
+    if said:
+        sys.stderr.write(f"netloom: {said}\n")
+    return [args[0], words, *rest]
+
+
+def make_app(**options: Any) -> typer.Typer:
+    """Return the application that these commands are in."""
+    return typer.Typer(cls=Commands, **options)

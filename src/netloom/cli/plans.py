@@ -1,0 +1,49 @@
+"""``netloom compile verify`` and ``netloom compile run``: what is done with a plan file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from netloom.cli import options
+from netloom.cli.edge import FAILED
+from netloom.cli.output import compilation_announced, print_json
+
+VERIFY_EPILOG = "Example: netloom compile verify plan.json"
+RUN_EPILOG = "Example: netloom compile run plan.json"
+
+Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
+
+
+def verify(plan: Plan, as_json: options.AsJson = False) -> None:
+    """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
+    from netloom.phases import InvalidPlanError
+
+    try:
+        with compilation_announced():
+            from netloom.questions.compile.plans import verify_plan
+
+            result = verify_plan(plan)
+    except InvalidPlanError as error:
+        if as_json:
+            print_json({"plan": str(plan), "verified": False, "violation": str(error)})
+        raise
+    _show(result, as_json=as_json)
+
+
+def run(plan: Plan, as_json: options.AsJson = False) -> None:
+    """Execute a plan's programs on real words; exits with 1 if one does not arrive."""
+    with compilation_announced():
+        from netloom.questions.compile.plans import run_plan
+
+        result = run_plan(plan)
+    _show(result, as_json=as_json)
+    if not result.delivered:
+        raise typer.Exit(FAILED)
+
+
+def _show(result: Any, *, as_json: bool) -> None:
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        typer.echo(repr(result))

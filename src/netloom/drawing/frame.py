@@ -1,0 +1,47 @@
+"""What every picture has round its parts: what it shows, in words, and its background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from netloom.drawing.colours import LOAD_COLOURS
+from netloom.drawing.names import base_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+
+    Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
+    """What stands by itself in a picture, or on a page. Background and text have no colours."""
+
+
+def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatChart:
+    """Return charts side by side, under a title and lines of words, on white.
+
+    Of files the title and the words show names only.
+    """
+    import altair as alt
+
+    whole: alt.HConcatChart = (
+        alt.hconcat(*parts, spacing=36)
+        .properties(
+            title=alt.TitleParams(
+                base_names(title),
+                subtitle=[base_names(each) for each in words],
+                anchor="start",
+                fontSize=17,
+                subtitleFontSize=12.5,
+                subtitlePadding=6,
+                offset=18,
+            )
+        )
+        .resolve_scale(color="independent")
+        .configure(
+            background="white",
+            padding=18,
+            view=alt.ViewConfig(stroke=None),
+            range=alt.RangeConfig(ramp=LOAD_COLOURS),
+        )
+    )
+    return whole

@@ -1,0 +1,147 @@
+"""The picture of an analysis: where it is hot, and how the mapping stands among random ones."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import framed
+from netloom.questions.network_chart import channels_chart
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from netloom.drawing.frame import Part
+    from netloom.questions.recorded import Recorded
+
+OWN, RANDOM = "this mapping", "random mappings"
+WHOSE = {OWN: COLOURS[0], RANDOM: GREY}
+UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
+LIMITS = {
+    "worst_node": "worst node (estimate)",
+    "average_node": "average node (estimate)",
+    "upper_bound": "upper bound",
+}
+"""Saturation throughputs as JSON names them, and as a person does."""
+
+
+def chart(record: Recorded) -> alt.HConcatChart:
+    """Return the network by channel load beside the mapping's path contention levels.
+
+    Parameters
+    ----------
+    record
+        What ``analyze`` answered. Without random mappings only the mapping itself is shown.
+    """
+    import altair as alt
+
+    channels, *beside = parts(record).values()
+    found, mapping = record.figures, record.configuration["mapping"]
+    named = mapping if isinstance(mapping, str) else "as given"
+    what = f"{found['app']} on {found['topology']}, mapping {named}"
+    words = wrapped(found["verdict"]["sentence"])
+    return framed([channels, alt.vconcat(*beside, spacing=24)], what, words)
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of an analysis, by name."""
+    parts: dict[str, Part] = {
+        "channels": channel_loads(record),
+        "path contention": path_contention(record),
+    }
+    if record.tables["random_table"].height:
+        parts["saturation"] = saturation_among_random(record)
+    return parts
+
+
+def channel_loads(record: Recorded) -> alt.Chart:
+    """Return the network of an analysis, its channels by weighted channel load."""
+    title = UNITS.get(record.figures["weight"], "paths on the channel")
+    return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)
+
+
+def path_contention(record: Recorded) -> alt.Chart:
+    """Return the share of paths that meet at most so many others, also under random mappings."""
+    import altair as alt
+    import polars as pl
+
+    names = {"own": OWN}
+    if record.tables["random_table"].height:
+        names["random"] = RANDOM
+    counted = record.tables["path_contention"]
+    table = pl.concat([_steps(whose, counted.filter(mapping=key)) for key, whose in names.items()])
+    lines: alt.Chart = (
+        alt.Chart(table)
+        .mark_line(interpolate="step-after", strokeWidth=2.5)
+        .encode(
+            x=alt.X("nu:Q", title="path contention level ν (other paths met)"),
+            y=alt.Y("share:Q", title="% of paths with at most ν"),
+            color=_whose(list(names.values())),
+        )
+        .properties(width=400, height=230, title="How many others a path meets")
+    )
+    return lines
+
+
+def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    levels = counted["path_contention"].to_numpy()
+    counts = np.bincount(levels, counted["paths"].to_numpy())
+    share = 100 * np.cumsum(counts) / counts.sum()
+    shown = np.unique(np.linspace(0, len(share) - 1, 500).astype(int))
+    return pl.DataFrame({"nu": shown, "share": share[shown], "whose": [whose] * len(shown)})
+
+
+def saturation_among_random(record: Recorded) -> alt.LayerChart:
+    """Return the saturation of each random mapping as a tick, this mapping's as a diamond."""
+    import altair as alt
+    import polars as pl
+
+    own, offered = record.figures["saturation"], record.figures["offered"]
+    random = record.tables["random_table"]
+    table = pl.DataFrame(
+        [
+            {"limit": name, "percent": 100 * row[f"saturation_{limit}"], "whose": RANDOM}
+            for row in random.iter_rows(named=True)
+            for limit, name in LIMITS.items()
+        ]
+        + [
+            {"limit": name, "percent": 100 * own[limit], "whose": OWN}
+            for limit, name in LIMITS.items()
+        ]
+    )
+    base = alt.Chart(table).encode(
+        x=alt.X("percent:Q", title="% of a channel's bandwidth, offered by the average node"),
+        y=alt.Y("limit:N", title=None, sort=list(LIMITS.values()), axis=alt.Axis(labelLimit=200)),
+        color=_whose([OWN, RANDOM]),
+    )
+    ticks = base.transform_filter(alt.datum.whose == RANDOM).mark_tick(thickness=1.5, size=22)
+    mark = base.transform_filter(alt.datum.whose == OWN).mark_point(
+        shape="diamond", size=150, filled=True, opacity=1
+    )
+    layers = [ticks, mark]
+    if offered is not None:
+        known = pl.DataFrame({"percent": [100 * offered]})
+        layers.append(alt.Chart(known).mark_rule(strokeDash=[4, 3]).encode(x="percent:Q"))
+    dashed = "" if offered is None else "; dashed: what the program offers"
+    standing: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        width=400, height=110, title=f"Saturation: more is better{dashed}"
+    )
+    return standing
+
+
+def _whose(names: list[str]) -> alt.Color:
+    import altair as alt
+
+    scale = alt.Scale(domain=names, range=[WHOSE[name] for name in names])
+    return alt.Color("whose:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
+
+
+def wrapped(sentence: str) -> list[str]:
+    """Return a sentence in lines that are as wide as a picture."""
+    return textwrap.wrap(sentence, 110)

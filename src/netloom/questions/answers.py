@@ -1,0 +1,262 @@
+"""What an answer is: its columns declared once, from which tables, JSON and pages follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import wraps
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from netloom.errors import InputError
+from netloom.questions.numbers import known, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from netloom.provenance import Provenance
+
+AnyAnswer = TypeVar("AnyAnswer", bound="Answer")
+
+FLITS, CYCLES = "flits/node/cycle", "cycles"
+"""Units of traffic and of time."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One figure of an answer, wherever it is shown.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables and JSON.
+    title
+        What it is called before people; its name in words by default.
+    unit
+        Its unit; perhaps "".
+    value
+        What gives it for an observation: a function, or the name of an attribute (its own name by
+        default; of a mapping, its key). NaN and None stand for what is not known.
+    kind
+        ``float``, ``int``, ``str``, ``bool``; or ``dict`` or ``list``, which is for JSON only.
+    key
+        Whether it is one of the few figures that lists of answers and pages show.
+    json
+        Where it is in JSON, with a dot between an object and what is in it; by default at its
+        name. None: it is not there.
+    table
+        Whether tables have it.
+    """
+
+    name: str
+    title: str = ""
+    unit: str = ""
+    value: Callable[[Any], Any] | str = ""
+    kind: type = float
+    key: bool = False
+    json: str | None = ""
+    table: bool = True
+
+    @property
+    def head(self) -> str:
+        """Its title with its unit, as the head of a table.
+
+        Examples
+        --------
+        >>> Column("accepted", unit="flits/node/cycle").head
+        'accepted, flits/node/cycle'
+        """
+        title = self.title or self.name.replace("_", " ")
+        return f"{title}, {self.unit}" if self.unit else title
+
+    def of(self, observation: Any) -> Any:
+        """Return its value for an observation: a plain value, None where it is not known."""
+        if callable(self.value):
+            found = self.value(observation)
+        elif isinstance(observation, Mapping):
+            found = observation[self.name]
+        else:
+            found = attrgetter(self.value or self.name)(observation)
+        if self.kind in (dict, list) or found is None:
+            return found
+        return known(found) if self.kind is float else self.kind(found)
+
+
+class Columns:
+    """The columns of an answer, in order.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> columns = Columns(
+    ...     Column("offered"), Column("latency_mean", key=True, json="latency.mean"))
+    >>> columns.row(SimpleNamespace(offered=0.1, latency_mean=float("nan")))
+    {'offered': 0.1, 'latency_mean': None}
+    >>> columns.nested(SimpleNamespace(offered=0.1, latency_mean=12))
+    {'offered': 0.1, 'latency': {'mean': 12.0}}
+    >>> columns["load"]
+    Traceback (most recent call last):
+        ...
+    LookupError: no column 'load'; there are offered, latency_mean
+    """
+
+    def __init__(self, *columns: Column) -> None:
+        self._of = {each.name: each for each in columns}
+        assert len(self._of) == len(columns), "two columns of one name"
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self._of.values())
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._of
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._of:
+            raise LookupError(f"no column '{name}'; there are {', '.join(self._of)}")
+        return self._of[name]
+
+    def __add__(self, other: Columns) -> Columns:
+        return Columns(*self, *other)
+
+    def pick(self, *names: str) -> Columns:
+        """Return some of them; an unknown name is a LookupError."""
+        return Columns(*(self[name] for name in names))
+
+    @property
+    def key(self) -> Columns:
+        """The few that lists of answers show: all of a table where none is marked."""
+        marked = [each for each in self if each.key]
+        return Columns(*(marked or [each for each in self if each.table]))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of those that tables have."""
+        return [each.name for each in self if each.table]
+
+    def row(self, observation: Any) -> dict[str, Any]:
+        """Return an observation as a row of the table."""
+        return {each.name: each.of(observation) for each in self if each.table}
+
+    def nested(self, observation: Any) -> dict[str, Any]:
+        """Return an observation as JSON has it."""
+        found: dict[str, Any] = {}
+        for each in self:
+            if each.json is None:
+                continue
+            *path, last = (each.json or each.name).split(".")
+            place = found
+            for name in path:
+                place = place.setdefault(name, {})
+            place[last] = each.of(observation)
+        return found
+
+    def frame(self, observations: Iterable[Any]) -> pl.DataFrame:
+        """Return one row an observation."""
+        return self.frame_of([self.row(each) for each in observations])
+
+    def frame_of(self, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+        """Return rows that have these columns as a table with their types."""
+        import polars as pl
+
+        types = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
+        return pl.DataFrame(
+            {
+                each.name: pl.Series([row[each.name] for row in rows], dtype=types[each.kind])
+                for each in self
+                if each.table
+            }
+        )
+
+
+def table(
+    columns: Columns,
+) -> Callable[[Callable[[AnyAnswer], pl.DataFrame]], Callable[[AnyAnswer], pl.DataFrame]]:
+    """Declare that a method of an answer returns one of its tables, with these columns.
+
+    A table with other columns is a bug.
+    """
+
+    def declare(method: Callable[[AnyAnswer], pl.DataFrame]) -> Callable[[AnyAnswer], pl.DataFrame]:
+        @wraps(method)
+        def checked(self: AnyAnswer) -> pl.DataFrame:
+            found = method(self)
+            other = set(found.columns) ^ set(columns.names)
+            assert not (other and found.columns), f"{method.__name__}: {', '.join(sorted(other))}"
+            return found
+
+        checked.columns = columns  # type: ignore[attr-defined]
+        return checked
+
+    return declare
+
+
+class Answer:
+    """What a question found.
+
+    Of several observations (loads, rates, sizes), ``columns`` are of each, and ``about`` of the
+    whole; of one, both are of it.
+
+    Attributes
+    ----------
+    columns
+        The columns of an observation.
+    about
+        What the whole answer says beside its observations; for JSON.
+    provenance
+        Version, question and seed.
+    """
+
+    columns: ClassVar[Columns]
+    about: ClassVar[Columns] = Columns()
+    provenance: Provenance
+
+    @property
+    def observations(self) -> Sequence[Any]:
+        """What rows are of: by default the answer itself."""
+        return (self,)
+
+    @property
+    def several(self) -> bool:
+        """Whether several observations were asked for."""
+        return False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it was stopped from outside: what was known by then is the answer."""
+        return False
+
+    def table(self) -> pl.DataFrame:
+        """Return one row an observation; ``columns`` says what and in which units."""
+        return self.columns.frame(self.observations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data, as JSON has them."""
+        found = self.about.nested(self)
+        if self.several:
+            found |= {"points": [self.columns.nested(each) for each in self.observations]}
+        elif self.observations:
+            found = self.columns.nested(self.observations[0]) | found
+        plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
+        return plain
+
+    @classmethod
+    def tables(cls) -> dict[str, Columns]:
+        """Return the columns of each table, by the method that returns it; ``table`` first."""
+        declared = {
+            name: method.columns
+            for each in reversed(cls.__mro__)
+            for name, method in vars(each).items()
+            if isinstance(getattr(method, "columns", None), Columns) and name != "table"
+        }
+        return {"table": cls.columns} | declared
+
+
+def check_table(tables: Mapping[str, Any], name: str) -> None:
+    """Raise InputError if there is no such table."""
+    if name not in tables:
+        raise InputError("table", f"'{name}'", ", ".join(sorted(tables)))

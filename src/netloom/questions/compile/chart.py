@@ -1,0 +1,314 @@
+"""The pictures of a compiled pattern: its timetable, and each phase on the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import framed
+from netloom.questions.network_chart import network_chart, topology_of
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.drawing.frame import Part
+    from netloom.questions.recorded import Recorded
+
+FEW_CONNECTIONS = 32
+"""Up to so many each has a row of its own."""
+
+MOST_ROWS = 128
+"""Most processors that are shown; of more, those with the most words."""
+
+MOST_BARS = 12_000
+"""Most bars of a chart: as many phases are shown, from the first on, as stay below that."""
+
+MOST_CHANNELS = 20_000
+"""Most channels of a map, of all phases together."""
+
+MOST_NAMED = 40
+"""Most phases that have their number above them."""
+
+WAYS = {"sends": COLOURS[1], "receives": COLOURS[3]}
+SWITCH_OPACITY = 0.22
+LOAD = "words on the channel"
+WIDTH, LEAST_ROW, MOST_ROW, HEIGHT = 1100, 5.0, 22.0, 760.0
+
+MAP_COLUMNS, MAP_SIDE = 6, 210.0
+"""Phases side by side, and how wide each is."""
+
+
+def chart(record: Recorded) -> alt.HConcatChart:
+    """Return who sends when: a bar a connection, context switches between the phases.
+
+    Rows are processors, or connections where they are few. Connections that a processor has open
+    at once share its row's height. Where processors do not send and receive at once, a bar stands
+    at both ends of a connection.
+    """
+    drawn, rows = _timetable(record)
+    return framed([drawn], _title(record), _words(record, _shown_phases(record), rows))
+
+
+def phase_map(record: Recorded) -> alt.HConcatChart:
+    """Return every phase on the network, its channels coloured by the words that cross them."""
+    maps, shown = _maps(record)
+    phases = record.figures["phases"]
+    part = f"; the first {shown} of {counted(phases, 'phase')}" if shown < phases else ""
+    words = f"every channel by its words in each phase{part}"
+    return framed([maps], _title(record), [words])
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the timetable of a compiled pattern and its phases on the network, by name."""
+    return {"timetable": timetable(record), "phases": phases_on_network(record)}
+
+
+def timetable(record: Recorded) -> alt.LayerChart:
+    """Return who sends when; see ``chart``."""
+    return _timetable(record)[0]
+
+
+def _timetable(record: Recorded) -> tuple[alt.LayerChart, int]:
+    """Return who sends when, and in how many rows."""
+    import altair as alt
+
+    begins, shown = _begins(record), _shown_phases(record)
+    by_connection = record.figures["connections"] <= FEW_CONNECTIONS
+    bars, rows = _by_connection(record) if by_connection else _by_processor(record, shown)
+    lanes = int(bars["lane"].max() or 0) + 1 if len(bars) else 1  # type: ignore[arg-type]
+    row = min(max(HEIGHT / max(len(rows), 1), LEAST_ROW, 2.0 * lanes), MOST_ROW)
+    last = shown - 1
+    end = float(begins[last] + _makespan(record)[last]) if shown else 1.0
+    x = alt.X(
+        "from:Q",
+        title="clocks",
+        scale=alt.Scale(domain=[0, max(end, 1.0)], nice=False),
+        axis=alt.Axis(grid=False),
+    )
+    y = alt.Y(
+        "row:N",
+        title="connection" if by_connection else "node",
+        sort=rows,
+        scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06),
+        axis=alt.Axis(labelFontSize=8 if row < 14 else 10, ticks=False, domain=False),
+    )
+    connections = (
+        alt.Chart(bars)
+        .mark_bar(stroke="white", strokeWidth=0.3)  # between bars, also on near-black
+        .encode(
+            x=x,
+            x2="to:Q",
+            y=y,
+            yOffset=alt.YOffset("lane:O", scale=alt.Scale(domain=list(range(lanes)))),
+            color=alt.Color(
+                "way:N",
+                title=None,
+                scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())),
+                legend=None if _both_ways(record) else alt.Legend(orient="top"),
+            ),
+            tooltip=["connection", "phase:Q", "words:Q", "hops:Q", "start:Q", "end:Q"],
+        )
+    )
+    layers = [*_switches(record, begins, shown), connections]
+    drawn: alt.LayerChart = alt.LayerChart(layer=layers).properties(
+        width=WIDTH, height=row * max(len(rows), 1)
+    )
+    return drawn, len(rows)
+
+
+def phases_on_network(record: Recorded) -> alt.VConcatChart:
+    """Return every phase on the network, as many as ``phase_map`` shows."""
+    return _maps(record)[0]
+
+
+def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
+    """Return the first phases on the network, and how many they are."""
+    import altair as alt
+
+    network, channels = topology_of(record), record.figures["network_channels"]
+    shown = min(record.figures["phases"], max(1, MOST_CHANNELS // max(1, channels)))
+    crossed = record.tables["channels"]
+    makespan, most = _makespan(record), float(crossed["words"].max() or 1.0)  # type: ignore[arg-type]
+    maps = []
+    for phase in range(shown):
+        used, words = crossed.filter(phase=phase), np.zeros(channels)
+        words[used["channel"].to_numpy()] = used["words"].to_numpy()
+        drawn = network_chart(network, words, LOAD)
+        height = MAP_SIDE * float(drawn.height) / float(drawn.width)
+        title = f"phase {phase}: {makespan[phase]:,.0f} clocks"
+        maps.append(_alike(drawn, most).properties(width=MAP_SIDE, height=height, title=title))
+    rows = [
+        alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(color="shared")
+        for first in range(0, len(maps), MAP_COLUMNS)
+    ]
+    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(color="shared")
+    return whole, shown
+
+
+def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
+    """Return a drawing whose colours and widths mean the same in all phases."""
+    import altair as alt
+
+    if not isinstance(drawn.encoding.color, alt.Color):
+        return drawn  # of a network that cannot be drawn: its loads in falling order
+    domain = [0.0, most]
+    alike: alt.Chart = drawn.encode(
+        color=alt.Color(
+            "load:Q",
+            title=LOAD,
+            scale=alt.Scale(range="ramp", interpolate="rgb", domain=domain),
+            legend=alt.Legend(type="gradient", orient="bottom", gradientLength=240),
+        ),
+        strokeWidth=alt.StrokeWidth(
+            "load:Q", scale=alt.Scale(range=[0.8, 3.2], domain=domain), legend=None
+        ),
+        size=alt.Undefined,
+    )
+    return alike
+
+
+def _title(record: Recorded) -> str:
+    found = record.figures
+    many, least = found["phases"], found["lower_bound_phases"]
+    counted = f"{many} phase{'s' * (many != 1)}"
+    of = f"{counted}, the lower bound" if many == least else f"{counted} (at least {least})"
+    return f"{found['app']} on {found['topology']}: {of}"
+
+
+def _words(record: Recorded, shown: int, rows: int) -> list[str]:
+    found = record.figures
+    schedule, connections = found["schedule"], found["connections"]
+    drawn = "a connection"
+    if connections > FEW_CONNECTIONS:
+        where = "the node that sends" if _both_ways(record) else "both its nodes"
+        drawn = f"{drawn}, at {where}"
+    lines = [
+        f"{connections} connections, {schedule['kind']}: {schedule['clocks']:,.0f} clocks",
+        f"bar: {drawn}; grey: context switches of {_switch_clocks(record):,.0f} clocks"
+        + ("; above: the phases" if 1 < shown <= MOST_NAMED else ""),
+    ]
+    parts = []
+    if shown < found["phases"]:
+        parts.append(f"the first {shown} of {counted(found['phases'], 'phase')}")
+    if rows == MOST_ROWS < found["nodes"]:
+        parts.append(f"the {rows} processors with the most words")
+    return lines + ([f"Shown: {' and '.join(parts)}"] if parts else [])
+
+
+def _both_ways(record: Recorded) -> bool:
+    """Whether processors send and receive at once."""
+    return bool(record.figures["costs"]["both_ways"])
+
+
+def _switch_clocks(record: Recorded) -> float:
+    return float(record.figures["costs"]["switch_clocks"])
+
+
+def _makespan(record: Recorded) -> NDArray[np.float64]:
+    """Return float64[num_phases], how long each lasts, in clocks."""
+    return record.tables["phases"]["makespan"].to_numpy()
+
+
+def _begins(record: Recorded) -> NDArray[np.float64]:
+    """Return when the words of each phase may begin, in clocks from the first switch on."""
+    makespan = _makespan(record)
+    before = np.cumsum(makespan) - makespan
+    switches = _switch_clocks(record) * np.arange(1, len(makespan) + 1)
+    return np.asarray(before + switches, np.float64)
+
+
+def _shown_phases(record: Recorded) -> int:
+    """Return how many phases are shown: one at least, if there is one."""
+    held = np.cumsum(record.tables["phases"]["connections"].to_numpy())
+    ends = 1 if _both_ways(record) else 2
+    return max(int((held * ends <= MOST_BARS).sum()), min(1, len(held)))
+
+
+def _timed(record: Recorded) -> pl.DataFrame:
+    """Return the connections, with where their bars begin and end."""
+    import polars as pl
+
+    table = record.tables["table"]
+    begins = _begins(record)[table["phase"].to_numpy()]
+    return table.with_columns(
+        connection=pl.format("{} -> {}", "source_task", "target_task"),
+        **{"from": begins + table["start"].to_numpy(), "to": begins + table["end"].to_numpy()},
+        way=pl.lit("sends"),
+    )
+
+
+def _by_connection(record: Recorded) -> tuple[pl.DataFrame, list[str]]:
+    """Return a bar a connection, each on its row, and the rows in the order of time."""
+    import polars as pl
+
+    table = _timed(record)
+    several = len(set(table["connection"].to_list())) < len(table)
+    label = pl.format("{} #{}", "connection", pl.int_range(pl.len())) if several else "connection"
+    table = table.with_columns(row=label if several else pl.col("connection"), lane=pl.lit(0))
+    table = table.sort("from", "to")
+    return table, table["row"].to_list()
+
+
+def _by_processor(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]]:
+    """Return bars of processors, those open at once in lanes, and the names of the rows."""
+    import polars as pl
+
+    network, words = topology_of(record), record.tables["nodes"]["words"].to_numpy()
+    busiest = np.sort(np.argsort(-words, kind="stable")[:MOST_ROWS]).tolist()
+    sends = _timed(record).filter(pl.col("phase") < shown)
+    bars = sends.with_columns(node=pl.col("source"))
+    if not _both_ways(record):
+        receives = sends.with_columns(node=pl.col("target"), way=pl.lit("receives"))
+        bars = pl.concat([bars, receives])
+    bars = bars.filter(pl.col("node").is_in(busiest)).sort("node", "from", "to")
+    columns = (bars[name].to_list() for name in ("node", "from", "to"))
+    names = {node: str(node) if network is None else network.node_name(node) for node in busiest}
+    rows = [names[node] for node in bars["node"].to_list()]
+    placed = bars.with_columns(
+        lane=pl.Series(_lanes(*columns), dtype=pl.Int64), row=pl.Series(rows, dtype=pl.String)
+    )
+    return placed, list(names.values())
+
+
+def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int]:
+    """Return the first lane of its node's that is free when each bar begins; bars in order."""
+    free: dict[int, list[float]] = {}
+    lanes = []
+    for node, begin, end in zip(nodes, begins, ends, strict=True):
+        until = free.setdefault(node, [])
+        slack = 1e-9 * abs(end)
+        lane = next((at for at, last in enumerate(until) if last <= begin + slack), len(until))
+        until[lane : lane + 1] = [end]
+        lanes.append(lane)
+    return lanes
+
+
+def _switches(record: Recorded, begins: NDArray[np.float64], shown: int) -> list[alt.Chart]:
+    """Return the context switches as grey bands, with the number of the phase above."""
+    import altair as alt
+    import polars as pl
+
+    table = pl.DataFrame(
+        {
+            "from": begins[:shown] - _switch_clocks(record),
+            "to": begins[:shown],
+            "middle": begins[:shown] + _makespan(record)[:shown] / 2,
+            "phase": np.arange(shown),
+        }
+    )
+    bands = (
+        alt.Chart(table).mark_rect(color=GREY, opacity=SWITCH_OPACITY).encode(x="from:Q", x2="to:Q")
+    )
+    if not 1 < shown <= MOST_NAMED:
+        return [bands]
+    numbers = (
+        alt.Chart(table)
+        .mark_text(fontSize=10, color=GREY, dy=-7)
+        .encode(x="middle:Q", y=alt.value(0), text="phase:O")
+    )
+    return [bands, numbers]

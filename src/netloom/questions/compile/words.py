@@ -1,0 +1,98 @@
+"""A pattern in phases, as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from netloom.questions.shown import (
+    DOUBTFUL,
+    FELL_BEHIND,
+    KEPT_UP,
+    number,
+    pairs,
+    percent,
+    plain_table,
+)
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from netloom.questions.compile.answer import CompiledPhases
+
+STYLES = {"phases": KEPT_UP, "open": DOUBTFUL, "none": DOUBTFUL, "messages": FELL_BEHIND}
+
+MOST_ROWS = 12
+"""Most phases that are shown one by one; of more, the longest."""
+
+
+def lines(result: CompiledPhases) -> list[Any]:
+    """Return what was compiled, its phases, the figures and who wins."""
+    lines: list[Any] = _head(result)
+    if result.plan.num_phases:
+        hidden = result.plan.num_phases - MOST_ROWS
+        more = f"The longest {MOST_ROWS}; {hidden} more. " if hidden > 0 else ""
+        note = f"[dim]{more}In clocks, without the switch before each phase.[/]"
+        lines += [_phases(result), note, _figures(result)]
+    verdict = result.verdict
+    lines.append(Text(verdict.sentence, style=STYLES[verdict.faster]))
+    if result.simulated and result.simulated.note:
+        lines.append(f"• {escape(result.simulated.note)}")
+    return lines
+
+
+def _head(result: CompiledPhases) -> list[str]:
+    plan, asked = result.plan, result.provenance.configuration
+    given, network = plan.connections, plan.topology
+    mapping = asked["mapping"] if isinstance(asked["mapping"], str) else "as given"
+    order = f", {len(given.before)} in order" if len(given.before) else ""
+    return [
+        f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
+        f"{counted(len(given), 'connection')}, {given.words.sum():,} words{order}) on "
+        f"[bold]{escape(network.name)}[/] ({counted(network.num_nodes, 'node')}, "
+        f"{counted(network.num_channels, 'channel')}), mapping {escape(mapping)}",
+        f"[bold]{result.phases_said}[/], of {plan.capacity.virtual_channels} virtual channels a "
+        f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "
+        f"compiled in {result.seconds:.2g} s",
+    ]
+
+
+def _phases(result: CompiledPhases) -> Table:
+    rows = result.phases()
+    if len(rows) > MOST_ROWS:
+        rows = rows.sort("makespan", "phase", descending=[True, False]).head(MOST_ROWS)
+    columns = {
+        "phase": "phase", "connections": "connections", "VCs used": "channels_used",
+        "processor": "processor_clocks", "channel": "channel_clocks", "clocks": "makespan",
+        "at least": "lower_bound", "simulated": "simulated",
+    }  # fmt: skip
+    columns = {name: of for name, of in columns.items() if of in rows.columns}
+    table = plain_table(columns)
+    for row in rows.to_dicts():
+        table.add_row(*(number(row[of]) for of in columns.values()))
+    return table
+
+
+def _figures(result: CompiledPhases) -> Table:
+    predicted, limit, run = result.predicted, result.plan.capacity, result.simulated
+    switches = result.plan.num_phases * result.costs.switch_clocks
+    share = percent(switches / result.clocks if result.clocks else None)
+    rows = {
+        "lower bound": f"{counted(result.bound.phases, 'phase')}: {result.bound.why}",
+        "virtual channels": f"at most {result.max_channels_used} of {limit.virtual_channels} a "
+        f"{limit.per}",
+        result.timetable.kind: f"{result.clocks:,.0f} clocks{result.least_said}; {share} of them "
+        f"switches; {result.lasting_said}",
+        "with routes": result.expected_said,
+        "by formula": f"{predicted['conset']:,.0f} clocks, {predicted['message_passing']:,.0f} by "
+        f"message passing; {result.break_even_said}",
+    }
+    if run and run.execution:
+        by_messages = f", {run.passed.mean_clocks:,.0f} by message passing" if run.passed else ""
+        rows["simulated"] = (
+            f"{run.execution.clocks:,.0f} clocks{by_messages}; the busiest channel works "
+            f"{percent(float(run.execution.channel_load.max(initial=0)))} of its phase"
+        )
+    return pairs(rows)

@@ -1,0 +1,62 @@
+"""What the words of all models have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from netloom.questions.predict.latency.network import AT_THE_KNEE
+from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+ASIDE = ("vc_multiplexing", "worst_path_latency")
+"""Columns that make room for what was simulated."""
+
+
+def curve_table(
+    data: Mapping[str, Any], columns: Mapping[str, str], shares: Mapping[str, str]
+) -> Table:
+    """Return a row a point: the model's figures, and the simulator's where there are any."""
+    simulated = any(point["simulated"] for point in data["points"])
+    columns = {name: of for name, of in columns.items() if of not in ASIDE or not simulated}
+    table = plain_table((*columns, *shares, *(["simulated", "± 95 %", "error"] * simulated), ""))
+    for point in data["points"]:
+        cells = [number(point[name]) for name in columns.values()]
+        cells += [percent(point[name]) for name in shares.values()]
+        measured = point["simulated"]
+        if simulated:
+            cells += _measured(measured)
+        said = ["[red]saturated[/]"] * point["saturated"]
+        said += ["[yellow]knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
+        said += ["[red]falls behind[/]"] * bool(measured and not measured["stable"])
+        table.add_row(*cells, ", ".join(said))
+    return table
+
+
+def _measured(measured: Mapping[str, Any] | None) -> list[str]:
+    if measured is None or not measured["stable"]:
+        return ["", "", ""]
+    half = "-" if measured["ci95"] is None else f"{measured['ci95']:.2g}"
+    error = measured["error"]
+    off = "" if error is None else f"{error:+.1%}".replace("%", " %")
+    return [number(measured["latency"]), half, off]
+
+
+def trust(data: Mapping[str, Any]) -> str:
+    """Return how far a model can be trusted."""
+    return f"How far to trust it: {data['trust']}."
+
+
+def verdict_of(sentence: str, data: Mapping[str, Any]) -> Text:
+    """Return what a model says of its one point, in the colour of that."""
+    return Text(f"At {sentence}.", style=FELL_BEHIND if data["saturated"] else KEPT_UP)
+
+
+def of_unit(value: float | None, unit: str) -> str:
+    """Return a latency with its unit."""
+    return "none: it is saturated" if value is None else f"{number(value)} {unit}"

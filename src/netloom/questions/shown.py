@@ -1,0 +1,112 @@
+"""How answers are shown to people where their question says nothing of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rich.console import Console
+
+    from netloom.questions.answers import Columns
+    from netloom.questions.recorded import Recorded
+
+
+KEPT_UP, DOUBTFUL, FELL_BEHIND = "bold green", "bold yellow", "bold red"
+"""Styles of verdicts."""
+
+
+def lines(answer: Any) -> list[Any]:
+    """Return the main figures of an answer, and what it comes to."""
+    table = table_of(answer.columns.key, answer.table().iter_rows(named=True))
+    return [table, *map(escape, _said(answer.to_dict()))]
+
+
+def show(lines: Iterable[Any], screen: Console) -> None:
+    """Print lines and tables."""
+    for line in lines:
+        screen.print(line, soft_wrap=not isinstance(line, Table))
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return the verdict of a recorded answer as sentences; none where it has no verdict."""
+    return [ended(each) for each in _said(record.figures)]
+
+
+def _said(figures: Mapping[str, Any]) -> list[str]:
+    verdict = figures.get("verdict")
+    said = verdict.get("sentence") if isinstance(verdict, dict) else verdict
+    return [str(each) for each in (said, figures.get("note")) if each]
+
+
+def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
+    """Return rows as a table with the heads of these columns."""
+    table = plain_table()
+    for each in columns:
+        table.add_column(escape(each.head), justify="left" if each.kind is str else "right")
+    for row in rows:
+        table.add_row(*(escape(cell(row.get(each.name))) for each in columns))
+    return table
+
+
+def plain_table(heads: Iterable[str] = (), words: Iterable[str] = ("",)) -> Table:
+    """Return a table without lines; numbers are right of their column, words left.
+
+    ``words`` are the heads of columns of words.
+    """
+    left = tuple(words)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head in heads:
+        table.add_column(head, justify="left" if head in left else "right", no_wrap=head in left)
+    return table
+
+
+def pairs(rows: Mapping[str, str]) -> Table:
+    """Return names and what is said of them, a row each."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in rows.items():
+        table.add_row(escape(name), escape(value))
+    return table
+
+
+def cell(value: Any) -> str:
+    """Return a value as a table shows it.
+
+    Examples
+    --------
+    >>> cell(None), cell(True), cell(0.123456), cell(12), cell("mesh:4x4")
+    ('-', 'yes', '0.1235', '12', 'mesh:4x4')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    return number(value)
+
+
+def number(value: float | None) -> str:
+    """Return four digits of a number, all of a whole one; ``-`` where there is none, or NaN."""
+    if value is None or value != value:
+        return "-"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.4g}"
+
+
+def percent(value: float | None) -> str:
+    """Return a fraction as a percentage; ``-`` where there is none."""
+    return "-" if value is None or value - value != 0 else f"{100 * value + 0.0:.3g} %"
+
+
+def interval(mean: float | None, half: float | None) -> str:
+    """Return a mean with the half-width of its interval; ``-`` where there is none."""
+    return "-" if mean is None else f"{number(mean)} ± {'?' if half is None else f'{half:.2g}'}"
+
+
+def ended(words: str) -> str:
+    """Return words with a full stop, if they have no end."""
+    return words if words.endswith((".", "!", "?")) else f"{words}."

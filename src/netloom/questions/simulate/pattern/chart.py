@@ -1,0 +1,57 @@
+"""The picture of a pattern of messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import framed
+from netloom.questions.simulate.drawn import (
+    actual_by_applied,
+    x_axis,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from netloom.drawing.frame import Part
+    from netloom.questions.recorded import Recorded
+
+
+def chart(record: Recorded) -> alt.HConcatChart:
+    """Return actual by applied traffic, and what contention adds to a message."""
+    found = record.figures
+    return framed(
+        list(parts(record).values()),
+        f"{found['pattern']} on {found['topology']}",
+        [f"nodes that take part: {found['active_nodes']}; {found['router']['name']}"],
+    )
+
+
+def parts(record: Recorded) -> dict[str, Part]:
+    """Return the parts of the picture of a pattern of messages, by name."""
+    table = record.tables["table"]
+    actual = actual_by_applied(table, float(table["applied"].max()))  # type: ignore[arg-type]
+    actual = actual.properties(width=430, height=320, title="Actual traffic by applied")
+    return {"traffic": actual, "slowdown": pattern_slowdown(record)}
+
+
+def pattern_slowdown(record: Recorded) -> alt.Chart:
+    """Return what contention adds to a message of a pattern, by applied traffic."""
+    import altair as alt
+
+    slowdown: alt.Chart = (
+        alt.Chart(record.tables["table"])
+        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
+        .encode(
+            x=x_axis("applied", "applied traffic, share of a channel"),
+            y=alt.Y(
+                "slowdown_max:Q",
+                title="worst node: message without start-up, times βL",
+                scale=alt.Scale(zero=False),
+            ),
+            color=alt.Color("message_bytes:N", title="bytes", scale=alt.Scale(range=COLOURS)),
+        )
+        .properties(width=430, height=320, title="What contention adds")
+    )
+    return slowdown

@@ -1,0 +1,71 @@
+"""A replayed trace in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.text import Text
+
+from netloom.questions.shown import (
+    DOUBTFUL,
+    FELL_BEHIND,
+    KEPT_UP,
+    number,
+    pairs,
+    percent,
+)
+from netloom.questions.simulate.heads import head_of
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from netloom.questions.simulate.trace.answer import TraceReplay
+
+
+CRITICAL_PARTS = (
+    "compute", "processor_wait", "source_wait", "message", "contention", "receive",
+)  # fmt: skip
+"""What a critical path is made of; see ``simulation.critical_path.Parts``."""
+
+
+def lines(result: TraceReplay) -> list[Any]:
+    """Return when the program finishes, what that is made of, and what contention costs."""
+    data = result.to_dict()
+    rows = {
+        "finish": _finish(data, "finish"),
+        "without contention": _finish(data, "ideal_finish"),
+        "messages": f"{data['messages']:,}, {counted(data['flits'], 'flit', ',')}, "
+        f"{data['flit_hops']:,} flit-hops",
+    }
+    latency, alone = data["message_latency"], data["unhindered_latency"]
+    if latency["mean"] is not None:
+        rows["message latency"] = (
+            f"{number(latency['mean'])} cycles on average, 99 % up to {number(latency['p99'])}; "
+            f"{number(alone['mean'])} where nothing is in the way"
+        )
+    used = data["utilisation"]
+    rows["channels busy"] = f"{percent(used['mean'])} on average, {percent(used['max'])} at most"
+    lines = [*head_of(result.network, data["trace"], f"mapping {data['mapping']}"), pairs(rows)]
+    path = data["critical_path"]
+    if path:
+        parts = ", ".join(
+            f"{part.replace('_', ' ')} {number(path[f'{part}_cycles'])}"
+            for part in CRITICAL_PARTS
+            if path[f"{part}_cycles"]
+        )
+        lines.append(f"Critical path, {counted(path['length'], 'entry')}: {parts} cycles.")
+    share = result.contention_share
+    if share is not None:
+        style = KEPT_UP if share < 0.05 else DOUBTFUL if share < 0.2 else FELL_BEHIND
+        said = f"Contention for channels is {percent(share)} of the finish time."
+        lines.append(Text(said, style=style))
+    if result.note:
+        lines.append(escape(f"• {result.note}"))
+    return lines
+
+
+def _finish(data: dict[str, Any], name: str) -> str:
+    cycles, us = data[f"{name}_cycles"], data[f"{name}_us"]
+    if cycles is None:
+        return "not reached"
+    return f"{cycles:,} cycles" + (f", {number(us)} µs" if us is not None else "")
