@@ -10,7 +10,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.mapping.joint_routes import joint_routes
-from netloom.mapping.joint_routes_kernel import forced
+from netloom.mapping.kernels.joint_routes import forced
 from netloom.routing import (
     UpDown,
     dependency_cycle,

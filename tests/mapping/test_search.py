@@ -11,18 +11,10 @@ from hypothesis import strategies as st
 from netloom.contention import measure
 from netloom.errors import InputError
 from netloom.mapping import search_arrays as search_arrays_module
+from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
 from netloom.mapping.objectives import OBJECTIVES, measure_by, objective_of
 from netloom.mapping.search import find_mapping
 from netloom.mapping.search_arrays import SearchArrays, search_arrays
-from netloom.mapping.search_kernel import (
-    anneal,
-    busy_items,
-    cost,
-    fill,
-    gather,
-    relieve,
-    shorten,
-)
 from netloom.mapping.search_rounds import Held, places_of, room
 from netloom.mapping.symmetries import images
 from netloom.routing import parse_routing

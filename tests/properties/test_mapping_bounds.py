@@ -11,7 +11,7 @@ from netloom.errors import InputError
 from netloom.mapping import check_mapping
 from netloom.mapping.bounds import least
 from netloom.mapping.embedding import embed
-from netloom.mapping.embedding_kernel import place_order
+from netloom.mapping.kernels.embedding import place_order
 from netloom.mapping.objectives import OBJECTIVES, Measure, objective_of
 from netloom.mapping.pairs import hops, joint_weights
 from netloom.mapping.partition_start import partitioned

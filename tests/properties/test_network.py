@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from netloom.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
+from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.ports import ports
 from netloom.routing.source_routes import source_routes
 from netloom.routing.virtual_channel_tables import PATHS, RULES, datelines, empty_tables
@@ -20,7 +21,6 @@ from netloom.routing.virtual_channels import (
     draw_aux,
     virtual_channel_routing,
 )
-from netloom.routing.virtual_channels_kernel import allowed, arrived
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.router import Router
 from netloom.topology import Topology, cube, graph_topology

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from netloom.models import ConSetCosts
 from netloom.phases import Capacity, Plan
-from netloom.phases.colouring_kernel import edge_colouring
 from netloom.phases.connections import Connections, ranks
+from netloom.phases.kernels.colouring import edge_colouring
+from netloom.phases.kernels.sharing import fair_rates
 from netloom.phases.sharing import flow_times, places_of
-from netloom.phases.sharing_kernel import fair_rates
 from netloom.phases.timetable import schedule
 from netloom.phases.timetable_phase import each_phase
 from netloom.routing import DimensionOrder, paths

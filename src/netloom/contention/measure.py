@@ -126,7 +126,7 @@ def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = 
     >>> measure_paths(both, num_channels=3).channel_load
     array([1, 2, 0], dtype=int32)
     """
-    from netloom.contention.stamped_kernel import count_loads, stamp_paths
+    from netloom.contention.kernels.stamped import count_loads, stamp_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
     load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
@@ -157,8 +157,8 @@ def _measure_cube(
     targets: NDArray[np.int32],
     weights: NDArray[np.float64],
 ) -> Contention:
-    """Count line by line, one dimension after the other (see ``cube_kernel``)."""
-    from netloom.contention.cube_kernel import ask_dimension, count_dimension, spans
+    """Count line by line, one dimension after the other (see ``kernels.cube``)."""
+    from netloom.contention.kernels.cube import ask_dimension, count_dimension, spans
 
     tables = cube_tables(topology, routing)
     num_paths = len(sources)

@@ -150,7 +150,7 @@ def _search(
     guest: Neighbours, host: Neighbours, rng: np.random.Generator
 ) -> NDArray[np.int64] | None:
     """Return the node of each task of the guest, such that neighbours stay neighbours."""
-    from netloom.mapping.embedding_kernel import place_order, search
+    from netloom.mapping.kernels.embedding import place_order, search
 
     degree, free_near = np.diff(guest[0]), np.diff(host[0])
     tasks, number, most = len(degree), len(free_near), int(degree.max())

@@ -94,7 +94,7 @@ class JointRoutes:
 
 
 class _State(NamedTuple):
-    """All paths; see ``joint_routes_kernel``."""
+    """All paths; see ``kernels.joint_routes``."""
 
     load: NDArray[np.float64]
     routes: NDArray[np.int32]
@@ -415,7 +415,7 @@ def _reroute(
     task: _Task, state: _State, turn: NDArray[np.int64], unit: float, *, together: bool
 ) -> bool:
     """Reroute paths in turn; return whether all have found a place."""
-    from netloom.mapping.joint_routes_kernel import reroute
+    from netloom.mapping.kernels.joint_routes import reroute
 
     nodes, num_channels = task.topology.num_nodes, task.topology.num_channels
     heap = num_channels + nodes + 1

@@ -36,11 +36,11 @@ def least_load(
     Parameters
     ----------
     topology, net
-        The network, and what ``joint_routes_kernel`` knows of it.
+        The network, and what ``kernels.joint_routes`` knows of it.
     source, target, weight
         Different nodes, and the weight above 0 that each sends to the other.
     """
-    from netloom.mapping.joint_routes_kernel import forced
+    from netloom.mapping.kernels.joint_routes import forced
 
     load, used, first, last = forced(net, source, target, weight)
     hops = net[6][target, source]

@@ -72,7 +72,7 @@ def drawn_partners(graph: Graph) -> NDArray[np.int64]:
 
 
 class Net(NamedTuple):
-    """A network's tables; see ``search_kernel``."""
+    """A network's tables; see ``kernels.search``."""
 
     cube: CubeTables
     offsets: NDArray[np.int64]

@@ -202,7 +202,7 @@ class Stage(NamedTuple):
     moves
         How many.
     aside
-        As ``search_kernel.anneal`` has it.
+        As ``kernels.search.anneal`` has it.
     light
         Whether what matters little is left out; see ``search_arrays.light_graph``.
     """
@@ -237,7 +237,7 @@ def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> It
 
 
 class Held(NamedTuple):
-    """A mapping while it is annealed; see ``search_kernel``."""
+    """A mapping while it is annealed; see ``kernels.search``."""
 
     node_of: NDArray[np.int64]
     place_of: NDArray[np.int64]
@@ -257,7 +257,7 @@ def _held(
 
 
 def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
-    """Return the working space of a thread's kernels; see ``search_kernel``."""
+    """Return the working space of a thread's kernels; see ``kernels.search``."""
     channels = arrays.num_channels
     return (
         np.zeros(channels, np.int64), np.zeros(channels), np.zeros(channels, np.int8),
@@ -285,7 +285,7 @@ def _annealed(
     rng: np.random.Generator,
 ) -> Iterator[None]:
     """Anneal a mapping part by part, from the first temperature to the last."""
-    from netloom.mapping.search_kernel import anneal, cost, fill, gather
+    from netloom.mapping.kernels.search import anneal, cost, fill, gather
 
     net, work, tasks = tuple(arrays.net), room(arrays), arrays.num_tasks
     graph = tuple(arrays.light if stage.light else arrays.graph)
@@ -312,7 +312,7 @@ def _annealed(
 
 def _polish(arrays: SearchArrays, held: Held, tries: int, *, aimed: bool) -> None:
     """Try swaps in order: for the busiest channels, and then for hops if these do not suffer."""
-    from netloom.mapping.search_kernel import fill, relieve, shorten
+    from netloom.mapping.kernels.search import fill, relieve, shorten
 
     net, graph, work = tuple(arrays.net), tuple(arrays.graph), room(arrays)
     state = tuple(held)

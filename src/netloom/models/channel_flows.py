@@ -131,7 +131,7 @@ def follow_flows(
     (array([0.5, 0.5, 1. ]), array([[0.5 , 0.5 ],
            [0.25, 0.75]]))
     """
-    from netloom.models.channel_flows_kernel import follow_all
+    from netloom.models.kernels.channel_flows import follow_all
 
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)

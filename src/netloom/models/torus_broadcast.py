@@ -44,7 +44,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.adaptive_torus import prepare, solved, tree_loads
-from netloom.models.adaptive_torus_kernel import (
+from netloom.models.kernels.adaptive_torus import (
     BLOCKED,
     CHANNEL_WAIT,
     HELD_FROM,

@@ -54,7 +54,7 @@ def balanced(
     most_moves
         Most moves that are tried.
     """
-    from netloom.phases.balance_kernel import balance
+    from netloom.phases.kernels.balance import balance
 
     given, topology = plan.connections, plan.topology
     busy, receivers = _busy(plan, costs)

@@ -19,7 +19,7 @@ def even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None:
     (König's theorem). Phases of whole colours waste no processor's time where connections are
     equally long; None is returned where they are not, or come in an order.
     """
-    from netloom.phases.colouring_kernel import edge_colouring
+    from netloom.phases.kernels.colouring import edge_colouring
 
     if len(given.before) or len(np.unique(given.words)) > 1:
         return None

@@ -20,7 +20,7 @@ from netloom.phases.execution_rows import phase_rows
 from netloom.progress import counting
 from netloom.routing import Paths, ports
 from netloom.routing.virtual_channels import MOST_SLOTS
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.reserve import reserve_paths
 from netloom.simulation.network.router import Router, router

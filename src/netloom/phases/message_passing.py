@@ -13,7 +13,7 @@ from netloom.phases.connections import ranks
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import router
 from netloom.simulation.replay import HEARING_CYCLES

@@ -63,7 +63,7 @@ class Task:
     Attributes
     ----------
     net
-        Ends and outgoing channels, places, and distances; see ``priced_paths_kernel``.
+        Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
     ends
         Sources and targets.
     before, after
@@ -177,7 +177,7 @@ def sequential(
     seed
         Of the order in which connections of one length are routed.
     """
-    from netloom.phases.route_kernel import rip_up
+    from netloom.phases.kernels.route import rip_up
 
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
@@ -232,7 +232,7 @@ def _route(
     first_fit: bool,
 ) -> int:
     """Route what has no route or a crowded one; return how many find none."""
-    from netloom.phases.route_kernel import route
+    from netloom.phases.kernels.route import route
 
     free = np.zeros(len(task.net[0]))
     lost: int = route(

@@ -122,7 +122,7 @@ def flow_times(
     in_turn: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return when connections start and end; see ``flow`` and ``admit`` of the kernel."""
-    from netloom.phases.sharing_kernel import flow
+    from netloom.phases.kernels.sharing import flow
 
     start, end = np.empty(len(sequence)), np.empty(len(sequence))
     complete = flow(

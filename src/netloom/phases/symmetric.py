@@ -110,7 +110,7 @@ def pack_permutations(
 
     Sets of connections are packed into phases by simulated annealing.
     """
-    from netloom.phases.packing_kernel import pack
+    from netloom.phases.kernels.packing import pack
 
     if num_phases > len(sets.members) or sets.sizes.max() > capacity.virtual_channels:
         return None

@@ -36,7 +36,7 @@ class Filled(NamedTuple):
 
 def longest(phase: Phase) -> int:
     """Return the most words of connections that wait for one another."""
-    from netloom.phases.timetable_kernel import longest_chain
+    from netloom.phases.kernels.timetable import longest_chain
 
     return int(longest_chain(phase.words, phase.first, phase.later, phase.waits))
 
@@ -59,7 +59,7 @@ def scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]
     apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times; by
     default as often as takes a second or two in all, and always as often for the same phases.
     """
-    from netloom.phases.timetable_kernel import greedy_sequence
+    from netloom.phases.kernels.timetable import greedy_sequence
 
     begun, left = [], []
     for number, phase in enumerate(phases):
@@ -86,7 +86,7 @@ def scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]
 
 
 def _start(phase: Phase, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
-    from netloom.phases.timetable_kernel import filled
+    from netloom.phases.kernels.timetable import filled
 
     start: NDArray[np.int64] = filled(
         sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
@@ -109,7 +109,7 @@ def _most_connections(phase: Phase) -> int:
 
 
 def _coloured(phase: Phase) -> NDArray[np.int64]:
-    from netloom.phases.colouring_kernel import edge_colouring
+    from netloom.phases.kernels.colouring import edge_colouring
 
     colours = _most_connections(phase)
     start: NDArray[np.int64] = phase.words[0] * edge_colouring(
@@ -126,7 +126,7 @@ def _improve(
     rng: np.random.Generator,
 ) -> None:
     """Anneal a sequence; ``start`` then holds the best timetable found."""
-    from netloom.phases.timetable_kernel import improve
+    from netloom.phases.kernels.timetable import improve
 
     improve(
         sequence, phase.one, phase.other, phase.words, phase.first, phase.later,

@@ -61,7 +61,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if topology.num_nodes * topology.num_channels > MOST_STEPS:
         found = f"{topology.num_nodes} nodes times {topology.num_channels} channels"
         raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-    from netloom.routing.shortest_path_kernel import table_waits
+    from netloom.routing.kernels.shortest_path import table_waits
 
     outgoing = topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)

@@ -78,7 +78,7 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     >>> one_way.next_ports.tolist()[0]
     [0, 1, 1, 1]
     """
-    from netloom.routing.table_kernel import stranded
+    from netloom.routing.kernels.table import stranded
 
     _check_nodes(topology, name)
     found = np.zeros((topology.num_nodes, topology.num_nodes), np.int64)
@@ -111,7 +111,7 @@ def shortest_path_table(topology: Topology) -> RouteTable:
     InputError
         If there are too many nodes.
     """
-    from netloom.routing.table_kernel import shortest_table
+    from netloom.routing.kernels.table import shortest_table
 
     _check_nodes(topology, "shortest-path")
     ends = (topology.channel_source, topology.channel_target)
@@ -126,7 +126,7 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
     As ``find_deadlock``: exact where a channel's virtual channels are all alike and the routing
     leaves no choice. Where it does, a cycle is a danger, not yet a proof of one (Duato 1993).
     """
-    from netloom.routing.table_kernel import table_waits
+    from netloom.routing.kernels.table import table_waits
 
     channel_at = channels_by_port(topology)
     waits = table_waits(routing.next_ports, channel_at, topology.channel_target)

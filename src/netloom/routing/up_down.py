@@ -51,7 +51,7 @@ def up_down_paths(
     NoRouteError
         If a pair has a node without channels.
     """
-    from netloom.routing.up_down_kernel import fill_legal, legal_lengths
+    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
 
     links = two_way(topology)
     net = Topology(
@@ -97,7 +97,7 @@ def ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
     InputError
         Naming a node that is not joined to the root by two-way links.
     """
-    from netloom.routing.up_down_kernel import distance_sums
+    from netloom.routing.kernels.up_down import distance_sums
 
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node

@@ -79,7 +79,7 @@ def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
     Numbered ``channel * num_vcs + vc``, [held, asked]; where there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
-    from netloom.routing.virtual_channel_deadlock_kernel import fill_waits
+    from netloom.routing.kernels.virtual_channel_deadlock import fill_waits
 
     topology, tables = routing.topology, routing.tables
     assert tables.kind not in (TABLE, PATHS)

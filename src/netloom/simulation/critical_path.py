@@ -115,7 +115,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     >>> path  # of row 1, 2 cycles were not its computation's
     <27 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
-    from netloom.simulation.critical_path_kernel import earliest_ends
+    from netloom.simulation.kernels.critical_path import earliest_ends
 
     assert table.first == 0
     assert len(table) == len(rows) > 0

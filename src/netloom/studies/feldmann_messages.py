@@ -27,7 +27,7 @@ import numpy as np
 from netloom.progress import counting
 from netloom.routing import DimensionOrder, all_routes
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import router
 from netloom.simulation.replay import HEARING_CYCLES

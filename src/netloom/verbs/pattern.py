@@ -15,7 +15,7 @@ from pydantic import Field
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology

@@ -14,8 +14,8 @@ from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import patience
 from netloom.routing import ShortestPath, paths
-from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.intervals import batch_interval
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import Ending, run_program
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.workload.kernels.rounds import find_gates, find_open, least_times, number_waits, spread
 from netloom.workload.messages import COLUMNS, Messages, checked
-from netloom.workload.rounds_kernel import find_gates, find_open, least_times, number_waits, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

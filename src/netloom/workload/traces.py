@@ -343,7 +343,7 @@ def _turn(
     """
     import polars as pl
 
-    from netloom.workload.traces_kernel import remaining_chains
+    from netloom.workload.kernels.traces import remaining_chains
 
     transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
     cycles = columns["run"].astype(np.int64) + transit + columns["receive"]

@@ -100,7 +100,7 @@ class Engine:
         DeadlockError
             If packets block each other for good; names the channels.
         """
-        from netloom.simulation.network.network_kernel import run, run_plain
+        from netloom.simulation.network.kernels.network import run, run_plain
 
         kernel, given = (run_plain, self.plain) if self.plain else (run, tuple(self.setup))
         clock = self.state.clock

@@ -9,7 +9,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.agenda import Program
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
 from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.engine import Engine
@@ -173,7 +173,7 @@ class NetworkProgram(ProgramEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
-        from netloom.simulation.network.program_kernel import run, run_plain
+        from netloom.simulation.network.kernels.program import run, run_plain
 
         assert until <= LAST_CYCLE, "a run is too long"
         network, agenda = self.network, self.program.agenda

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import paths
 from netloom.simulation.agenda import Program
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.blocked import deadlock, on_their_way
@@ -161,7 +161,7 @@ class WormEngine(ProgramEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
-        from netloom.simulation.worm.worm_kernel import run
+        from netloom.simulation.worm.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
         came_back = None

@@ -1,7 +1,7 @@
 """Which of several heads that ask for a channel gets it."""
 
 from netloom.compilation import inlined
-from netloom.simulation.records_kernel import record, unsigned
+from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.worm.layout import (
     BIASED,
     FIFO_LRU,

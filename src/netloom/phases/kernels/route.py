@@ -1,12 +1,12 @@
 """Routes of connections through copies of a network, one copy a phase.
 
-Places, prices and surcharges are those of ``priced_paths_kernel``.
+Places, prices and surcharges are those of ``kernels.priced_paths``.
 """
 
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.routing.priced_paths_kernel import find
+from netloom.routing.kernels.priced_paths import find
 
 LOYALTY = 20.0
 """What a connection would rather pay than leave the phase that it is best in for other reasons."""

@@ -8,8 +8,8 @@ leave each node, and the place of each channel among those. A layer's dependency
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.dimension_order_kernel import step
-from netloom.routing.shortest_path_kernel import distances_to
+from netloom.routing.kernels.dimension_order import step
+from netloom.routing.kernels.shortest_path import distances_to
 
 ONE = np.int64(1)
 

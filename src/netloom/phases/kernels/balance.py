@@ -9,8 +9,8 @@ bool[phases], whether something as busy as the height has become less so.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.phases.route_kernel import shift, window
-from netloom.routing.priced_paths_kernel import find
+from netloom.phases.kernels.route import shift, window
+from netloom.routing.kernels.priced_paths import find
 
 EVENNESS = 0.02
 """Worth of even loads next to the height of a phase, so that moves below it count too."""

@@ -8,9 +8,9 @@ later: so routers may be taken in any order.
 import numpy as np
 
 from netloom.compilation import inlined
-from netloom.routing.virtual_channels_kernel import allowed, arrived
-from netloom.simulation.bits_kernel import lowest, mixed, next_from, post, single
-from netloom.simulation.records_kernel import record, unsigned
+from netloom.routing.kernels.virtual_channels import allowed, arrived
+from netloom.simulation.kernels.bits import lowest, mixed, next_from, post, single
+from netloom.simulation.kernels.records import record, unsigned
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)

@@ -4,7 +4,7 @@ import numpy as np
 from numba.cpython.unsafe.numbers import trailing_zeros
 
 from netloom.compilation import inlined
-from netloom.simulation.records_kernel import unsigned
+from netloom.simulation.kernels.records import unsigned
 
 
 @inlined

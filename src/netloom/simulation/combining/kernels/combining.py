@@ -3,7 +3,8 @@
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.bits_kernel import lowest
+from netloom.simulation.combining.kernels.queue import append, composed, take
+from netloom.simulation.combining.kernels.switch import pass_replies, pass_requests
 from netloom.simulation.combining.layout import (
     CHOICES,
     DONE,
@@ -17,10 +18,9 @@ from netloom.simulation.combining.layout import (
     REQUEST_ORDER,
     STUCK,
 )
-from netloom.simulation.combining.queue_kernel import append, composed, take
-from netloom.simulation.combining.switch_kernel import pass_replies, pass_requests
-from netloom.simulation.records_kernel import record, unsigned
-from netloom.workload.counter_random_kernel import bits_at, chain_key, uniform_at
+from netloom.simulation.kernels.bits import lowest
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.workload.kernels.counter_random import bits_at, chain_key, uniform_at
 
 NEVER = 2**62
 

@@ -7,7 +7,7 @@ channel that leaves a node by a port.
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.shortest_path_kernel import distances_to
+from netloom.routing.kernels.shortest_path import distances_to
 
 ONE = np.int64(1)
 

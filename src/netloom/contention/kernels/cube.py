@@ -23,7 +23,7 @@ largest load of every 2**j channels of a line, and two overlapping spans cover a
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.dimension_order_kernel import step
+from netloom.routing.kernels.dimension_order import step
 
 COUNT, WEIGHT, JOINED = 0, 1, 2
 """Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from netloom.compilation import inlined
 from netloom.simulation.combining.layout import ADD, AND, LOAD, MAX, MIN, OR, SWAP, XOR
-from netloom.simulation.records_kernel import record, unsigned
+from netloom.simulation.kernels.records import record, unsigned
 
 
 @inlined

@@ -9,7 +9,7 @@ node and input slot that its head is at, and its ``aux``.
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.virtual_channels_kernel import allowed, arrived, heading
+from netloom.routing.kernels.virtual_channels import allowed, arrived, heading
 
 SLOTS = 64  # input slots of a node, and some
 

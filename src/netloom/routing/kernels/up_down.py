@@ -7,7 +7,7 @@
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.shortest_path_kernel import distances_to
+from netloom.routing.kernels.shortest_path import distances_to
 
 
 @njit(nogil=True)

@@ -9,9 +9,9 @@ asked for are skipped.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.agenda_kernel import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
-from netloom.simulation.records_kernel import record, unsigned
-from netloom.simulation.worm.arbitration_kernel import ask, wait, winner
+from netloom.simulation.kernels.agenda import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.worm.kernels.arbitration import ask, wait, winner
 from netloom.simulation.worm.layout import DONE, FULL, NEVER, STUCK
 
 

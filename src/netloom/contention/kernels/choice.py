@@ -8,8 +8,8 @@ numbered so that all ways lead to lower numbers; a place without ways is a targe
 import numpy as np
 
 from netloom.compilation import njit
+from netloom.routing.kernels.virtual_channels import allowed
 from netloom.routing.virtual_channel_tables import O1TURN
-from netloom.routing.virtual_channels_kernel import allowed
 
 UNSEEN, BEGUN = -1, -2
 

@@ -3,7 +3,7 @@
 Items are the tasks, and as many more without edges as there are places left; a place is a node, or
 one of several of a node. The cost of a mapping is a sum over channels of f(load), so that a swap
 costs the paths of two items, not an analysis. ``net`` holds the tables of a k-ary n-cube (see
-``dimension_order_kernel``) and, for other networks and routings, the paths of all pairs of nodes.
+``kernels.dimension_order``) and, for other networks and routings, the paths of all pairs of nodes.
 
 ``held`` is a mapping: the node and the place of each item, the item at each place, and the loads of
 all channels. ``work`` is room to work in: the channels that a swap touches, what they carried
@@ -13,7 +13,7 @@ before, a mark on each, their number, a list of items, and f of each channel.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.routing.dimension_order_kernel import step
+from netloom.routing.kernels.dimension_order import step
 
 SAME = 1e-9
 """Relative difference of loads that is none."""

@@ -7,7 +7,7 @@ output port [node, port], the target and the input port of each channel.
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.virtual_channels_kernel import allowed, heading
+from netloom.routing.kernels.virtual_channels import allowed, heading
 
 
 @njit(nogil=True)

@@ -1,7 +1,7 @@
 """Paths moved one after the other off busy channels, none waiting in a circle, over flat arrays.
 
-``net`` and ``room`` are as in ``priced_paths_kernel``, each channel a place, ``room`` with one
-array more, for a route; ``wiring`` as in ``layered_kernel``. ``state`` is what all paths are:
+``net`` and ``room`` are as in ``kernels.priced_paths``, each channel a place, ``room`` with one
+array more, for a route; ``wiring`` as in ``kernels.layered``. ``state`` is what all paths are:
 
 - ``load[channel]``: the weight on it;
 - ``routes[path, hop]``, ``lengths[path]``, ``layer[path, hop]``: channels, and layers of VCs;
@@ -17,8 +17,8 @@ rest of the way, a queue, and whether it is in there; room for a route, and for 
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.layered_kernel import leads_to
-from netloom.routing.priced_paths_kernel import find
+from netloom.routing.kernels.layered import leads_to
+from netloom.routing.kernels.priced_paths import find
 
 ONE = np.int64(1)
 

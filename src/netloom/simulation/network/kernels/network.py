@@ -7,10 +7,10 @@ are due, and only routers and sources that may have something to do are visited.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.bits_kernel import lowest, next_from, post
+from netloom.simulation.kernels.bits import lowest, next_from, post
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.network.kernels.router import allocate_switch, allocate_vcs, begin, move
 from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, Setup
-from netloom.simulation.network.router_kernel import allocate_switch, allocate_vcs, begin, move
-from netloom.simulation.records_kernel import record, unsigned
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)

@@ -1,10 +1,10 @@
 """The network, driven by a program: its messages enter as they are sent, and what waits goes on."""
 
 from netloom.compilation import inlined, kernel
-from netloom.simulation.agenda_kernel import ARRIVED, due, next_cycle, note
+from netloom.simulation.kernels.agenda import ARRIVED, due, next_cycle, note
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.network.kernels.network import deliver, go_on, queue_packet
 from netloom.simulation.network.layout import DONE, PACKETS_FULL, PLAIN, STUCK, Setup
-from netloom.simulation.network.network_kernel import deliver, go_on, queue_packet
-from netloom.simulation.records_kernel import record, unsigned
 
 
 @inlined
@@ -62,7 +62,7 @@ def skip(setup, state, agenda, until):
 
 
 def compiled(plain):
-    """Return the kernel that runs a network with a program; see ``network_kernel.compiled``.
+    """Return the kernel that runs a network with a program; see ``kernels.network.compiled``.
 
     ``run(given, tables, state, agenda, packet_flits, num_rows, until)`` ends early once all rows
     are complete.

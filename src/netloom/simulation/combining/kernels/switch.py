@@ -3,11 +3,11 @@
 import numpy as np
 
 from netloom.compilation import inlined
-from netloom.simulation.bits_kernel import lowest
+from netloom.simulation.combining.kernels.queue import append, composed, line_at, shuffle, take
 from netloom.simulation.combining.layout import ENTERING, NONE, SLOT
-from netloom.simulation.combining.queue_kernel import append, composed, line_at, shuffle, take
-from netloom.simulation.records_kernel import record, unsigned
-from netloom.workload.counter_random_kernel import bits_at
+from netloom.simulation.kernels.bits import lowest
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.workload.kernels.counter_random import bits_at
 
 
 @inlined

@@ -3,7 +3,7 @@
 A place is a channel, or the network access of a processor. ``uses``: int64[…], the places of
 connection c are at ``first_use[c]`` to ``first_use[c + 1]``; ``users``: the connections of place p
 at ``first_user[p]`` to ``first_user[p + 1]``. ``capacity``: float64[places], words per clock.
-``one``, ``other``, ``words``, ``first``, ``later``, ``waits``: see ``timetable_kernel``.
+``one``, ``other``, ``words``, ``first``, ``later``, ``waits``: see ``kernels.timetable``.
 """
 
 import numpy as np
