@@ -25,7 +25,7 @@ from netloom.simulation.network import router
 from netloom.simulation.network.program import NetworkProgram
 from netloom.topology import graph_topology, hypercube, mesh, to_networkx, torus, without
 from netloom.workload import process_graph
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 
 
 def sending(source, target, weights=None, nodes=None):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from netloom.verbs import replay
 from netloom.workload.kernels.traces import remaining_chains
-from netloom.workload.trace_files import read_trace
+from netloom.workload.programs.trace_files import read_trace
 
 NODES = 6
 NETWORKS = [

@@ -10,7 +10,7 @@ from netloom.simulation.kernels import agenda as agenda_kernel
 from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import mesh
-from netloom.workload.messages import Given, messages
+from netloom.workload.programs.messages import Given, messages
 
 
 class Parts:

@@ -9,8 +9,8 @@ from netloom.topology import cube, mesh, torus, without
 from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.broadcast_load import broadcast_load, unicast_load
 from netloom.workload import parse_traffic
+from netloom.workload.programs.trees import Orientation, branches, row_first
 from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom.workload.trees import Orientation, branches, row_first
 
 ENDS = {"injection_channels": 0, "ejection_channels": 0}
 SINGLE = {"router": "single-cycle"} | ENDS

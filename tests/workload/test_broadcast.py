@@ -8,14 +8,21 @@ from netloom.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream
-from netloom.workload.broadcast import (
+from netloom.workload.programs.broadcast import (
     BroadcastTraffic,
     direction_flits,
     latencies,
     target_latencies,
 )
+from netloom.workload.programs.trees import (
+    Orientation,
+    balanced,
+    branches,
+    multicast,
+    row_first,
+    tree,
+)
 from netloom.workload.traffic import pairs, uniform
-from netloom.workload.trees import Orientation, balanced, branches, multicast, row_first, tree
 from tests.reference.tables import concatenated
 
 NOBODY = np.empty(0, np.int64)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.workload import generators
+from netloom.workload.graphs import generators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ from netloom.simulation.network.reserve import reserve_paths
 from netloom.simulation.network.router import Router, router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

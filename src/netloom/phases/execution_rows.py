@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.messages import COLUMNS, Messages, checked
+from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,8 +18,8 @@ from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.lengths import LONGEST
-from netloom.workload.messages import Messages, messages
+from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.messages import COLUMNS
+from netloom.workload.programs.messages import COLUMNS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
     Records: TypeAlias = NDArray[Any]
 

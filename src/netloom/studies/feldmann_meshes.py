@@ -1,7 +1,8 @@
 """Feldmann et al. 1993, Tables 4 and 6: finite elements, on meshes of about the paper's sizes.
 
 The paper's meshes are not known. gmsh generated these and METIS partitioned them
-(``netloom.workload.finite_elements``); parts, words and neighbours are kept in the data folder.
+(``netloom.workload.meshes.finite_elements``); parts, words and neighbours are kept in the data
+folder.
 """
 
 from __future__ import annotations

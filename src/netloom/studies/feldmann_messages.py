@@ -32,8 +32,8 @@ from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.router import router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.lengths import LONGEST
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from netloom.phases import Connections
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 ROUTER = router("single-cycle", vcs=3)
 """Three pools; a word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""

@@ -22,8 +22,8 @@ from netloom.topology import torus
 from netloom.verbs.broadcast import simulate_broadcast
 from netloom.verbs.predict_torus_broadcast import SIMULATED
 from netloom.verbs.torus_broadcast_prediction import ENDS_CYCLES
-from netloom.workload.messages import messages
-from netloom.workload.trees import branches, row_first
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.trees import branches, row_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

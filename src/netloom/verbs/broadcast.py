@@ -24,8 +24,8 @@ from netloom.verbs.programs import read_traffic
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
-from netloom.workload.broadcast import BroadcastTraffic
-from netloom.workload.lengths import LONGEST
+from netloom.workload.programs.broadcast import BroadcastTraffic
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.verbs.broadcast_run import BroadcastRun

@@ -24,7 +24,7 @@ from netloom.routing import (
 from netloom.simulation.network.router import MOST_CYCLES, PRESETS, Router, router
 from netloom.topology import Topology
 from netloom.verbs.question import MOST_SEED, InstanceOf, Question
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

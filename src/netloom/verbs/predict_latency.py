@@ -36,8 +36,8 @@ from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate
 from netloom.words import counted
 from netloom.workload import ProcessGraph, Traffic
-from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import from_process_graph
+from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
     from netloom.machines import Machine

@@ -33,7 +33,7 @@ from netloom.verbs.network_question import (
 )
 from netloom.verbs.programs import find_network
 from netloom.words import counted
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance

@@ -26,8 +26,8 @@ from netloom.workload import (
     parse_traffic,
     read,
 )
-from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import pairs, permutation, with_rates
+from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

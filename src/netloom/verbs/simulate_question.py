@@ -13,7 +13,7 @@ from netloom.verbs.network_question import NetworkQuestion
 from netloom.verbs.question import InstanceOf
 from netloom.verbs.shared_programs import ProgramsQuestion
 from netloom.workload import Arrivals, Lengths, Traffic
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 
 class SimulateQuestion(NetworkQuestion, ProgramsQuestion):

@@ -11,7 +11,7 @@ from netloom.simulation.critical_path import Parts, critical_path, waits_at_sour
 from netloom.verbs.numbers import plainly
 from netloom.verbs.unhindered import unhindered_latencies
 from netloom.words import counted
-from netloom.workload.traces import EVERYONE
+from netloom.workload.programs.traces import EVERYONE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
     from netloom.verbs.program_network import ProgramNetwork
-    from netloom.workload.traces import Replay, Trace
+    from netloom.workload.programs.traces import Replay, Trace
 
 MOST_ENTRIES = 50
 """Entries of the critical path that go into JSON: the last ones."""

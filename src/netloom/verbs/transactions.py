@@ -27,8 +27,8 @@ from netloom.verbs.programs import place_program, read_program
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph
-from netloom.workload.protocols import Protocol, coherence, request_reply
-from netloom.workload.transactions import Transactions
+from netloom.workload.programs.protocols import Protocol, coherence, request_reply
+from netloom.workload.programs.transactions import Transactions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.verbs.program_network import ProgramNetwork
-    from netloom.workload.transactions import TransactionStatistics
+    from netloom.workload.programs.transactions import TransactionStatistics
 
 BATCHES = 20
 """Equal parts of the measured time; as long again as five of them comes before, for warming up."""

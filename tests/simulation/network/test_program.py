@@ -14,7 +14,7 @@ from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.reserve import reserve, reserve_paths
 from netloom.topology import topology
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 from netloom.workload.traffic import pairs, uniform
 from tests.reference.agenda import ARRIVED, FIELDS, Agenda
 

@@ -33,7 +33,7 @@ from netloom.routing.virtual_channel_tables import (
 )
 from netloom.simulation.network.router import end_channels
 from netloom.topology import Cube
-from netloom.workload.targets import Fixed, HotSpot, Shares, Uniform
+from netloom.workload.traffic.targets import Fixed, HotSpot, Shares, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
-    from netloom.workload.targets import Law
+    from netloom.workload.traffic.targets import Law
 
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""

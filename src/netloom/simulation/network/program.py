@@ -15,7 +15,7 @@ from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.workload.counter_random import uniforms
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.reserve import Reservation
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 COINS = 20
 """First stream of chance of ``NodeChance``."""
@@ -98,7 +98,7 @@ class NetworkProgram(ProgramEngine):
     >>> from netloom.routing import virtual_channel_routing
     >>> from netloom.simulation.network.router import router
     >>> from netloom.topology import mesh
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> net, single = mesh(4, 4), router("single-cycle")
     >>> routing = virtual_channel_routing(net, "default", num_vcs=single.vcs)
     >>> engine = NetworkProgram(net, routing, single, packet_flits=5)

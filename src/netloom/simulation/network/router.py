@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing import ports
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.topology import Topology

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from netloom.routing import Routing
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 FIRST = 1024
 """Room for worms in the network at first; more is made when needed."""
@@ -107,7 +107,7 @@ class WormEngine(ProgramEngine):
     --------
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> engine = WormEngine(mesh(4, 4), DimensionOrder(), Worm())
     >>> engine.append(messages(16, source=[0, 1], target=3, flits=10))
     >>> engine.advance(1000)

@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size, parse_sides, power_of_two, whole_number
-from netloom.workload.process_graph import ProcessGraph, process_graph
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,15 +15,15 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
 from netloom.workload.counter_random import LONGEST_MEAN, check_law, durations, uniforms
-from netloom.workload.messages import messages
-from netloom.workload.rounds import Rounds
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.rounds import Rounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.workload.counter_random import Law
-    from netloom.workload.messages import Messages
-    from netloom.workload.process_graph import ProcessGraph
+    from netloom.workload.graphs.process_graph import ProcessGraph
+    from netloom.workload.programs.messages import Messages
 
 THINKING, CHOOSING = 0, 2
 """Streams of chance; ``durations`` takes two."""
@@ -87,7 +87,7 @@ class ClosedLoop:
 
     Examples
     --------
-    >>> from netloom.workload.generators import ring
+    >>> from netloom.workload.graphs.generators import ring
     >>> loop = ClosedLoop(ring(4), [0, 1, 2, 3], 4, applied=0.2, message_flits=50)
     >>> loop.think_cycles, len(loop.extend(np.zeros(0, np.int64), until=1)) % 4
     (200.0, 0)
@@ -364,7 +364,7 @@ def senders(graph: ProcessGraph) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> from netloom.workload.permutations import transpose
+    >>> from netloom.workload.graphs.permutations import transpose
     >>> senders(transpose(2))
     array([1, 2])
     """

@@ -13,7 +13,7 @@ from netloom.textfiles import replacing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.workload.process_graph import ProcessGraph
+    from netloom.workload.graphs.process_graph import ProcessGraph
 
 WRITTEN = ".mtx, .csv, .tsv, .npz or .graphml"
 

@@ -14,15 +14,15 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.workload.counter_random import durations
-from netloom.workload.messages import messages
-from netloom.workload.node_costs import packetised
-from netloom.workload.rounds import Rounds, second_half
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.node_costs import packetised
+from netloom.workload.programs.rounds import Rounds, second_half
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.workload.messages import Messages
-    from netloom.workload.node_costs import NodeCosts
+    from netloom.workload.programs.messages import Messages
+    from netloom.workload.programs.node_costs import NodeCosts
 
     Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
 
@@ -108,7 +108,7 @@ def pattern(
 
     Examples
     --------
-    >>> from netloom.workload.node_costs import NodeCosts
+    >>> from netloom.workload.programs.node_costs import NodeCosts
     >>> symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
     >>> pattern("transpose", 12, message_bytes=4096, think_us=150, costs=symult).nodes.shape
     (132,)

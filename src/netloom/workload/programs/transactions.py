@@ -11,17 +11,17 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
 from netloom.workload.counter_random import check_law, durations, uniforms
-from netloom.workload.loops import senders
-from netloom.workload.messages import Messages, checked, messages
-from netloom.workload.protocols import coherence
-from netloom.workload.rounds import Rounds, ranges
+from netloom.workload.programs.loops import senders
+from netloom.workload.programs.messages import Messages, checked, messages
+from netloom.workload.programs.protocols import coherence
+from netloom.workload.programs.rounds import Rounds, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.workload.counter_random import Law
-    from netloom.workload.process_graph import ProcessGraph
-    from netloom.workload.protocols import Protocol, Transaction
+    from netloom.workload.graphs.process_graph import ProcessGraph
+    from netloom.workload.programs.protocols import Protocol, Transaction
 
 RUNNING, BEGINNING = 0, 2
 """Streams of chance; ``durations`` takes two."""
@@ -77,7 +77,7 @@ class Transactions:
 
     Examples
     --------
-    >>> from netloom.workload.generators import torus
+    >>> from netloom.workload.graphs.generators import torus
     >>> program = Transactions(torus(8, 8), range(64), 64, contexts=2, run_cycles=16)
     >>> program.num_threads, len(program.extend(np.zeros(0, np.int64), until=1)) % (128 * 21)
     (128, 0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.workload.kernels.rounds import find_gates, find_open, least_times, number_waits, spread
-from netloom.workload.messages import COLUMNS, Messages, checked
+from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ class Rounds:
 
     Examples
     --------
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> ping_pong = messages(2, first=2, source=[0, 1], target=[1, 0], flits=8, after=[[1], [2]])
     >>> rounds = Rounds(ping_pong, lambda number, row: {})
     >>> table = rounds.extend(np.zeros(0, np.int64), until=20)
@@ -300,7 +300,7 @@ def second_half(two: Messages) -> Messages:
 
     Examples
     --------
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> second_half(messages(2, source=0, target=1, flits=[8, 8], after=[[], [0]])).first
     1
     """

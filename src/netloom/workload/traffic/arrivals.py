@@ -18,7 +18,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import real_number, split_spec
-from netloom.workload.lengths import geometric_scale
+from netloom.workload.traffic.lengths import geometric_scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

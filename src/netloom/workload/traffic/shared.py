@@ -12,9 +12,9 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size, whole_number
-from netloom.workload.process_graph import ProcessGraph
-from netloom.workload.targets import merged, weighted
+from netloom.workload.graphs.process_graph import ProcessGraph
 from netloom.workload.traffic import Traffic, from_process_graph, pairs
+from netloom.workload.traffic.targets import merged, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

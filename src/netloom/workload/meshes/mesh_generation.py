@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.element_meshes import ElementMesh, element_mesh, optional_package
+from netloom.workload.meshes.element_meshes import ElementMesh, element_mesh, optional_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.lengths import parse_lengths
-from netloom.workload.messages import Messages, checked
-from netloom.workload.stream import PacketStream
-from netloom.workload.trees import balanced, branches, row_first
+from netloom.workload.programs.messages import Messages, checked
+from netloom.workload.programs.trees import balanced, branches, row_first
+from netloom.workload.traffic.lengths import parse_lengths
+from netloom.workload.traffic.stream import PacketStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Cube, Topology
-    from netloom.workload.arrivals import Arrivals
-    from netloom.workload.lengths import Lengths
-    from netloom.workload.stream import Packets
+    from netloom.workload.programs.trees import Branches
     from netloom.workload.traffic import Traffic
-    from netloom.workload.trees import Branches
+    from netloom.workload.traffic.arrivals import Arrivals
+    from netloom.workload.traffic.lengths import Lengths
+    from netloom.workload.traffic.stream import Packets
 
 STREAMS = 6
 """Streams of chance that a seed makes; the first three are the packets' own."""

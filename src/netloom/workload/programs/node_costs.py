@@ -15,7 +15,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.workload.messages import COLUMNS, Messages, checked
+from netloom.workload.programs.messages import COLUMNS, Messages, checked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -149,7 +149,7 @@ def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.
 
     Examples
     --------
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> costs = NodeCosts(alpha_us=20, packet_bytes=256, packet_us=32, byte_us=0.1, cycle_us=0.05)
     >>> packets, ends = packetised(messages(2, source=0, target=1, flits=[512, 100]), costs)
     >>> packets.flits, packets.hold, ends

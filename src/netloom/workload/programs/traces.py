@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.workload.messages import COLUMNS, Given, Messages, checked
-from netloom.workload.trees import branches
+from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
+from netloom.workload.programs.trees import branches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.topology import Topology
-    from netloom.workload.trees import Branches
+    from netloom.workload.programs.trees import Branches
 
 EVERYONE = -1
 """In place of a target: all tasks but the source."""
@@ -150,7 +150,7 @@ class Trace:
         Examples
         --------
         >>> from netloom.topology import mesh
-        >>> from netloom.workload.trace_files import read_trace
+        >>> from netloom.workload.programs.trace_files import read_trace
         >>> program = read_trace("examples/halo.csv").placed(mesh(8, 8), range(64))
         >>> program
         <examples/halo.csv: 1471 rows>

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.arrivals import LAST_CYCLE, LEAST_RATE, arrival_blocks, parse_arrivals
-from netloom.workload.lengths import parse_lengths
+from netloom.workload.traffic.arrivals import LAST_CYCLE, LEAST_RATE, arrival_blocks, parse_arrivals
+from netloom.workload.traffic.lengths import parse_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from netloom.workload.arrivals import Arrivals
-    from netloom.workload.lengths import Lengths
     from netloom.workload.traffic import Traffic
+    from netloom.workload.traffic.arrivals import Arrivals
+    from netloom.workload.traffic.lengths import Lengths
 
 
 class Packets(NamedTuple):

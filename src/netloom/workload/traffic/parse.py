@@ -11,14 +11,14 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import real_number, split_spec, whole_number
 from netloom.topology import Cube
-from netloom.workload import permutations
+from netloom.workload.graphs import permutations
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.topology import Topology
-    from netloom.workload.process_graph import ProcessGraph
+    from netloom.workload.graphs.process_graph import ProcessGraph
     from netloom.workload.traffic import Traffic
 
 TRAFFICS = (

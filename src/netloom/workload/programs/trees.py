@@ -15,13 +15,13 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.topology import Cube
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 MOST_TEMPLATES = 64
 """Most trees that are kept to be moved from root to root; a torus of two dimensions has eight."""

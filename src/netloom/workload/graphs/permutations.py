@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.spec import check_size, parse_sides, power_of_two, whole_number
-from netloom.workload.generators import sorted_edges
+from netloom.workload.graphs.generators import sorted_edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from netloom.workload.process_graph import ProcessGraph
+    from netloom.workload.graphs.process_graph import ProcessGraph
 
 
 def transpose(side: int) -> ProcessGraph:

@@ -13,7 +13,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
 from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
-from netloom.workload.traces import EVERYONE, Lists, Trace, listed, ordered_trace
+from netloom.workload.programs.traces import EVERYONE, Lists, Trace, listed, ordered_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,14 +21,14 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import MAX_ELEMENTS, check_size, whole_number
 from netloom.textfiles import check_graphml, check_lines
-from netloom.workload.packed import (
+from netloom.workload.graphs.packed import (
     MOST_COMMENT_BYTES,
     check_bytes,
     check_head,
     most_unpacked,
     opened,
 )
-from netloom.workload.process_graph import (
+from netloom.workload.graphs.process_graph import (
     ProcessGraph,
     check_edges,
     check_weights,

@@ -16,9 +16,9 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import whole_number
-from netloom.workload.element_meshes import ElementMesh, read_mesh
-from netloom.workload.mesh_generation import GENERATED, generate_mesh
-from netloom.workload.process_graph import ProcessGraph, process_graph
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
+from netloom.workload.meshes.element_meshes import ElementMesh, read_mesh
+from netloom.workload.meshes.mesh_generation import GENERATED, generate_mesh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def partition_mesh(mesh: ElementMesh, parts: int) -> MeshPartition:
 
     Examples
     --------
-    >>> from netloom.workload.element_meshes import element_mesh
+    >>> from netloom.workload.meshes.element_meshes import element_mesh
     >>> strip = element_mesh("strip", 2, [[[i, i + 1, i + 2] for i in range(8)]])
     >>> halves = partition_mesh(strip, 2).part
     >>> bool(halves[0] != halves[7]), int(halves.sum())
@@ -151,7 +151,7 @@ def interface_graph(partition: MeshPartition, *, bytes_per_node: float = 4) -> P
 
     Examples
     --------
-    >>> from netloom.workload.element_meshes import element_mesh
+    >>> from netloom.workload.meshes.element_meshes import element_mesh
     >>> strip = element_mesh("strip", 2, [[[i, i + 1, i + 2] for i in range(8)]])
     >>> app = interface_graph(partition_mesh(strip, 2))
     >>> app, app.bytes.tolist()
@@ -172,7 +172,7 @@ def partition_structure(partition: MeshPartition) -> PartitionStructure:
 
     Examples
     --------
-    >>> from netloom.workload.element_meshes import element_mesh
+    >>> from netloom.workload.meshes.element_meshes import element_mesh
     >>> strip = element_mesh("strip", 2, [[[i, i + 1, i + 2] for i in range(8)]])
     >>> partition_structure(partition_mesh(strip, 2))
     strip, 2-D, in 2 parts
