@@ -42,10 +42,10 @@ import numpy as np
 import pymetis
 import pyscotch
 
-from netloom.mapping.objectives import measure_by, objective_of
-from netloom.mapping.pairs import hops, joint_weights
-from netloom.mapping.search import find_mapping
-from netloom.mapping.starts import random_starts
+from netloom.mapping import find_mapping
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.pairs import hops, joint_weights
+from netloom.mapping.search.starts import random_starts
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing
 from netloom.topology import topology
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.objectives import Measure
-    from netloom.mapping.pairs import JointWeights
+    from netloom.mapping.search.objectives import Measure
+    from netloom.mapping.search.pairs import JointWeights
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.mapping.joint_routes import joint_routes
+from netloom.mapping import joint_routes
 from netloom.mapping.kernels.joint_routes import forced
 from netloom.routing import (
     UpDown,

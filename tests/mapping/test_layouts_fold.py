@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure, measure_paths
 from netloom.errors import InputError
-from netloom.mapping import layouts
-from netloom.mapping.layout_fold import fold
-from netloom.mapping.layout_shapes import Grid, grid_of, hypercube_dimension, is_binary_tree
-from netloom.mapping.layouts import find_layout, fitting_layouts
+from netloom.mapping import find_layout, fitting_layouts
+from netloom.mapping.layouts import catalogue as layouts
+from netloom.mapping.layouts.fold import fold
+from netloom.mapping.layouts.shapes import Grid, grid_of, hypercube_dimension, is_binary_tree
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, torus
 from netloom.topology import topology as network_of

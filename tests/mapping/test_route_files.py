@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.mapping.route_files import write_routes
+from netloom.mapping.files.route_files import write_routes
 from netloom.routing import DimensionOrder, all_routes, read_routes
 from netloom.topology import torus
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping import search_arrays as search_arrays_module
+from netloom.mapping import OBJECTIVES, find_mapping
 from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
-from netloom.mapping.objectives import OBJECTIVES, measure_by, objective_of
-from netloom.mapping.search import find_mapping
-from netloom.mapping.search_arrays import SearchArrays, search_arrays
-from netloom.mapping.search_rounds import Held, places_of, room
-from netloom.mapping.symmetries import images
+from netloom.mapping.search import arrays as search_arrays_module
+from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.rounds import Held, places_of, room
+from netloom.mapping.search.symmetries import images
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read
@@ -235,8 +235,10 @@ def test_threads_and_load_decide_nothing(processors, monkeypatch):
 def test_seconds_are_processor_time(monkeypatch):
     """However slowly the clock on the wall goes, or how fast: each look at it takes a second."""
     ticks = itertools.count()
-    for module in ("search", "search_rounds"):
-        monkeypatch.setattr(f"netloom.mapping.{module}.thread_time", lambda: float(next(ticks)))
+    for module in ("generations", "rounds"):
+        monkeypatch.setattr(
+            f"netloom.mapping.search.{module}.thread_time", lambda: float(next(ticks))
+        )
     found = find_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
     assert 40 <= found.seconds < 60
     assert found.rounds <= 2

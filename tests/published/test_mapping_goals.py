@@ -9,7 +9,7 @@ pairwise exchanges after Scotch, and Mt-KaHyPar, from the same evaluation of map
 import numpy as np
 import pytest
 
-from netloom.mapping.search import find_mapping
+from netloom.mapping import find_mapping
 from netloom.topology import topology
 from netloom.workload import process_graph, read
 

@@ -9,9 +9,9 @@ import pytest
 from netloom import verbs
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping.objectives import measure_by, objective_of
-from netloom.mapping.search import FoundMapping
-from netloom.mapping.starts import random_starts
+from netloom.mapping import FoundMapping
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.starts import random_starts
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import graph_topology, mesh, torus, without
 from netloom.verbs import analyze, find_mapping

@@ -12,8 +12,8 @@ import pytest
 
 from netloom import textfiles
 from netloom.errors import InputError, shown
+from netloom.mapping import read_mapping
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.files import read_mapping
 from netloom.routing.source_routes import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph

@@ -131,7 +131,7 @@ def _check_ranks(
 def _write_routes(result: "ProgramMapping", path: Path) -> str:
     if result.routes is None:
         return f"No routes in {path}: nothing crosses the network."
-    from netloom.mapping.route_files import write_routes
+    from netloom.mapping.files.route_files import write_routes
 
     write_routes(path, result.topology, result.routes)
     return f"Routes: --routing routes:{path}"

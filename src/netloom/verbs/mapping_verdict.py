@@ -12,7 +12,7 @@ from netloom.simulation.intervals import batch_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.mapping.search import FoundMapping
+    from netloom.mapping import FoundMapping
     from netloom.verbs.analysis import Analysis
     from netloom.verbs.found_mapping import SimulatedMappings
     from netloom.verbs.simulation import Simulation

@@ -9,10 +9,9 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
-from netloom.mapping import gray, place
+from netloom.mapping import LAYOUTS, find_layout, gray, place
 from netloom.mapping.allocation import node_names
 from netloom.mapping.distance import mapping_with_distance
-from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without, working_nodes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.mapping.pairs import hops, joint_weights
+from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
 from netloom.topology import working_nodes
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.mapping.pairs import JointWeights
+    from netloom.mapping.search.pairs import JointWeights
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 

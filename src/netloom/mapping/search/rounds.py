@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.mapping.search_arrays import search_arrays
-from netloom.mapping.symmetries import images
+from netloom.mapping.search.arrays import search_arrays
+from netloom.mapping.search.symmetries import images
 from netloom.routing import DimensionOrder
 from netloom.topology import mesh
 from netloom.workload import process_graph
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.objectives import Measure
-    from netloom.mapping.search_arrays import SearchArrays
+    from netloom.mapping.search.arrays import SearchArrays
+    from netloom.mapping.search.objectives import Measure
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
 """Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined to
@@ -204,7 +204,7 @@ class Stage(NamedTuple):
     aside
         As ``kernels.search.anneal`` has it.
     light
-        Whether what matters little is left out; see ``search_arrays.light_graph``.
+        Whether what matters little is left out; see ``arrays.light_graph``.
     """
 
     aimed: bool

@@ -28,7 +28,7 @@ class Layout:
     Attributes
     ----------
     name
-        As in ``layouts.LAYOUTS``.
+        As in ``catalogue.LAYOUTS``.
     node_of
         int32[num_tasks], the node of each task, one task a node.
     chi_max

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.joint_routes_bound import CLOSE, least_load
 from netloom.mapping.placements import check_mapping
+from netloom.mapping.routes.joint_routes_bound import CLOSE, least_load
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import DimensionOrder, Paths, SourceRoutes, find_deadlock, parse_routing, paths

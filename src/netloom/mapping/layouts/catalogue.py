@@ -1,4 +1,4 @@
-"""Layouts: mappings that are built for one kind of program on one kind of network."""
+"""The table of layouts: each by its name, and those that fit a program and a network."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.layout_boxes import columns, planes
-from netloom.mapping.layout_curves import hilbert, morton, snake
-from netloom.mapping.layout_fold import fold
-from netloom.mapping.layout_parts import Layout, line_load, refusal, require_cube
-from netloom.mapping.layout_shapes import hypercube_dimension
-from netloom.mapping.layout_trees import h_tree, tiles
+from netloom.mapping.layouts.boxes import columns, planes
+from netloom.mapping.layouts.curves import hilbert, morton, snake
+from netloom.mapping.layouts.fold import fold
+from netloom.mapping.layouts.parts import Layout, line_load, refusal, require_cube
+from netloom.mapping.layouts.shapes import hypercube_dimension
+from netloom.mapping.layouts.trees import h_tree, tiles
 from netloom.topology import Cube
 
 if TYPE_CHECKING:

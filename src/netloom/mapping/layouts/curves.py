@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.contention import measure
-from netloom.mapping.layout_codes import line_code, ring_code
-from netloom.mapping.layout_parts import Layout, nodes_at, refusal, require_cube
-from netloom.mapping.layout_shapes import grid_of, hypercube_dimension
+from netloom.mapping.layouts.codes import line_code, ring_code
+from netloom.mapping.layouts.parts import Layout, nodes_at, refusal, require_cube
+from netloom.mapping.layouts.shapes import grid_of, hypercube_dimension
 from netloom.routing import DimensionOrder
 
 if TYPE_CHECKING:

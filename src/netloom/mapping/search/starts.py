@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.embedding import embed
-from netloom.mapping.layouts import fitting_layouts
-from netloom.mapping.partition_start import partitioned
+from netloom.mapping.layouts.catalogue import fitting_layouts
+from netloom.mapping.search.embedding import embed
+from netloom.mapping.search.partition_start import partitioned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

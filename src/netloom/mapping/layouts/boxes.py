@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.mapping.layout_parts import Layout, nodes_at, refusal, require_cube
-from netloom.mapping.layout_shapes import grid_of
+from netloom.mapping.layouts.parts import Layout, nodes_at, refusal, require_cube
+from netloom.mapping.layouts.shapes import grid_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

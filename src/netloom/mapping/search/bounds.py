@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.mapping.compact import ground_of, halves
-from netloom.mapping.pairs import hops, joint_weights
+from netloom.mapping.search.compact import ground_of, halves
+from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Cube, Faulty, slabs
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.objectives import Measure
+    from netloom.mapping.search.objectives import Measure
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
@@ -57,7 +57,7 @@ def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
 
     Examples
     --------
-    >>> from netloom.mapping.objectives import measure_by, objective_of
+    >>> from netloom.mapping.search.objectives import measure_by, objective_of
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
     >>> from netloom.workload import read

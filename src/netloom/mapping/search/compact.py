@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.mapping.bisection import Part, bisect
-from netloom.mapping.pairs import hops
+from netloom.mapping.search.bisection import Part, bisect
+from netloom.mapping.search.pairs import hops
 from netloom.topology import Cube, Faulty
 
 if TYPE_CHECKING:

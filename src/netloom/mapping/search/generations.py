@@ -10,11 +10,11 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.mapping.allocation import nodes_for_tasks
-from netloom.mapping.bounds import least
-from netloom.mapping.objectives import Measure, measure_by, objective_of
-from netloom.mapping.search_arrays import SearchArrays, search_arrays
-from netloom.mapping.search_rounds import Clock, Round, run_round, warm_up
-from netloom.mapping.starts import check_room, random_starts, starts_of
+from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search.bounds import least
+from netloom.mapping.search.objectives import Measure, measure_by, objective_of
+from netloom.mapping.search.rounds import Clock, Round, run_round, warm_up
+from netloom.mapping.search.starts import check_room, random_starts, starts_of
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.contention import measure
-from netloom.mapping.layout_codes import is_folded_ring, line_code, ring_code
-from netloom.mapping.layout_parts import Layout, nodes_at, refusal, require_cube
-from netloom.mapping.layout_shapes import Grid, grid_of
+from netloom.mapping.layouts.codes import is_folded_ring, line_code, ring_code
+from netloom.mapping.layouts.parts import Layout, nodes_at, refusal, require_cube
+from netloom.mapping.layouts.shapes import Grid, grid_of
 from netloom.routing import DimensionOrder
 
 if TYPE_CHECKING:

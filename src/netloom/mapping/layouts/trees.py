@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.mapping.layout_parts import Layout, nodes_at, refusal, require_cube
-from netloom.mapping.layout_shapes import is_binary_tree
+from netloom.mapping.layouts.parts import Layout, nodes_at, refusal, require_cube
+from netloom.mapping.layouts.shapes import is_binary_tree
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
