@@ -9,7 +9,7 @@ import pytest
 
 from netloom.cli import main
 from netloom.cli.compile import compile_
-from netloom.phases.runtime import run_programs
+from netloom.phases.execute.runtime import run_programs
 from netloom.verbs.compile_phases import CompileQuestion
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"

@@ -20,9 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases.connections import MOST_WORDS, Connections, ranks
-from netloom.phases.plan import Capacity, Plan
-from netloom.phases.timetable import Kind, Timetable
+from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
+from netloom.phases.plan.plans import Capacity, Plan
+from netloom.phases.timetable.timetables import Kind, Timetable
 from netloom.phases.verify import InvalidPlanError, Violation
 from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan import Plan
-    from netloom.phases.timetable import Timetable
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
 
 SLACK = 1e-9
 """Part of the longest makespan by which times may be off: they are sums of floats."""
@@ -96,8 +96,8 @@ def first_violation(
     Examples
     --------
     >>> import numpy as np
-    >>> from netloom.phases.connections import connections
-    >>> from netloom.phases.plan import Capacity, Plan
+    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import Capacity, Plan
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
     >>> from netloom.workload import read

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from netloom.phases import connections, partition, schedule, verify
-from netloom.phases.execute import execute
+from netloom.phases.execute.execution import execute
 from netloom.studies.feldmann_phases import IWARP, TWELVE
 from netloom.studies.feldmann_simulated import overhead_of
 from netloom.studies.feldmann_tables import SPARSE, inferred_words

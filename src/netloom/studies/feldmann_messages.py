@@ -1,7 +1,7 @@
 """Feldmann et al. 1993: message passing as iWarp had it, simulated flit by flit.
 
-``phases.message_passing`` is of wormhole routers in general. Here is what the text says of iWarp's
-(sections 4.3, 4.3.1 and 5):
+``phases.execute.message_passing`` is of wormhole routers in general. Here is what the text says of
+iWarp's (sections 4.3, 4.3.1 and 5):
 
 - Routes are deterministic: dimension order, half-way round a ring always towards growing numbers,
   as all fixed routes in netloom.

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.runtime_processes import WorkerLostError, run_in_processes
-from netloom.phases.runtime_worker import Network, Report, Worker
+from netloom.phases.execute.processes import WorkerLostError, run_in_processes
+from netloom.phases.execute.worker import Network, Report, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.phases.node_programs import NodeProgram
-    from netloom.phases.plan import Plan
-    from netloom.phases.runtime_worker import Message
+    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.phases.execute.worker import Message
+    from netloom.phases.plan.plans import Plan
 
 TIMEOUT_SECONDS = 20.0
 """After how long without any message a run is given up."""
@@ -106,8 +106,8 @@ def run_programs(
     --------
     >>> from netloom.models.messages import ConSetCosts
     >>> from netloom.phases import Capacity, Plan, connections
-    >>> from netloom.phases.node_programs import node_programs
-    >>> from netloom.phases.timetable import schedule
+    >>> from netloom.phases.execute.node_programs import node_programs
+    >>> from netloom.phases.timetable.timetables import schedule
     >>> from netloom.routing import DimensionOrder, paths
     >>> from netloom.topology import topology
     >>> from netloom.workload import read

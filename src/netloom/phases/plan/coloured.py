@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.phases.connections import Connections
+    from netloom.phases.plan.connections import Connections
 
 
 def even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.connections import ranks
-from netloom.phases.sharing import places_of, shared_times, streaming_times
-from netloom.phases.timetable_phase import each_phase
-from netloom.phases.timetable_search import least_words, longest, prioritised, scheduled
+from netloom.phases.plan.connections import ranks
+from netloom.phases.timetable.phase_arrays import each_phase
+from netloom.phases.timetable.search import least_words, longest, prioritised, scheduled
+from netloom.phases.timetable.sharing import places_of, shared_times, streaming_times
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.models import ConSetCosts
-    from netloom.phases.plan import Plan
-    from netloom.phases.timetable_phase import Phase
-    from netloom.phases.timetable_search import Filled
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.phase_arrays import Phase
+    from netloom.phases.timetable.search import Filled
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all

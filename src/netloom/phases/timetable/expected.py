@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan import Plan
-    from netloom.phases.timetable import Timetable
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
 
 HOP_CYCLES, END_CYCLES = 2, 3
 """Cycles of a head on a hop, and on the channels between processors and routers; see ``execute``.

@@ -12,7 +12,7 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.phases.connections import Connections
+    from netloom.phases.plan.connections import Connections
     from netloom.routing import Paths
     from netloom.topology import Topology
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.connections import Connections
-    from netloom.phases.plan import Capacity
+    from netloom.phases.plan.connections import Connections
+    from netloom.phases.plan.plans import Capacity
     from netloom.topology import Topology
 
 MOST_NODES = 2**13

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.connections import ranks
+from netloom.phases.plan.connections import ranks
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import MessageCosts
-    from netloom.phases.connections import Connections
+    from netloom.phases.plan.connections import Connections
     from netloom.simulation.network.router import Router
     from netloom.topology import Topology
 
@@ -123,7 +123,7 @@ def message_passing(
     Examples
     --------
     >>> from netloom.models.messages import MessageCosts
-    >>> from netloom.phases.connections import connections
+    >>> from netloom.phases.plan.connections import connections
     >>> from netloom.topology import topology
     >>> from netloom.workload import read
     >>> given = connections(read("hypercube:1"), [0, 2], 4, words=100)

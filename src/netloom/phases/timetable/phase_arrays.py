@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.phases.plan import Plan
+    from netloom.phases.plan.plans import Plan
 
 
 class Phase(NamedTuple):

@@ -19,15 +19,15 @@ from struct import Struct
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from netloom.phases.runtime_worker import START_SECONDS, Report, Worker
+from netloom.phases.execute.worker import START_SECONDS, Report, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from netloom.phases.node_programs import NodeProgram
-    from netloom.phases.runtime_worker import Message, Network
+    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.phases.execute.worker import Message, Network
 
 HEAD = Struct("<i")
 """Before every message of a worker: the worker that it is for, or one of those below."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models import ConSetCosts
-    from netloom.phases.plan import Plan
-    from netloom.phases.timetable_phase import Phase
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.phase_arrays import Phase
 
 
 class Places(NamedTuple):

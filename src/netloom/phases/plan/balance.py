@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.phases.bounds import least_clocks
-from netloom.phases.negotiate import plan_of, scratch_of, state_of, task_of
+from netloom.phases.plan.bounds import least_clocks
+from netloom.phases.plan.negotiate import plan_of, scratch_of, state_of, task_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan import Plan
+    from netloom.phases.plan.plans import Plan
     from netloom.topology import Topology
 
 MOVES = 1000

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.connections import ranks
-from netloom.phases.execution_rows import phase_rows
+from netloom.phases.execute.rows import phase_rows
+from netloom.phases.plan.connections import ranks
 from netloom.progress import counting
 from netloom.routing import Paths, ports
 from netloom.routing.virtual_channels import MOST_SLOTS
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan import Plan
-    from netloom.phases.timetable import Timetable
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
     from netloom.topology import Topology
 
 MOST_WORDS = 2**30

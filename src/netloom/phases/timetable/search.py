@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.phases.timetable_phase import Phase
+    from netloom.phases.timetable.phase_arrays import Phase
 
 LOOKS = 1_000_000_000
 """Busy times that are looked at in all to improve timetables, where tries are not given: a second

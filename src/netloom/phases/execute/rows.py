@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.connections import Connections
-    from netloom.phases.plan import Plan
+    from netloom.phases.plan.connections import Connections
+    from netloom.phases.plan.plans import Plan
 
 MOST_ROWS = 2**22
 """Most words of a phase that are sent one by one, where processors are slower than channels."""
@@ -107,7 +107,7 @@ def order_within(given: Connections, members: NDArray[np.int64]) -> dict[int, se
 
     Examples
     --------
-    >>> from netloom.phases.connections import connections
+    >>> from netloom.phases.plan.connections import connections
     >>> from netloom.workload import read
     >>> order = [((0, 1), (1, 2)), ((0, 1), (2, 3))]
     >>> given = connections(read("ring:4"), range(4), 4, order=order)
@@ -141,7 +141,7 @@ def meetings(
 
     Examples
     --------
-    >>> from netloom.phases.connections import connections
+    >>> from netloom.phases.plan.connections import connections
     >>> from netloom.workload import read
     >>> given = connections(read("ring:4"), range(4), 4)  # 0 -> 1, 0 -> 3, 1 -> 0, 1 -> 2 ...
     >>> meetings(given, np.array([0, 1, 2]), both_ways=True)

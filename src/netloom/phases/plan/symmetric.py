@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.phases.plan import Plan
+from netloom.phases.plan.plans import Plan
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.connections import Connections
-    from netloom.phases.plan import Capacity
+    from netloom.phases.plan.connections import Connections
+    from netloom.phases.plan.plans import Capacity
     from netloom.topology import Cube
 
 TRIES = 1_000_000

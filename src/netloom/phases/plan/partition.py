@@ -8,13 +8,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases.balance import FEW_MOVES, balanced, phase_clocks
-from netloom.phases.bounds import least_clocks, least_phases
-from netloom.phases.coloured import even_phases
-from netloom.phases.connections import ranks
-from netloom.phases.negotiate import negotiated, sequential
-from netloom.phases.plan import Plan
-from netloom.phases.symmetric import pack_permutations, permutations
+from netloom.phases.plan.balance import FEW_MOVES, balanced, phase_clocks
+from netloom.phases.plan.bounds import least_clocks, least_phases
+from netloom.phases.plan.coloured import even_phases
+from netloom.phases.plan.connections import ranks
+from netloom.phases.plan.negotiate import negotiated, sequential
+from netloom.phases.plan.plans import Plan
+from netloom.phases.plan.symmetric import pack_permutations, permutations
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import Paths
 from netloom.topology import Cube
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.phases.connections import Connections
-    from netloom.phases.plan import Capacity
+    from netloom.phases.plan.connections import Connections
+    from netloom.phases.plan.plans import Capacity
     from netloom.topology import Topology
 
     Attempt: TypeAlias = Callable[[int], Plan | None]
