@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.models import alewife, predict_locality, torus_broadcast
-from netloom.models.torus_broadcast import VARIANTS, saturation_rate
+from netloom.models.torus_broadcasts import VARIANTS, saturation_rate
 from netloom.verbs import predict_latency, simulate_broadcast
 
 if TYPE_CHECKING:

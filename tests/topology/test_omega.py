@@ -9,7 +9,7 @@ from netloom.contention import measure
 from netloom.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
-from netloom.topology.omega import check_lines, digit_reversed
+from netloom.topology.omegas import check_lines, digit_reversed
 
 SHAPES = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (64, 4), (8, 8), (64, 8)]
 

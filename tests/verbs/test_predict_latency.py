@@ -11,7 +11,7 @@ from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import predict_channels, prepare_channels
 from netloom.models.channel_turns import ChannelRouter
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.router import PRESETS, Router
+from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
 from netloom.verbs.predict_latency import channel_router
 from netloom.workload.traffic import pairs, uniform

@@ -8,7 +8,7 @@ import pytest
 from netloom.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.routing import DimensionOrder, table
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
 from netloom.verbs import find_saturation, simulate
 from netloom.verbs.numbers import parse_numbers

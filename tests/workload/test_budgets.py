@@ -14,7 +14,7 @@ from netloom import textfiles
 from netloom.errors import InputError, shown
 from netloom.mapping import read_mapping
 from netloom.mapping.allocation import allocated_nodes
-from netloom.routing.source_routes import read_routes
+from netloom.routing.source_routing import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph
 from netloom.workload import read

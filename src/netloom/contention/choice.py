@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
 
 if TYPE_CHECKING:

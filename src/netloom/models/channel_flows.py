@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing import Paths, draw_aux, ports
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
 
 if TYPE_CHECKING:

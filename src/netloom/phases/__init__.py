@@ -7,7 +7,7 @@ from netloom.phases.plan.partition import partition
 from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.plan_files import PlanFile, read_plan, write_plan
 from netloom.phases.timetable.timetables import Timetable, schedule
-from netloom.phases.verify import InvalidPlanError, Violation, first_violation, verify
+from netloom.phases.violations import InvalidPlanError, Violation, first_violation, verify
 
 __all__ = [
     "Capacity",

@@ -23,7 +23,7 @@ from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
 from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.timetable.timetables import Kind, Timetable
-from netloom.phases.verify import InvalidPlanError, Violation
+from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS
 from netloom.textfiles import read_text, write_text

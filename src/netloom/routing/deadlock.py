@@ -15,7 +15,7 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.layered import Layered
 from netloom.routing.parse import all_routes
-from netloom.routing.source_routes import SourceRoutes
+from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.up_down import UpDown
 from netloom.topology import Cube
 

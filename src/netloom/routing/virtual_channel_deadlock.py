@@ -16,8 +16,8 @@ import numpy as np
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing.deadlock import cycle_of_waits
-from netloom.routing.ports import ports
-from netloom.routing.table import channels_by_port
+from netloom.routing.port_numbers import ports
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     NEGATIVE_FIRST,

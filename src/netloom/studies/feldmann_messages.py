@@ -29,7 +29,7 @@ from netloom.routing import DimensionOrder, all_routes
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.router import router
+from netloom.simulation.network.routers import router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.messages import messages

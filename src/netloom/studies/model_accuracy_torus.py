@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.models.torus_broadcast import VARIANTS, torus_broadcast
+from netloom.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom.provenance import DEFAULT_SEED
 from netloom.studies.model_accuracy_kept import simulate_all
 from netloom.studies.shahrabi import ROUTER

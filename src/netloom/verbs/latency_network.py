@@ -19,7 +19,7 @@ from netloom.verbs.latency_flags import flags_of
 if TYPE_CHECKING:
     from netloom.models.channel_queueing import Busy, PreparedChannels
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.models.channel_queueing import ChannelPrediction
     from netloom.provenance import Provenance
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.verbs.latency_network import PredictedNetwork
     from netloom.verbs.simulation import Simulation

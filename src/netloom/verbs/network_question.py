@@ -21,7 +21,7 @@ from netloom.routing import (
     SourceRoutes,
     UpDown,
 )
-from netloom.simulation.network.router import MOST_CYCLES, PRESETS, Router, router
+from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
 from netloom.topology import Topology
 from netloom.verbs.question import MOST_SEED, InstanceOf, Question
 from netloom.workload.traffic.lengths import LONGEST

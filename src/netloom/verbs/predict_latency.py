@@ -23,7 +23,7 @@ from netloom.models.channel_turns import ChannelRouter
 from netloom.progress import patience
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
 from netloom.verbs.latency_network import LATENCY_FACTOR, PredictedNetwork

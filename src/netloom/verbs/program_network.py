@@ -19,7 +19,7 @@ from netloom.routing import (
 )
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.router import Router, end_channels
+from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology

@@ -12,7 +12,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine
 from netloom.provenance import Provenance
 from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without
 from netloom.verbs.failures import broken_channels

@@ -11,13 +11,8 @@ from netloom.errors import InputError
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
-from netloom.simulation.network.reserve import reserve
-from netloom.simulation.network.router import (
-    SWITCHINGS,
-    Router,
-    Switching,
-    end_channels,
-)
+from netloom.simulation.network.reservations import reserve
+from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
     from netloom.verbs.failures import FailureCost
     from netloom.verbs.simulate_question import SimulateQuestion

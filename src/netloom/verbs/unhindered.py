@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.routing import VirtualChannelRouting
 from netloom.routing.virtual_channel_tables import TABLE
-from netloom.simulation.network.router import end_channels
+from netloom.simulation.network.routers import end_channels
 from netloom.simulation.worm import Worm
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.verbs.program_network import ProgramNetwork
 
 

@@ -22,8 +22,8 @@ from netloom.routing import Paths, ports
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.reserve import reserve_paths
-from netloom.simulation.network.router import Router, router
+from netloom.simulation.network.reservations import reserve_paths
+from netloom.simulation.network.routers import Router, router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.traffic.lengths import LONGEST

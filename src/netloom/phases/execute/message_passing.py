@@ -15,7 +15,7 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.router import router
+from netloom.simulation.network.routers import router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.messages import Messages, messages
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from netloom.models.messages import MessageCosts
     from netloom.phases.plan.connections import Connections
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 MOST_WORDS = 2**30

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.simulation.combining.layout import OPERATIONS, RULES, UNBOUNDED
-from netloom.topology.omega import DIGITS, Digits, check_lines, digit_reversed
+from netloom.topology.omegas import DIGITS, Digits, check_lines, digit_reversed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.reserve import Reservation
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 
@@ -96,7 +96,7 @@ class NetworkProgram(ProgramEngine):
     Examples
     --------
     >>> from netloom.routing import virtual_channel_routing
-    >>> from netloom.simulation.network.router import router
+    >>> from netloom.simulation.network.routers import router
     >>> from netloom.topology import mesh
     >>> from netloom.workload.programs.messages import messages
     >>> net, single = mesh(4, 4), router("single-cycle")

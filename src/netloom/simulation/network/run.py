@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reserve import Reservation
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.routers import Router
     from netloom.simulation.paired import Batches
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology

@@ -28,7 +28,7 @@ from netloom.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.contention.measure import Contention
+    from netloom.contention.path_contention import Contention
 
 
 @dataclass(frozen=True, eq=False)

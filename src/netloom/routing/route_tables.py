@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.deadlock import cycle_of_waits
-from netloom.routing.ports import ports
+from netloom.routing.port_numbers import ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.spec import parse_sides, split_spec
 from netloom.topology import topology
 

@@ -22,13 +22,13 @@ from netloom.routing.virtual_channel_tables import (
 )
 from netloom.routing.virtual_channels import check_slots
 from netloom.simulation.network.bound import listed_pairs
-from netloom.simulation.network.router import end_channels
+from netloom.simulation.network.routers import end_channels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Paths, Routing
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
@@ -113,7 +113,7 @@ def reserve(
 
     Examples
     --------
-    >>> from netloom.simulation.network.router import Router
+    >>> from netloom.simulation.network.routers import Router
     >>> from netloom.topology import mesh
     >>> from netloom.workload import parse_traffic
     >>> net, few = mesh(4), Router(vcs=2, switching="reserved")
@@ -169,7 +169,7 @@ def reserve_paths(
     Examples
     --------
     >>> from netloom.routing import Paths
-    >>> from netloom.simulation.network.router import Router
+    >>> from netloom.simulation.network.routers import Router
     >>> from netloom.topology import mesh
     >>> twice = Paths(np.array([0, 1, 2]), np.array([0, 0], np.int32))
     >>> ends = np.array([0, 0], np.int32), np.array([1, 1], np.int32)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from netloom.contention.saturation import Saturation
+    from netloom.contention.saturation_limit import Saturation
 
 Level = Literal["contention-free", "good-enough", "some-nodes", "most-nodes", "depends-on-load"]
 
