@@ -131,9 +131,9 @@ def _check_ranks(
 def _write_routes(result: "ProgramMapping", path: Path) -> str:
     if result.routes is None:
         return f"No routes in {path}: nothing crosses the network."
-    from netloom.mapping.files.route_files import write_routes
+    from netloom.routing import write_routes
 
-    write_routes(path, result.topology, result.routes)
+    write_routes(result.topology, result.routes, path)
     return f"Routes: --routing routes:{path}"
 
 

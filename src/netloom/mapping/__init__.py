@@ -14,7 +14,7 @@ from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, fitting_layo
 from netloom.mapping.layouts.parts import Layout
 from netloom.mapping.placements import check_mapping, identity, place, random_mapping
 from netloom.mapping.routes.joint_routes import JointRoutes, joint_routes
-from netloom.mapping.search.generations import FoundMapping, find_mapping
+from netloom.mapping.search.generations import FoundMapping, search_mapping
 from netloom.mapping.search.objectives import OBJECTIVES
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "check_mapping",
     "check_rank_file",
     "find_layout",
-    "find_mapping",
     "fitting_layouts",
     "gray",
     "how_to_apply",
@@ -39,6 +38,7 @@ __all__ = [
     "rank_file",
     "read_hosts",
     "read_mapping",
+    "search_mapping",
     "write_mapping",
     "write_rank_file",
 ]

@@ -124,13 +124,13 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
     4
     """
     name = f"omega:{pes}" if switch_size == 2 else f"omega:{pes}/{switch_size}"
-    stages = check_lines(pes, switch_size, where=name)
+    stages = checked_stages(pes, switch_size, where=name)
     source, target = _channel_ends(pes, switch_size, stages)
     num_nodes = 2 * pes + stages * pes // switch_size
     return Omega(name, num_nodes, source, target, (), (), pes, switch_size, stages)
 
 
-def check_lines(pes: int, switch_size: int, *, where: str = "") -> int:
+def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
     """Return K, where ``pes`` is the K-th power of the switch size; refuse it where it is none.
 
     Parameters
@@ -147,7 +147,7 @@ def check_lines(pes: int, switch_size: int, *, where: str = "") -> int:
 
     Examples
     --------
-    >>> check_lines(4096, 8)
+    >>> checked_stages(4096, 8)
     4
     """
     if switch_size not in SWITCH_SIZES:

@@ -16,7 +16,7 @@ from netloom.contention import measure, saturation
 from netloom.errors import InputError
 from netloom.machines import Machine  # noqa: TC001
 from netloom.mapping import FoundMapping, JointRoutes, find_layout, joint_routes, read_hosts
-from netloom.mapping import find_mapping as search
+from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
 from netloom.mapping.routes.joint_routes import ROUNDS
 from netloom.mapping.search.bounds import least

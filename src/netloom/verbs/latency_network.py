@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from netloom.models.channel_accuracy import (
     KNEE,
     Band,
-    kind_of,
     latency_band,
+    router_kind,
     saturation_band,
 )
 from netloom.models.channel_queueing import LIMITS
@@ -65,7 +65,7 @@ class PredictedNetwork:
     @cached_property
     def kind(self) -> str:
         """Which of ``channel_accuracy.KINDS`` the router is of."""
-        return kind_of(self.prepared.router, self.prepared.flits)
+        return router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:

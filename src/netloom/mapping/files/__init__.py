@@ -1,1 +1,1 @@
-"""Mapping files, rank files and route files."""
+"""Mapping files and rank files."""

@@ -21,7 +21,7 @@ import numpy as np
 from netloom.contention import measure
 from netloom.mapping.layouts.codes import is_folded_ring, line_code, ring_code
 from netloom.mapping.layouts.parts import Layout, nodes_at, refusal, require_cube
-from netloom.mapping.layouts.shapes import Grid, grid_of
+from netloom.mapping.layouts.shapes import TaskGrid, grid_of
 from netloom.routing import DimensionOrder
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _looks(network: Cube, axis: int) -> tuple[int, bool]:
     return network.sides[axis], network.wraps[axis]
 
 
-def _weighed(split: tuple[_Factors, ...], grid: Grid, network: Cube) -> tuple[int, list[Digit]]:
+def _weighed(split: tuple[_Factors, ...], grid: TaskGrid, network: Cube) -> tuple[int, list[Digit]]:
     """Return the digits of a split, in the order of least load, and a bound of χ_max.
 
     ``weight`` paths of a digit cross any point of a line, twice as many if its ring is folded.
@@ -195,7 +195,7 @@ def _load(
     order: list[tuple[int, int]],
     across: int,
     split: tuple[_Factors, ...],
-    grid: Grid,
+    grid: TaskGrid,
     network: Cube,
 ) -> int:
     load, weight = 0, 1
@@ -208,13 +208,13 @@ def _load(
     return load
 
 
-def _goes_round(digit: Digit, grid: Grid, network: Cube) -> bool:
+def _goes_round(digit: Digit, grid: TaskGrid, network: Cube) -> bool:
     """Whether a ring of tasks goes round a ring of nodes as it is."""
     fills = digit.radix * digit.weight == network.sides[digit.across]
     return fills and network.wraps[digit.across] and digit.radix == grid.sides[digit.axis]
 
 
-def _placed(grid: Grid, network: Cube, digits: list[Digit]) -> NDArray[np.int32]:
+def _placed(grid: TaskGrid, network: Cube, digits: list[Digit]) -> NDArray[np.int32]:
     """Return the node of each task."""
     at = np.unravel_index(np.arange(prod(grid.sides)), grid.sides)
     places = [np.zeros(len(at[0]), np.int64) for _ in network.sides]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TaskGrid:
     """A mesh or torus of tasks, numbered row-major.
 
     Attributes
@@ -51,7 +51,7 @@ def is_binary_tree(app: ProcessGraph) -> bool:
     return _same_edges(app, generators.binary_tree(app.num_tasks))
 
 
-def grid_of(app: ProcessGraph) -> Grid | None:
+def grid_of(app: ProcessGraph) -> TaskGrid | None:
     """Return the mesh or torus whose edges these are, or None.
 
     The first task's neighbours give the sides away; the other edges then have to agree.
@@ -59,7 +59,7 @@ def grid_of(app: ProcessGraph) -> Grid | None:
     Examples
     --------
     >>> grid_of(generators.torus(4, 8))
-    Grid(sides=(4, 8), closed=True)
+    TaskGrid(sides=(4, 8), closed=True)
     >>> grid_of(generators.binary_tree(7)) is None
     True
     """
@@ -83,7 +83,7 @@ def hypercube_dimension(app: ProcessGraph) -> int:
     return len(grid.sides) if grid is not None and set(grid.sides) == {2} else 0
 
 
-def _read_sides(first: list[int], num_tasks: int) -> Iterator[Grid]:
+def _read_sides(first: list[int], num_tasks: int) -> Iterator[TaskGrid]:
     """Yield the grids in which task 0 has these neighbours.
 
     From the fastest dimension on: a dimension of stride s adds the neighbour s, and a ring of k
@@ -94,7 +94,7 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[Grid]:
         sides, stride, used, closed = seeds.pop()
         if used == len(first):
             if stride == num_tasks and sides:
-                yield Grid(sides, closed)
+                yield TaskGrid(sides, closed)
             continue
         if first[used] != stride:
             continue
@@ -108,7 +108,7 @@ def _read_sides(first: list[int], num_tasks: int) -> Iterator[Grid]:
         ]
 
 
-def _num_edges(grid: Grid) -> int:
+def _num_edges(grid: TaskGrid) -> int:
     num_tasks = int(np.prod(grid.sides))
     links = (
         num_tasks - (0 if grid.is_ring(axis) else num_tasks // side)

@@ -80,7 +80,7 @@ class FoundMapping:
     interrupted: bool
 
 
-def find_mapping(
+def search_mapping(
     app: ProcessGraph,
     topology: Topology,
     *,
@@ -137,7 +137,7 @@ def find_mapping(
     --------
     >>> from netloom.topology import torus
     >>> from netloom.workload import mesh
-    >>> found = find_mapping(mesh(4, 4), torus(4, 4), objective="hop-bytes", rounds=1)
+    >>> found = search_mapping(mesh(4, 4), torus(4, 4), objective="hop-bytes", rounds=1)
     >>> found.value, found.bound, found.rounds
     (48.0, 48.0, 0)
     """

@@ -251,7 +251,7 @@ def _held(
     if start is None:
         place_of = rng.permutation(len(arrays.place_node))
     else:
-        place_of = places_of(start, arrays.place_node)
+        place_of = places_of_items(start, arrays.place_node)
     node_of = arrays.place_node[place_of]
     return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
 
@@ -265,7 +265,7 @@ def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:
     )  # fmt: skip
 
 
-def places_of(start: NDArray[np.integer], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
+def places_of_items(start: NDArray[np.integer], place_node: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each item: of tasks on their nodes, and of what is left over after."""
     by_node = np.argsort(place_node, kind="stable")
     order = np.argsort(start, kind="stable")
@@ -353,7 +353,7 @@ def _tried(
     rng: np.random.Generator,
 ) -> Round:
     """Return a mapping made better by swaps of two places, each measured exactly."""
-    place_of = places_of(best.node_of, arrays.place_node)
+    place_of = places_of_items(best.node_of, arrays.place_node)
     tries, tried = TRIES * 2 ** (best.number // DOUBLING), 0
     while tried < tries and not over():
         one, other = rng.integers(arrays.num_tasks), rng.integers(len(place_of))

@@ -13,7 +13,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.workload.programs.messages import Messages, checked
-from netloom.workload.programs.trees import balanced, branches, row_first
+from netloom.workload.programs.trees import balanced_orientation, branches, row_first
 from netloom.workload.traffic.lengths import parse_lengths
 from netloom.workload.traffic.stream import PacketStream
 
@@ -170,7 +170,7 @@ class BroadcastTraffic:
 
     def _drawn_tree(self, root: int) -> Branches:
         if self._tree == "balanced":
-            orientation = balanced(self._topology, self._orientations)
+            orientation = balanced_orientation(self._topology, self._orientations)
         else:
             orientation = row_first(self._topology)
         targets = None

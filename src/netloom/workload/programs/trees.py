@@ -29,7 +29,7 @@ MOST_TEMPLATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which of the trees of shortest paths; ``row_first`` and ``balanced`` make one.
+    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def row_first(topology: Topology) -> Orientation:
     return Orientation(preference=np.arange(topology.num_channels, dtype=np.float64))
 
 
-def balanced(topology: Topology, rng: np.random.Generator) -> Orientation:
+def balanced_orientation(topology: Topology, rng: np.random.Generator) -> Orientation:
     """Return an orientation drawn anew: order of the dimensions, and leans of the even rings.
 
     The row-first tree of a k x k torus loads columns k times as much as rows. With orientations
