@@ -27,7 +27,7 @@ MOST_STAMPED = 14
 def problem(dimension: int):
     from netloom.routing import DimensionOrder
     from netloom.topology import mesh
-    from netloom.workload.generators import hypercube
+    from netloom.workload import hypercube
 
     side = 2 ** (dimension // 2)
     graph, net = hypercube(dimension), mesh(side, side)

@@ -1,8 +1,9 @@
 """What a mapping search finds, beside Scotch, METIS, Mt-KaHyPar, random mappings and identity.
 
 For each program and network, and for hop-bytes and the maximum channel load (both by bytes): what
-``find_mapping`` finds in the seconds given, as a share of what each other makes (below 1: netloom's
-is the better), of the best of them, and the lower bound as a share of it (1: there is none better).
+``search_mapping`` finds in the seconds given, as a share of what each other makes (below 1:
+netloom's is the better), of the best of them, and the lower bound as a share of it (1: there is
+none better).
 The others: identity; the best of 25 random mappings; METIS (recursive bisection into as many parts
 as tasks, part k on node k); Scotch (``SCOTCH_graphMap`` onto the architecture, as its ``gmap``
 does; where it has put two tasks on some nodes, which is to its advantage, their number follows);
@@ -42,10 +43,10 @@ import numpy as np
 import pymetis
 import pyscotch
 
-from netloom.mapping.objectives import measure_by, objective_of
-from netloom.mapping.pairs import hops, joint_weights
-from netloom.mapping.search import find_mapping
-from netloom.mapping.starts import random_starts
+from netloom.mapping import search_mapping
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.pairs import hops, joint_weights
+from netloom.mapping.search.starts import random_starts
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import parse_routing
 from netloom.topology import topology
@@ -56,8 +57,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.objectives import Measure
-    from netloom.mapping.pairs import JointWeights
+    from netloom.mapping.search.objectives import Measure
+    from netloom.mapping.search.pairs import JointWeights
     from netloom.topology import Cube
     from netloom.workload import ProcessGraph
 
@@ -306,7 +307,7 @@ def compared(case: Case, seconds: float, table: Table) -> Iterator[Row]:
         others["random"] = min(random)
         if case.published in table:
             others["table"] = table[case.published][column]
-        found = find_mapping(app, network, objective=objective, seconds=seconds)
+        found = search_mapping(app, network, objective=objective, seconds=seconds)
         value = value_of(found.node_of)
         assert np.isclose(value, found.value), "the search measures as the contention package does"
         mean = float(np.mean(random))
@@ -391,7 +392,7 @@ def main() -> None:
     seconds = asked.seconds * (30 if asked.huge else 6 if asked.large else 1)
     for objective in OBJECTIVES:  # compiles the kernels
         _measure(objective, read("ring:4"), topology("torus:2x2"))(np.arange(4))
-    find_mapping(read("binary-tree:15"), topology("mesh:4x4"), rounds=1)
+    search_mapping(read("binary-tree:15"), topology("mesh:4x4"), rounds=1)
     began, rows = time.perf_counter(), []
     shares = " ".join(f"{name:>8}" for name in (*COLUMNS, "best"))
     print(f"{'':66} found, as a share of")

@@ -15,7 +15,7 @@ import numpy as np
 
 from netloom import predict_latency, simulate_broadcast
 from netloom.models import alewife, predict_locality, torus_broadcast
-from netloom.models.torus_broadcast import VARIANTS, saturation_rate
+from netloom.models.torus_broadcasts import VARIANTS, saturation_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

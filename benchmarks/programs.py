@@ -29,7 +29,7 @@ CASES = [  # network, message flits, offered load (flits/node/cycle), cycles
 
 def random_messages(nodes: int, flits: int, load: float, cycles: int, seed: int = 1):
     """Uniform messages that do not wait for each other."""
-    from netloom.workload.messages import messages
+    from netloom.workload.programs.messages import messages
 
     rng = np.random.default_rng(seed)
     count = int(cycles * nodes * load / flits)

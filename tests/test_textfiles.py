@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from netloom.errors import InputError
 from netloom.drawing.save import check_picture, check_writable, save_table
+from netloom.errors import InputError
 from netloom.textfiles import read_text, replacing, write_text
 
 

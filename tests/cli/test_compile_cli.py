@@ -6,10 +6,10 @@ from importlib import import_module
 from inspect import signature
 
 import pytest
+from netloom.cli.compile import compile_
 
 from netloom.cli import main
-from netloom.cli.compile import compile_
-from netloom.phases.runtime import run_programs
+from netloom.phases.execute.runtime import run_programs
 from netloom.questions.compile.question import CompileQuestion
 
 SMALL = "compile all-to-all:16 --on torus:4x4 --words 32"

@@ -2,11 +2,11 @@ import json
 import sys
 
 import pytest
+from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP, _verdict
 
 import netloom as nl
 from netloom.cli import main
 from netloom.cli.show import number
-from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP, _verdict
 from netloom.errors import InputError
 
 QUICK = ["--cycles", "1500"]

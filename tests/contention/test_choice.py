@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 
 from netloom.contention import choice
 from netloom.contention.choice import best_split
-from netloom.contention.choice_kernel import list_ways, take_cheapest
+from netloom.contention.kernels.choice import list_ways, take_cheapest
 from netloom.routing import virtual_channel_routing
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.topology import mesh, torus
 from tests.properties.strategies import cubes, pairs
 from tests.reference.virtual_channels import Twin

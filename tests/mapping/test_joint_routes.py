@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.mapping.joint_routes import joint_routes
-from netloom.mapping.joint_routes_kernel import forced
+from netloom.mapping import joint_routes
+from netloom.mapping.kernels.joint_routes import forced
 from netloom.routing import (
     UpDown,
     dependency_cycle,
@@ -25,7 +25,7 @@ from netloom.simulation.network import router
 from netloom.simulation.network.program import NetworkProgram
 from netloom.topology import graph_topology, hypercube, mesh, to_networkx, torus, without
 from netloom.workload import process_graph
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 
 
 def sending(source, target, weights=None, nodes=None):

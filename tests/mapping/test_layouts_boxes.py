@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping.layout_boxes import columns, planes
+from netloom.mapping.layouts.boxes import columns, planes
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, mesh
 from netloom.workload import mesh as tasks

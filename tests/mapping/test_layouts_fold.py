@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure, measure_paths
 from netloom.errors import InputError
-from netloom.mapping import layouts
-from netloom.mapping.layout_fold import fold
-from netloom.mapping.layout_shapes import Grid, grid_of, hypercube_dimension, is_binary_tree
-from netloom.mapping.layouts import find_layout, fitting_layouts
+from netloom.mapping import find_layout, fitting_layouts
+from netloom.mapping.layouts import catalogue as layouts
+from netloom.mapping.layouts.fold import fold
+from netloom.mapping.layouts.shapes import TaskGrid, grid_of, hypercube_dimension, is_binary_tree
 from netloom.routing import DimensionOrder
 from netloom.topology import cube, hypercube, mesh, torus
 from netloom.topology import topology as network_of
@@ -89,7 +89,9 @@ def test_weights_and_names_do_not_matter_but_edges_do():
     whole = read("mesh:4x4")
     ends = {"source": whole.source, "target": whole.target}
     weights = np.arange(whole.num_edges)
-    assert grid_of(process_graph(16, **ends, bytes=weights, name="x.mtx")) == Grid((4, 4), False)
+    assert grid_of(process_graph(16, **ends, bytes=weights, name="x.mtx")) == TaskGrid(
+        (4, 4), False
+    )
     short = {name: column[:-1] for name, column in ends.items()}
     assert grid_of(process_graph(16, **short)) is None
     moved = process_graph(16, [*ends["source"][:-1], 15], [*ends["target"][:-1], 12])

@@ -5,7 +5,7 @@ import pytest
 
 from netloom.contention import measure, measure_paths
 from netloom.errors import InputError
-from netloom.mapping.layout_trees import h_tree, tiles
+from netloom.mapping.layouts.trees import h_tree, tiles
 from netloom.routing import DimensionOrder, SourceRoutes, find_deadlock, paths
 from netloom.topology import hypercube, mesh, torus, without
 from netloom.workload import binary_tree, ring

@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.mapping.bounds import least, least_channel_load, least_hop_bytes
-from netloom.mapping.objectives import measure_by, objective_of
+from netloom.mapping.search.bounds import least, least_channel_load, least_hop_bytes
+from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read

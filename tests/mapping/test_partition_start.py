@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from netloom.mapping import check_mapping, random_mapping
-from netloom.mapping.bisection import LARGEST_SUM, Part, bisect, gain, whole_weights
-from netloom.mapping.compact import compact_nodes, ground_of, halves
-from netloom.mapping.pairs import hops
-from netloom.mapping.partition_start import partitioned
+from netloom.mapping.search.bisection import LARGEST_SUM, Part, bisect, gain, whole_weights
+from netloom.mapping.search.compact import compact_nodes, ground_of, halves
+from netloom.mapping.search.pairs import hops
+from netloom.mapping.search.partition_start import partitioned
 from netloom.topology import graph_topology, hypercube, mesh, topology, torus, without
 from netloom.workload import process_graph, read
 

@@ -10,21 +10,13 @@ from hypothesis import strategies as st
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping import search_arrays as search_arrays_module
-from netloom.mapping.objectives import OBJECTIVES, measure_by, objective_of
-from netloom.mapping.search import find_mapping
-from netloom.mapping.search_arrays import SearchArrays, search_arrays
-from netloom.mapping.search_kernel import (
-    anneal,
-    busy_items,
-    cost,
-    fill,
-    gather,
-    relieve,
-    shorten,
-)
-from netloom.mapping.search_rounds import Held, places_of, room
-from netloom.mapping.symmetries import images
+from netloom.mapping import OBJECTIVES, search_mapping
+from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gather, relieve, shorten
+from netloom.mapping.search import arrays as search_arrays_module
+from netloom.mapping.search.arrays import SearchArrays, search_arrays
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.rounds import Held, places_of_items, room
+from netloom.mapping.search.symmetries import images
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read
@@ -204,7 +196,7 @@ def test_small_programs_get_the_best_mapping_there_is(objective):
     topology, routing = mesh(2, 3), parse_routing("default", mesh(2, 3))
     value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(6))
     best = min(value_of(np.array(order)) for order in itertools.permutations(range(6)))
-    found = find_mapping(app, topology, objective=objective, rounds=12, seed=3)
+    found = search_mapping(app, topology, objective=objective, rounds=12, seed=3)
     assert found.value == pytest.approx(best)
     assert found.bound <= best * (1 + 1e-9)
 
@@ -212,7 +204,7 @@ def test_small_programs_get_the_best_mapping_there_is(objective):
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "hop-bytes:1,path-contention:2"])
 def test_no_start_is_better_and_the_value_is_what_is_measured(objective):
     app, topology = read("random-regular:24,3"), torus(5, 5)
-    found = find_mapping(app, topology, objective=objective, rounds=6, seed=1)
+    found = search_mapping(app, topology, objective=objective, rounds=6, seed=1)
     routing = parse_routing("default", topology)
     value_of = measure_by(objective_of(objective), app, topology, routing, app.bytes, np.arange(24))
     assert found.value == pytest.approx(value_of(found.node_of))
@@ -224,7 +216,7 @@ def test_no_start_is_better_and_the_value_is_what_is_measured(objective):
 
 def test_a_seed_and_rounds_decide_all():
     app, topology = read("random-regular:16,3"), mesh(4, 4)
-    one, same = (find_mapping(app, topology, rounds=8, seed=4) for _ in range(2))
+    one, same = (search_mapping(app, topology, rounds=8, seed=4) for _ in range(2))
     assert one.node_of.tolist() == same.node_of.tolist()
     assert (one.value, one.found_by, one.rounds) == (same.value, same.found_by, same.rounds)
 
@@ -233,9 +225,9 @@ def test_a_seed_and_rounds_decide_all():
 def test_threads_and_load_decide_nothing(processors, monkeypatch):
     app, topology = read("random-regular:16,3"), torus(4, 4)
     monkeypatch.setenv("NETLOOM_PROCESSORS", "2")
-    one = find_mapping(app, topology, rounds=9, seed=4)
+    one = search_mapping(app, topology, rounds=9, seed=4)
     monkeypatch.setattr("netloom.simulation.side_by_side.processors", lambda: int(processors))
-    same = find_mapping(app, topology, rounds=9, seed=4)
+    same = search_mapping(app, topology, rounds=9, seed=4)
     assert one.node_of.tolist() == same.node_of.tolist()
     assert (one.value, one.found_by, one.rounds) == (same.value, same.found_by, same.rounds)
 
@@ -243,9 +235,11 @@ def test_threads_and_load_decide_nothing(processors, monkeypatch):
 def test_seconds_are_processor_time(monkeypatch):
     """However slowly the clock on the wall goes, or how fast: each look at it takes a second."""
     ticks = itertools.count()
-    for module in ("search", "search_rounds"):
-        monkeypatch.setattr(f"netloom.mapping.{module}.thread_time", lambda: float(next(ticks)))
-    found = find_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
+    for module in ("generations", "rounds"):
+        monkeypatch.setattr(
+            f"netloom.mapping.search.{module}.thread_time", lambda: float(next(ticks))
+        )
+    found = search_mapping(read("random-regular:24,3"), torus(5, 5), seconds=40)
     assert 40 <= found.seconds < 60
     assert found.rounds <= 2
 
@@ -262,26 +256,26 @@ def test_images_keep_distances(topology):
 
 
 def test_a_met_bound_ends_the_search():
-    found = find_mapping(read("mesh:4x4"), torus(4, 4), objective="hop-bytes", seconds=60)
+    found = search_mapping(read("mesh:4x4"), torus(4, 4), objective="hop-bytes", seconds=60)
     assert found.value == found.bound == 48
     assert found.seconds < 20
 
 
 def test_only_allowed_nodes_are_used():
     allowed = [1, 2, 4, 7, 8, 11, 13, 14]
-    found = find_mapping(read("ring:8"), mesh(4, 4), nodes=allowed, rounds=4)
+    found = search_mapping(read("ring:8"), mesh(4, 4), nodes=allowed, rounds=4)
     assert sorted(found.node_of.tolist()) == allowed
 
 
 def test_nodes_take_several_tasks():
     app = read("ring:12")
-    found = find_mapping(app, torus(2, 3), tasks_per_node=2, objective="hop-bytes", rounds=6)
+    found = search_mapping(app, torus(2, 3), tasks_per_node=2, objective="hop-bytes", rounds=6)
     assert np.bincount(found.node_of).max() == 2
     assert found.value == 12  # pairs of neighbours share a node: six edges each way between nodes
 
 
 def test_switches_and_memories_run_no_tasks():
-    found = find_mapping(read("mesh:2x2"), omega(8), rounds=1)
+    found = search_mapping(read("mesh:2x2"), omega(8), rounds=1)
     assert found.node_of.max() < 8
 
 
@@ -289,14 +283,14 @@ def test_edges_without_bytes_meet_others_where_nothing_else_moves():
     """Identity keeps all bytes on nodes, so that annealing has no cost to set temperatures by."""
     app = process_graph(8, [0, 2, 0, 1, 0], [1, 3, 4, 4, 6], bytes=[1, 1, 0, 0, 0])
     for objective in ("path-contention", "path-contention:1,hop-bytes:1"):
-        found = find_mapping(app, mesh(4), objective=objective, tasks_per_node=2, rounds=4)
+        found = search_mapping(app, mesh(4), objective=objective, tasks_per_node=2, rounds=4)
         assert 0 <= found.value <= min(found.starts.values())
 
 
 def test_broken_networks_are_mapped_around():
     broken = without(torus(4, 4), nodes=[5])
     nodes = [node for node in range(16) if node != 5]
-    found = find_mapping(read("ring:12"), broken, nodes=nodes, routing="shortest-path", rounds=3)
+    found = search_mapping(read("ring:12"), broken, nodes=nodes, routing="shortest-path", rounds=3)
     assert 5 not in found.node_of
     routing = parse_routing("shortest-path", broken)
     app = read("ring:12")
@@ -306,7 +300,7 @@ def test_broken_networks_are_mapped_around():
 
 def test_places_keep_tasks_on_their_nodes():
     place_node = np.array([3, 3, 5, 5, 7, 7])
-    place_of = places_of(np.array([5, 3, 5], np.int32), place_node)
+    place_of = places_of_items(np.array([5, 3, 5], np.int32), place_node)
     assert sorted(place_of.tolist()) == list(range(6))
     assert place_node[place_of[:3]].tolist() == [5, 3, 5]
 
@@ -324,9 +318,9 @@ def test_places_keep_tasks_on_their_nodes():
 )
 def test_mistakes_are_named(options, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
-        find_mapping(read("ring:8"), mesh(3, 3), **options)
+        search_mapping(read("ring:8"), mesh(3, 3), **options)
 
 
 def test_a_program_that_sends_nothing_is_refused():
     with pytest.raises(InputError, match="no traffic"):
-        find_mapping(process_graph(3, [], []), mesh(2, 2))
+        search_mapping(process_graph(3, [], []), mesh(2, 2))

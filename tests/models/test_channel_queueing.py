@@ -18,7 +18,7 @@ from netloom.models.channel_queueing import (
 from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
-from netloom.simulation.network.router import PRESETS, Router
+from netloom.simulation.network.routers import PRESETS, Router
 from netloom.simulation.network.run import Limits, Run, run_network
 from netloom.topology import mesh, topology, torus
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read

@@ -13,7 +13,7 @@ from netloom.models.effective import (
     saturated_speedup,
 )
 from netloom.models.switching import virtual_cut_through
-from netloom.workload.node_costs import NodeCosts
+from netloom.workload.programs.node_costs import NodeCosts
 
 COSTS = {"startup_us": 100.0, "per_byte_us": 0.5}
 

@@ -3,10 +3,10 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.adaptive_torus import prepare, same_class, tree_loads, ways
-from netloom.models.adaptive_torus_kernel import fill_balance, solve_balance
-from netloom.models.torus_broadcast import VARIANTS, saturation_rate, torus_broadcast
+from netloom.models.kernels.adaptive_torus import fill_balance, solve_balance
+from netloom.models.torus_broadcasts import VARIANTS, saturation_rate, torus_broadcast
 from netloom.topology import torus
-from netloom.workload.trees import branches, row_first
+from netloom.workload.programs.trees import branches, row_first
 from tests.reference.adaptive_torus import Torus
 from tests.reference.adaptive_torus import ways as slow_ways
 

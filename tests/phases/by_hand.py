@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from netloom.phases import Capacity, Plan
-from netloom.phases.connections import Connections
-from netloom.phases.timetable import Timetable
+from netloom.phases import Capacity, Connections, Plan, Timetable
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.topology import torus
 

@@ -4,9 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 
 from netloom.models.messages import ConSetCosts
-from netloom.phases.connections import Connections
-from netloom.phases.plan import Capacity, Plan
-from netloom.phases.timetable import Timetable
+from netloom.phases import Capacity, Connections, Plan, Timetable
 from netloom.routing import DimensionOrder, paths
 from tests.properties.strategies import cubes
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
-from netloom.phases.connections import MOST_WORDS, Connections, connections, ranks
+from netloom.phases import Connections, connections
+from netloom.phases.plan.connections import MOST_WORDS, ranks
 from netloom.workload import process_graph, read
 
 

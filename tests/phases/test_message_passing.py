@@ -5,7 +5,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.messages import MessageCosts
-from netloom.phases.message_passing import message_passing
+from netloom.phases.execute.message_passing import message_passing
 from netloom.topology import mesh
 from tests.phases.by_hand import TORUS, butterfly, connections_of, neighbours
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.phases import Capacity, first_violation, least_phases
-from netloom.phases.negotiate import (
+from netloom.phases.kernels.route import rip_up, route
+from netloom.phases.plan.negotiate import (
     State,
     negotiated,
     plan_of,
@@ -17,8 +18,7 @@ from netloom.phases.negotiate import (
     state_of,
     task_of,
 )
-from netloom.phases.route_kernel import rip_up, route
-from netloom.routing.priced_paths_kernel import find
+from netloom.routing.kernels.priced_paths import find
 from netloom.topology import cube, graph_topology, mesh, to_networkx, topology, torus
 from tests.phases.hand_made import joined
 from tests.properties.strategies import cubes

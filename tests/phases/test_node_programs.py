@@ -8,8 +8,8 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases.node_programs import RECEIVE, SEND, node_program, node_programs
-from netloom.phases.timetable import schedule
+from netloom.phases import schedule
+from netloom.phases.execute.node_programs import RECEIVE, SEND, node_program, node_programs
 from netloom.topology import mesh
 from tests.phases.by_hand import listed, neighbours, plan_of
 

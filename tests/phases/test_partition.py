@@ -8,15 +8,14 @@ from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases import (
     Capacity,
-    balance,
     connections,
     first_violation,
     least_clocks,
     least_phases,
     partition,
     phase_clocks,
-    symmetric,
 )
+from netloom.phases.plan import balance, symmetric
 from netloom.topology import graph_topology, hypercube, mesh, omega, topology, torus, without
 from netloom.workload import read
 from tests.phases.hand_made import joined

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 
 from netloom.errors import InputError
-from netloom.phases.plan import MOST_CHANNELS, Capacity, Plan
+from netloom.phases import Capacity, Plan
+from netloom.phases.plan.plans import MOST_CHANNELS
 from netloom.routing import Paths
 from netloom.topology import mesh, torus
 from tests.phases.hand_made import joined, made

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan import Capacity, Plan
+from netloom.phases import Capacity, InvalidPlanError, Plan, first_violation
 from netloom.phases.plan_files import read_plan, write_plan
-from netloom.phases.verify import InvalidPlanError, first_violation
 from netloom.provenance import Provenance
 from netloom.routing import Paths
 from netloom.topology import Topology, mesh, torus, without

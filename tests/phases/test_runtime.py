@@ -9,12 +9,12 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases import runtime_processes
-from netloom.phases.node_programs import RECEIVE, SEND, NodePhase, node_programs
-from netloom.phases.runtime import run_programs, run_programs_on_mpi
-from netloom.phases.runtime_processes import WorkerLostError, run_in_processes
-from netloom.phases.runtime_worker import BATCH_WORDS, Worker
-from netloom.phases.timetable import schedule
+from netloom.phases import schedule
+from netloom.phases.execute import processes as runtime_processes
+from netloom.phases.execute.node_programs import RECEIVE, SEND, NodePhase, node_programs
+from netloom.phases.execute.processes import WorkerLostError, run_in_processes
+from netloom.phases.execute.runtime import run_programs, run_programs_on_mpi
+from netloom.phases.execute.worker import BATCH_WORDS, Worker
 from netloom.topology import mesh, torus
 from tests.phases import bad_workers
 from tests.phases.by_hand import listed, plan_of

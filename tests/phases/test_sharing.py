@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.models import ConSetCosts
-from netloom.phases import Capacity, Plan, connections
-from netloom.phases.timetable import schedule
+from netloom.phases import Capacity, Plan, connections, schedule
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from netloom.workload import read

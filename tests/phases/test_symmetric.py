@@ -15,9 +15,9 @@ from netloom.phases import (
     least_clocks,
     least_phases,
     phase_clocks,
-    symmetric,
 )
-from netloom.phases.symmetric import pack_permutations, permutations
+from netloom.phases.plan import symmetric
+from netloom.phases.plan.symmetric import pack_permutations, permutations
 from netloom.topology import cube, hop_distances, hypercube, mesh, torus
 from netloom.workload import read
 from tests.phases.hand_made import joined

@@ -5,9 +5,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models import ConSetCosts
-from netloom.phases import Capacity, Plan, connections
-from netloom.phases.connections import Connections
-from netloom.phases.timetable import schedule
+from netloom.phases import Capacity, Connections, Plan, connections, schedule
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import cube, torus
 from netloom.workload import read

@@ -8,9 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from netloom.models.messages import ConSetCosts
-from netloom.phases.plan import Capacity
-from netloom.phases.timetable import Timetable
-from netloom.phases.verify import InvalidPlanError, first_violation, verify
+from netloom.phases import Capacity, InvalidPlanError, Timetable, first_violation, verify
 from netloom.routing import Paths
 from netloom.topology import torus
 from tests.phases.hand_made import (

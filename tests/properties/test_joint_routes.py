@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from netloom.contention import measure, measure_paths
-from netloom.mapping.joint_routes import joint_routes
+from netloom.mapping import joint_routes
 from netloom.routing import parse_routing, paths
 from netloom.topology import graph_topology
 from netloom.workload import process_graph

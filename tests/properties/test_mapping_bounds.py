@@ -8,13 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
-from netloom.mapping import check_mapping
-from netloom.mapping.bounds import least
-from netloom.mapping.embedding import embed
-from netloom.mapping.embedding_kernel import place_order
-from netloom.mapping.objectives import OBJECTIVES, Measure, objective_of
-from netloom.mapping.pairs import hops, joint_weights
-from netloom.mapping.partition_start import partitioned
+from netloom.mapping import OBJECTIVES, check_mapping
+from netloom.mapping.kernels.embedding import place_order
+from netloom.mapping.search.bounds import least
+from netloom.mapping.search.embedding import embed
+from netloom.mapping.search.objectives import Measure, objective_of
+from netloom.mapping.search.pairs import hops, joint_weights
+from netloom.mapping.search.partition_start import partitioned
 from netloom.routing import parse_routing
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from netloom.workload import process_graph

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 
 from netloom.errors import DeadlockError
 from netloom.routing import DimensionOrder, paths
-from netloom.routing.ports import ports
-from netloom.routing.source_routes import source_routes
+from netloom.routing.kernels.virtual_channels import allowed, arrived
+from netloom.routing.port_numbers import ports
+from netloom.routing.source_routing import source_routes
 from netloom.routing.virtual_channel_tables import PATHS, RULES, datelines, empty_tables
 from netloom.routing.virtual_channels import (
     VirtualChannelRouting,
     draw_aux,
     virtual_channel_routing,
 )
-from netloom.routing.virtual_channels_kernel import allowed, arrived
 from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, cube, graph_topology
 from tests.reference.network import simulate
 

@@ -8,17 +8,9 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases import (
-    Capacity,
-    balance,
-    least_clocks,
-    least_phases,
-    partition,
-    phase_clocks,
-    symmetric,
-    verify,
-)
-from netloom.phases.balance import balanced
+from netloom.phases import Capacity, least_clocks, least_phases, partition, phase_clocks, verify
+from netloom.phases.plan import balance, symmetric
+from netloom.phases.plan.balance import balanced
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from tests.phases.hand_made import joined
 from tests.reference.partitioning import heights_of, use_of

@@ -18,7 +18,7 @@ from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 from netloom.workload.traffic import pairs
 
 SEEDS, CYCLES, START, LOAD = 8, 2500, 500, 0.3

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 import netloom as nl
 from netloom.errors import InputError
 from netloom.machines import machine, machine_names
-from netloom.workload.node_costs import NodeCosts
-from netloom.workload.process_graph import process_graph
-from netloom.workload.trace_files import read_trace
+from netloom.workload import process_graph
+from netloom.workload.programs.node_costs import NodeCosts
+from netloom.workload.programs.trace_files import read_trace
 
 SMALL = {
     "bluegene-p": "bluegene-p:2x2x4", "iwarp": "iwarp:4x4", "symult2010": "symult2010:4x4",

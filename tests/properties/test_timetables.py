@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.models import ConSetCosts
-from netloom.phases import Capacity, Plan
-from netloom.phases.colouring_kernel import edge_colouring
-from netloom.phases.connections import Connections, ranks
-from netloom.phases.sharing import flow_times, places_of
-from netloom.phases.sharing_kernel import fair_rates
-from netloom.phases.timetable import schedule
-from netloom.phases.timetable_phase import each_phase
+from netloom.phases import Capacity, Connections, Plan, schedule
+from netloom.phases.kernels.colouring import edge_colouring
+from netloom.phases.kernels.sharing import fair_rates
+from netloom.phases.plan.connections import ranks
+from netloom.phases.timetable.phase_arrays import each_phase
+from netloom.phases.timetable.sharing import flow_times, places_of
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from tests.reference import timetables as definition

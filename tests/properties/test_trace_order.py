@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from netloom import replay
-from netloom.workload.trace_files import read_trace
-from netloom.workload.traces_kernel import remaining_chains
+from netloom.workload.kernels.traces import remaining_chains
+from netloom.workload.programs.trace_files import read_trace
 
 NODES = 6
 NETWORKS = [

@@ -13,7 +13,7 @@ from netloom.errors import DeadlockError
 from netloom.routing import parse_routing, paths
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import Topology, cube
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 from tests.reference.agenda import FIELDS
 from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
 

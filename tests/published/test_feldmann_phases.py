@@ -14,7 +14,6 @@ from netloom.mapping import gray
 from netloom.models import ConSetCosts
 from netloom.phases import (
     Capacity,
-    balance,
     connections,
     least_phases,
     partition,
@@ -22,6 +21,7 @@ from netloom.phases import (
     schedule,
     verify,
 )
+from netloom.phases.plan import balance
 from netloom.topology import hypercube, topology
 from netloom.workload import read
 

@@ -9,7 +9,7 @@ pairwise exchanges after Scotch, and Mt-KaHyPar, from the same evaluation of map
 import numpy as np
 import pytest
 
-from netloom.mapping.search import find_mapping
+from netloom.mapping import search_mapping
 from netloom.topology import topology
 from netloom.workload import process_graph, read
 
@@ -36,7 +36,7 @@ def renumbered(app):
     ],
 )
 def test_no_worse_than_the_best_published(app, network, objective, published, rounds):
-    found = find_mapping(read(app), topology(network), objective=objective, rounds=rounds)
+    found = search_mapping(read(app), topology(network), objective=objective, rounds=rounds)
     assert found.bound <= found.value <= published
 
 
@@ -52,6 +52,6 @@ def test_no_worse_than_the_best_published(app, network, objective, published, ro
 def test_structure_is_found_whatever_the_numbers_of_tasks(app, network):
     """Scotch makes 1400 hops of the first and 3040 of the second, with tasks in order."""
     graph = renumbered(read(app))
-    found = find_mapping(graph, topology(network), objective="hop-bytes", rounds=0)
+    found = search_mapping(graph, topology(network), objective="hop-bytes", rounds=0)
     assert found.value == found.bound == graph.num_edges
     assert found.found_by == "embedding"

@@ -9,8 +9,8 @@ from netloom.questions.simulate.broadcast.loads import broadcast_load, unicast_l
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.topology import cube, mesh, torus, without
 from netloom.workload import parse_traffic
+from netloom.workload.programs.trees import Orientation, branches, row_first
 from netloom.workload.traffic import pairs, uniform, with_rates
-from netloom.workload.trees import Orientation, branches, row_first
 
 ENDS = {"injection_channels": 0, "ejection_channels": 0}
 SINGLE = {"router": "single-cycle"} | ENDS

@@ -11,9 +11,9 @@ from netloom import compile_phases, phase_figures
 from netloom.errors import DeadlockError, InputError, NoRouteError
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, Timetable, connections, partition, schedule, verify
-from netloom.phases.execute import execute
-from netloom.phases.message_passing import message_passing
-from netloom.phases.node_programs import node_programs
+from netloom.phases.execute.execution import execute
+from netloom.phases.execute.message_passing import message_passing
+from netloom.phases.execute.node_programs import node_programs
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import Topology, mesh, topology
 from netloom.workload import process_graph, read

@@ -10,9 +10,9 @@ import netloom as nl
 from netloom import analyze, find_mapping
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping.objectives import measure_by, objective_of
-from netloom.mapping.search import FoundMapping
-from netloom.mapping.starts import random_starts
+from netloom.mapping import FoundMapping
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.starts import random_starts
 from netloom.questions.map.answer import SimulatedMappings
 from netloom.questions.map.verdict import PairedRuns, mapping_verdict, paired
 from netloom.routing import DimensionOrder, paths

@@ -5,7 +5,7 @@ import pytest
 from netloom import simulate_pattern
 from netloom.errors import InputError
 from netloom.questions.simulate.pattern.question import costs_of
-from netloom.workload.node_costs import NodeCosts
+from netloom.workload.programs.node_costs import NodeCosts
 
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
 

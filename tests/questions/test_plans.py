@@ -7,7 +7,7 @@ import pytest
 from netloom import compile_phases, run_plan, verify_plan
 from netloom.errors import InputError
 from netloom.phases import InvalidPlanError
-from netloom.phases.runtime import run_programs
+from netloom.phases.execute.runtime import run_programs
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from netloom.models.channel_queueing import predict_channels, prepare_channels
 from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.router import PRESETS, Router
+from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
 from netloom.workload.traffic import pairs, uniform
 

@@ -5,7 +5,7 @@ import pytest
 
 from netloom import predict_torus_broadcast, simulate_broadcast, topology
 from netloom.errors import InputError
-from netloom.models.torus_broadcast import torus_broadcast
+from netloom.models.torus_broadcasts import torus_broadcast
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES, FIGURES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 

@@ -8,8 +8,8 @@ from netloom.machines import machine
 from netloom.questions.simulate.trace.question import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
-from netloom.workload.trace_files import read_trace
-from netloom.workload.traces import Trace, listed
+from netloom.workload.programs.trace_files import read_trace
+from netloom.workload.programs.traces import Trace, listed
 
 SINGLE = {"router": "single-cycle"}
 WORM = {"engine": "worm", "release_cycles": 0}

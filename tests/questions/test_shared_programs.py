@@ -229,7 +229,7 @@ def test_two_mappings_are_compared_on_the_same_packets_and_cycles():
         assert same.run.load == point.run.load
         assert same.run.measured.cycles == point.run.measured.cycles
         assert same.run.warmup_cycles == point.run.warmup_cycles
-        assert same.run.offered == other.run.offered == point.run.offered
+        assert same.run.created == other.run.created == point.run.created
         ratio, half = same.latency_over(point)
         assert abs(ratio - 1) <= max(half, 1e-3)
         assert point.latency_over(point) == (1.0, 0.0)

@@ -10,7 +10,7 @@ from netloom.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.numbers import parse_numbers
 from netloom.routing import DimensionOrder, table
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
 from netloom.workload import parse_lengths, parse_traffic, read
 from netloom.workload.traffic import pairs, permutation, uniform, with_rates

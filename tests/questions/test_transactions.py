@@ -6,7 +6,7 @@ import pytest
 from netloom import simulate_transactions
 from netloom.errors import InputError
 from netloom.workload import process_graph
-from netloom.workload.protocols import Protocol, Step, Transaction
+from netloom.workload.programs.protocols import Protocol, Step, Transaction
 
 QUICK = {"app": "torus:4x4", "run_cycles": 16}
 

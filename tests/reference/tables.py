@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from netloom.workload.messages import COLUMNS, Messages
+from netloom.workload.programs.messages import COLUMNS, Messages
 
 
 def concatenated(tables):

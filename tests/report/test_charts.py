@@ -6,12 +6,11 @@ from copy import deepcopy
 import pytest
 
 from netloom import analyze, compile_phases, simulate
-from netloom.questions.recorded import TABLES, Recorded, record
-from netloom.report import chart_of, parts_of, save_chart
-from netloom.questions.recorded import CHARTS, PARTS
 from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
-from netloom.report.exhibit import SERIES
 from netloom.questions.network_chart import topology_of
+from netloom.questions.recorded import CHARTS, PARTS, TABLES, Recorded, record
+from netloom.report import chart_of, parts_of, save_chart
+from netloom.report.exhibit import SERIES
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 GENERATED = {"name", "views"}

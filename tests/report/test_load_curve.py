@@ -3,9 +3,9 @@ import json
 import pytest
 
 from netloom import find_saturation, simulate
+from netloom.drawing.save import check_picture, check_writable
 from netloom.errors import InputError
 from netloom.report import chart_of, save_chart
-from netloom.drawing.save import check_picture, check_writable
 
 QUICK = {"cycles": 1000}
 

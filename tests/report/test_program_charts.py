@@ -5,8 +5,8 @@ import pytest
 
 import netloom as nl
 from netloom.errors import InputError
-from netloom.report import chart_of, save_table
 from netloom.questions.network_chart import network_chart
+from netloom.report import chart_of, save_table
 from netloom.topology import mesh, without
 
 ANSWERS = {

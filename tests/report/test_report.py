@@ -5,8 +5,8 @@ import pytest
 
 from netloom import analyze
 from netloom.errors import InputError
-from netloom.report import chart_of, save_chart
 from netloom.questions.network_chart import MOST_DRAWN, network_chart
+from netloom.report import chart_of, save_chart
 from netloom.topology import hypercube, mesh, topology
 
 

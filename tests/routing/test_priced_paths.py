@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from netloom.routing.priced_paths_kernel import find
+from netloom.routing.kernels.priced_paths import find
 from netloom.topology import mesh, to_networkx, torus
 
 

@@ -20,7 +20,7 @@ from netloom.routing import (
 )
 from netloom.routing.layered import layers
 from netloom.routing.ragged import Paths
-from netloom.routing.up_down import ranks
+from netloom.routing.up_down import node_ranks
 from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
 from tests.properties.strategies import cubes
 from tests.reference.round_failures import detour, every_pair, layers_of, legal_hops
@@ -65,7 +65,7 @@ def nodes_of(topology, path, source):
 @settings(max_examples=40)
 @given(broken_cubes())
 def test_up_down_paths_are_the_shortest_legal_ones(topology):
-    ends, rank = ends_of(topology), ranks(topology, topology)
+    ends, rank = ends_of(topology), node_ranks(topology, topology)
     up = [rank[b] < rank[a] for a, b in ends]
     routes = all_routes(topology, UpDown())
     pairs = every_pair(working_nodes(topology).tolist())
@@ -118,7 +118,7 @@ def test_up_down_spreads_pairs_over_equal_paths():
 
 def test_the_root_is_in_the_middle():
     topology = mesh(5, 5)
-    rank = ranks(topology, topology)
+    rank = node_ranks(topology, topology)
     assert rank[12] == 0
     assert sorted(rank.tolist()) == list(range(25))
     assert rank[[0, 4, 20, 24]].min() >= 21

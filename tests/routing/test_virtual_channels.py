@@ -15,8 +15,8 @@ from netloom.routing import (
     table,
     virtual_channel_routing,
 )
+from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.routing.virtual_channel_tables import RULES
-from netloom.routing.virtual_channels_kernel import allowed, arrived
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from tests.reference.virtual_channels import Twin, ports_of, steps
 

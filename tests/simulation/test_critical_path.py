@@ -3,7 +3,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from netloom.simulation.critical_path import Parts, critical_path
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 from tests.reference.agenda import Agenda
 
 FIELDS = ("ready", "sent", "entered", "arrived", "complete", "last")

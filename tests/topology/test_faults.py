@@ -11,7 +11,7 @@ from netloom.routing import (
     paths,
     ports,
 )
-from netloom.routing.table import shortest_path_table, table_cycle
+from netloom.routing.route_tables import shortest_path_table, table_cycle
 from netloom.topology import (
     Cube,
     average_distance,

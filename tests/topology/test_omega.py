@@ -9,7 +9,7 @@ from netloom.contention import measure
 from netloom.errors import InputError
 from netloom.routing import ShortestPath, paths
 from netloom.topology import Omega, diameter, num_links, omega, to_networkx, topology
-from netloom.topology.omega import check_lines, digit_reversed
+from netloom.topology.omegas import checked_stages, digit_reversed
 
 SHAPES = [(4, 2), (8, 2), (16, 2), (4, 4), (16, 4), (64, 4), (8, 8), (64, 8)]
 
@@ -197,7 +197,7 @@ def test_neighbouring_modules_part_early_or_late_by_the_order_of_digits():
 
 @pytest.mark.parametrize(("pes", "size"), SHAPES)
 def test_reversed_digits(pes, size):
-    count = check_lines(pes, size)
+    count = checked_stages(pes, size)
     found = digit_reversed(np.arange(pes), pes, size)
     assert found.dtype == np.int32
     expected = [digits(number, size, count)[::-1] for number in range(pes)]
@@ -242,8 +242,8 @@ def test_a_wrong_spec_is_one_clear_line(spec, message):
 
 def test_fields_are_named_where_there_is_no_spec():
     with pytest.raises(InputError, match=r"^pes: found 6 PEs"):
-        check_lines(6, 2)
+        checked_stages(6, 2)
     with pytest.raises(InputError, match=r"^switch_size: found switches of size 16"):
-        check_lines(256, 16)
+        checked_stages(256, 16)
     with pytest.raises(InputError, match=r"^omega:256/16: found switches"):
         omega(256, 16)

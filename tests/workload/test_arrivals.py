@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import chisquare
 
 from netloom.errors import InputError
-from netloom.workload import arrivals as arrivals_module
 from netloom.workload import parse_arrivals
-from netloom.workload.arrivals import arrival_blocks
+from netloom.workload.traffic import arrivals as arrivals_module
+from netloom.workload.traffic.arrivals import arrival_blocks
 
 LAWS = ["bernoulli", "poisson", "on-off:20,0.25"]
 

@@ -8,14 +8,21 @@ from netloom.errors import InputError, NoRouteError
 from netloom.topology import Topology, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology
 from netloom.workload import PacketStream
-from netloom.workload.broadcast import (
+from netloom.workload.programs.broadcast import (
     BroadcastTraffic,
     direction_flits,
     latencies,
     target_latencies,
 )
+from netloom.workload.programs.trees import (
+    Orientation,
+    balanced_orientation,
+    branches,
+    multicast,
+    row_first,
+    tree,
+)
 from netloom.workload.traffic import pairs, uniform
-from netloom.workload.trees import Orientation, balanced, branches, multicast, row_first, tree
 from tests.reference.tables import concatenated
 
 NOBODY = np.empty(0, np.int64)
@@ -106,7 +113,7 @@ def test_balanced_trees_load_rows_and_columns_alike_and_row_first_does_not():
     count = 4000
     drawn = np.zeros((2, 2))
     for number in range(count):
-        part = branches(grid, number % 64, None, balanced(grid, rng))
+        part = branches(grid, number % 64, None, balanced_orientation(grid, rng))
         step = (part.target - part.source) % 64
         drawn[1] += [np.isin(step, (1, 64 - 7)).sum(), np.isin(step, (63, 7)).sum()]
         drawn[0] += [(step == 8).sum(), (step == 56).sum()]
@@ -123,7 +130,7 @@ def test_any_network_is_spanned_on_shortest_paths():
     rng = np.random.default_rng(1)
     for root in (0, 13):
         check_spans(graph, root, tree(graph, root))
-        trees = [tree(graph, root, balanced(graph, rng)) for _ in range(10)]
+        trees = [tree(graph, root, balanced_orientation(graph, rng)) for _ in range(10)]
         for parent in trees:
             check_spans(graph, root, parent)
         assert any((parent != trees[0]).any() for parent in trees)
@@ -148,7 +155,7 @@ def test_a_part_of_a_tree_leads_to_its_targets_and_nowhere_else(topology):
     for _ in range(30):
         root = int(rng.integers(topology.num_nodes))
         targets = rng.choice(topology.num_nodes, 4, replace=False)
-        orientation = balanced(topology, rng)
+        orientation = balanced_orientation(topology, rng)
         parent = tree(topology, root, orientation)
         ways = set()
         for node in targets.tolist():

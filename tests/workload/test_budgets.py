@@ -12,14 +12,16 @@ import pytest
 
 from netloom import textfiles
 from netloom.errors import InputError, shown
+from netloom.mapping import read_mapping
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.files import read_mapping
-from netloom.routing.source_routes import read_routes
+from netloom.routing.source_routing import read_routes
 from netloom.topology import mesh
 from netloom.topology.graph import read_graph
-from netloom.workload import packed, read, trace_files
-from netloom.workload.goal import read_goal
-from netloom.workload.trace_files import read_trace
+from netloom.workload import read
+from netloom.workload.graphs import packed
+from netloom.workload.programs import trace_files
+from netloom.workload.programs.goal import read_goal
+from netloom.workload.programs.trace_files import read_trace
 
 MEGABYTE = 2**20
 

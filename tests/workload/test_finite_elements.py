@@ -12,7 +12,6 @@ from netloom.errors import InputError
 from netloom.workload import (
     MeshPartition,
     element_mesh,
-    element_meshes,
     generate_mesh,
     interface_graph,
     partition_mesh,
@@ -20,6 +19,7 @@ from netloom.workload import (
     read,
     read_mesh,
 )
+from netloom.workload.meshes import element_meshes
 
 try:
     import gmsh

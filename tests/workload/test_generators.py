@@ -5,7 +5,8 @@ import pytest
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.topology import topology
-from netloom.workload import generators, process_graph, read
+from netloom.workload import process_graph, read
+from netloom.workload.graphs import generators
 
 
 def edges(graph):

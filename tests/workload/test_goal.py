@@ -5,7 +5,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.topology import mesh
-from netloom.workload.goal import read_goal
+from netloom.workload.programs.goal import read_goal
 from tests.workload.test_traces import lists, replayed
 
 ALLREDUCE = Path(__file__).parents[2] / "examples" / "allreduce.goal"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.workload import HotSpotTraffic, assign_hot_spots, hot_spots, place_hot_spots
+from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom.workload.traffic import hot_spots
 
 
 def traffic(placed=(2, 0), assigned=((2, 0), (0, -1), (2, -1), (-1, -1)), **named):

@@ -5,10 +5,14 @@ import pytest
 from scipy import stats
 
 from netloom.errors import InputError
-from netloom.workload.generators import binary_tree, line, ring
-from netloom.workload.loops import ClosedLoop, loop_times, loops_done, senders, think_cycles
-from netloom.workload.permutations import shuffle, transpose
-from netloom.workload.process_graph import process_graph
+from netloom.workload import binary_tree, line, process_graph, ring, shuffle, transpose
+from netloom.workload.programs.loops import (
+    ClosedLoop,
+    loop_times,
+    loops_done,
+    senders,
+    think_cycles,
+)
 from tests.reference.free_network import played
 
 NONE = np.zeros(0, np.int64)

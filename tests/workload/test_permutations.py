@@ -1,7 +1,8 @@
 import pytest
 
 from netloom.errors import InputError
-from netloom.workload import permutations, read
+from netloom.workload import read
+from netloom.workload.graphs import permutations
 
 
 def targets(graph):

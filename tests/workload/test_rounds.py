@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
-from netloom.workload import rounds
-from netloom.workload.messages import messages
-from netloom.workload.rounds import Rounds, second_half
+from netloom.workload.programs import rounds
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.rounds import Rounds, second_half
 from tests.reference.free_network import played
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from netloom.errors import InputError, NotAMappingError
 from netloom.topology import mesh, torus
-from netloom.workload.trace_files import read_trace, write_trace
-from netloom.workload.traces import EVERYONE
+from netloom.workload.programs.trace_files import read_trace, write_trace
+from netloom.workload.programs.traces import EVERYONE
 from tests.reference.agenda import Agenda
 
 HALO = Path(__file__).parents[2] / "examples" / "halo.csv"

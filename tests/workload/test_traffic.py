@@ -9,7 +9,6 @@ from hypothesis import given
 from netloom.errors import InputError, NotAMappingError
 from netloom.topology import cube, graph_topology, mesh, torus
 from netloom.workload import parse_traffic, process_graph, traffic
-from netloom.workload.targets import alias_tables
 from netloom.workload.traffic import (
     from_process_graph,
     hot_spot,
@@ -18,6 +17,7 @@ from netloom.workload.traffic import (
     uniform,
     with_rates,
 )
+from netloom.workload.traffic.targets import alias_tables
 
 
 def chance(seed=1):

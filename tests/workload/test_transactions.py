@@ -7,10 +7,15 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.models.locality_node import Application
-from netloom.workload.generators import ring, torus
-from netloom.workload.process_graph import process_graph
-from netloom.workload.protocols import Protocol, Step, Transaction, coherence, request_reply
-from netloom.workload.transactions import Transactions
+from netloom.workload import process_graph, ring, torus
+from netloom.workload.programs.protocols import (
+    Protocol,
+    Step,
+    Transaction,
+    coherence,
+    request_reply,
+)
+from netloom.workload.programs.transactions import Transactions
 from tests.reference.free_network import played
 
 NONE = np.zeros(0, np.int64)

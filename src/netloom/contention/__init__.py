@@ -1,8 +1,8 @@
 """Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
 
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
-from netloom.contention.measure import Contention, measure, measure_paths
-from netloom.contention.saturation import Saturation, saturation, slowdown
+from netloom.contention.path_contention import Contention, measure, measure_paths
+from netloom.contention.saturation_limit import Saturation, saturation, slowdown
 from netloom.contention.traffic import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
@@ -12,7 +12,7 @@ from netloom.contention.traffic import (
     offered_by_run,
     path_slowdown,
 )
-from netloom.contention.verdict import Level, Verdict, verdict
+from netloom.contention.verdicts import Level, Verdict, verdict
 
 __all__ = [
     "Contention",

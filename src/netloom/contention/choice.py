@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, ODD_EVEN
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def best_split(
     >>> best_split(free, *ends, np.array([1.0])).least
     0.5
     """
-    from netloom.contention.choice_kernel import list_ways
+    from netloom.contention.kernels.choice import list_ways
 
     topology = routing.topology
     order = np.lexsort((sources, targets))
@@ -111,7 +111,7 @@ Ways = tuple["NDArray[np.int64]", "NDArray[np.int32]", "NDArray[np.int32]", "NDA
 
 
 def _priced(ways: Ways, weight: NDArray[np.float64], num_channels: int) -> Split:
-    from netloom.contention.choice_kernel import take_cheapest
+    from netloom.contention.kernels.choice import take_cheapest
 
     arcs, load = len(ways[1]), np.empty(num_channels)
     prices = np.full(num_channels, 1 / num_channels)

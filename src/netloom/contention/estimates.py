@@ -104,7 +104,7 @@ def expect_random(
 ) -> Expectation:
     """Return what to expect of a uniformly random mapping of these process-graph edges.
 
-    Two paths of a cube share one unbroken run of channels (see ``cube_kernel``), so the number of
+    Two paths of a cube share one unbroken run of channels (see ``kernels.cube``), so the number of
     pairs of paths that meet is (pairs on a channel, summed over channels) - (pairs on two
     consecutive channels, summed over such turns), and both sums have closed forms. Pairs of edges
     with a common source or target are counted apart; an edge never meets one that starts where it
@@ -161,7 +161,7 @@ def _largest_load(
     topology: Cube, routing: DimensionOrder, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> tuple[float | None, Literal["enumeration", "sampling", "approximation"], float | None]:
     """Return the mean largest channel load of all placements, or of some, and its error."""
-    from netloom.contention.cube_kernel import largest_loads
+    from netloom.contention.kernels.cube import largest_loads
 
     hops = len(source) * average_distance(topology)
     samples = int(min(MOST_SAMPLES, SAMPLED_HOPS // max(hops, 1)))

@@ -47,7 +47,7 @@ def dimension_order_loads(
     >>> dimension_order_loads(torus(4), DimensionOrder(), *ends, np.array([1.0]))
     array([0.5, 0.5, 0. , 0. , 0.5, 0. , 0. , 0.5])
     """
-    from netloom.contention.expected_load_kernel import add_in_order
+    from netloom.contention.kernels.expected_load import add_in_order
 
     tables, load = cube_tables(topology, order), np.zeros(topology.num_channels)
     add_in_order(tables, sources, targets, weights, load)
@@ -151,7 +151,7 @@ def romm_loads(
     >>> {mesh(2, 2).channel_name(c): float(load[c]) for c in np.flatnonzero(load)}
     {'(0,0) -> (1,0)': 0.25, '(0,1) -> (1,1)': 0.75, '(0,0) -> (0,1)': 0.75, '(1,0) -> (1,1)': 0.25}
     """
-    from netloom.contention.expected_load_kernel import add_by_box
+    from netloom.contention.kernels.expected_load import add_by_box
 
     load = np.zeros(topology.num_channels)
     add_by_box(cube_tables(topology, order), sources, targets, weights, load)

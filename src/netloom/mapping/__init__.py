@@ -1,13 +1,8 @@
 """Where each task runs: placements, layouts, search, and the rank files that launchers read."""
 
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.files import read_mapping, write_mapping
-from netloom.mapping.joint_routes import JointRoutes, joint_routes
-from netloom.mapping.layout_parts import Layout
-from netloom.mapping.layouts import LAYOUTS, find_layout, fitting_layouts, gray
-from netloom.mapping.objectives import OBJECTIVES
-from netloom.mapping.placements import check_mapping, identity, place, random_mapping
-from netloom.mapping.rank_files import (
+from netloom.mapping.files.mapping_files import read_mapping, write_mapping
+from netloom.mapping.files.rank_files import (
     FORMATS,
     check_rank_file,
     how_to_apply,
@@ -15,7 +10,12 @@ from netloom.mapping.rank_files import (
     read_hosts,
     write_rank_file,
 )
-from netloom.mapping.search import FoundMapping, find_mapping
+from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, fitting_layouts, gray
+from netloom.mapping.layouts.parts import Layout
+from netloom.mapping.placements import check_mapping, identity, place, random_mapping
+from netloom.mapping.routes.joint_routes import JointRoutes, joint_routes
+from netloom.mapping.search.generations import FoundMapping, search_mapping
+from netloom.mapping.search.objectives import OBJECTIVES
 
 __all__ = [
     "FORMATS",
@@ -28,7 +28,6 @@ __all__ = [
     "check_mapping",
     "check_rank_file",
     "find_layout",
-    "find_mapping",
     "fitting_layouts",
     "gray",
     "how_to_apply",
@@ -39,6 +38,7 @@ __all__ = [
     "rank_file",
     "read_hosts",
     "read_mapping",
+    "search_mapping",
     "write_mapping",
     "write_rank_file",
 ]

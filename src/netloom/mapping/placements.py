@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.mapping.files import read_mapping
+from netloom.mapping.files.mapping_files import read_mapping
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
 from netloom.textfiles import kind_of

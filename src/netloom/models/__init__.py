@@ -40,7 +40,7 @@ from netloom.models.switching import (
     virtual_cut_through,
     wormhole,
 )
-from netloom.models.torus_broadcast import TorusBroadcast, saturation_rate, torus_broadcast
+from netloom.models.torus_broadcasts import TorusBroadcast, saturation_rate, torus_broadcast
 from netloom.models.wiring import (
     Delay,
     Distance,

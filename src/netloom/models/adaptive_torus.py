@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.models.adaptive_torus_kernel import CLASSES, HELD_FROM, solve_all, walk
+from netloom.models.kernels.adaptive_torus import CLASSES, HELD_FROM, solve_all, walk
 from netloom.spec import check_size
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def scratch_of(setup: Setup) -> Scratch:
 def solved(
     setup: Setup, sides: Sequence[int], broadcast: float, injection: int, rates: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the kernel's answers, one row a rate; see ``adaptive_torus_kernel.solve``."""
+    """Return the kernel's answers, one row a rate; see ``kernels.adaptive_torus.solve``."""
     copies, squares = tree_loads(sides)
     one = 1 - broadcast
     shares = np.concatenate([

@@ -56,13 +56,13 @@ class Band(NamedTuple):
     high: float
 
 
-def kind_of(router: ChannelRouter, flits: int) -> str:
+def router_kind(router: ChannelRouter, flits: int) -> str:
     """Return which of ``KINDS`` a router is of, for packets of so many flits.
 
     Examples
     --------
     >>> from netloom.models.channel_turns import ChannelRouter
-    >>> kind_of(ChannelRouter(), flits=5)
+    >>> router_kind(ChannelRouter(), flits=5)
     'ample buffers that hold a packet'
     """
     if router.switching == CUT_THROUGH.replace(" ", "-", 2):

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing import Paths, draw_aux, ports
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def follow_flows(
     (array([0.5, 0.5, 1. ]), array([[0.5 , 0.5 ],
            [0.25, 0.75]]))
     """
-    from netloom.models.channel_flows_kernel import follow_all
+    from netloom.models.kernels.channel_flows import follow_all
 
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)

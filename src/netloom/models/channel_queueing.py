@@ -230,7 +230,7 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
     >>> round(found.zero_load_latency, 2), 36 < found.latency < 38
     (31.33, True)
     """
-    from netloom.models.channel_queueing_kernel import fixed_point
+    from netloom.models.kernels.channel_queueing import fixed_point
 
     if not 0 <= load < np.inf:
         raise InputError("load", str(load), "a number of at least 0")

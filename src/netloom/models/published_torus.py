@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models import published_torus_kernel as kernel
+from netloom.models.kernels import published_torus as kernel
 from netloom.spec import check_size
 
 if TYPE_CHECKING:

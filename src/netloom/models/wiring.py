@@ -135,7 +135,7 @@ def minimum_peak_width(topology: Topology) -> int:
             topology.name, f"{topology.num_nodes} nodes",
             f"at most {MOST_NODES_EXACT} to search every layout",
         )  # fmt: skip
-    from netloom.models.wiring_kernel import smallest_peak
+    from netloom.models.kernels.wiring import smallest_peak
 
     one, other = _links(topology)
     neighbours = np.zeros(topology.num_nodes, dtype=np.int64)

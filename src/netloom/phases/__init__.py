@@ -1,13 +1,13 @@
 """The communication compiler: connections into phases, routes and a timetable."""
 
-from netloom.phases.balance import phase_clocks
-from netloom.phases.bounds import PhaseBound, least_clocks, least_phases
-from netloom.phases.connections import Connections, connections
-from netloom.phases.partition import partition
-from netloom.phases.plan import Capacity, Plan
+from netloom.phases.plan.balance import phase_clocks
+from netloom.phases.plan.bounds import PhaseBound, least_clocks, least_phases
+from netloom.phases.plan.connections import Connections, connections
+from netloom.phases.plan.partition import partition
+from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.plan_files import PlanFile, read_plan, write_plan
-from netloom.phases.timetable import Timetable, schedule
-from netloom.phases.verify import InvalidPlanError, Violation, first_violation, verify
+from netloom.phases.timetable.timetables import Timetable, schedule
+from netloom.phases.violations import InvalidPlanError, Violation, first_violation, verify
 
 __all__ = [
     "Capacity",

@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
-from netloom.phases.connections import MOST_WORDS, Connections, ranks
-from netloom.phases.plan import Capacity, Plan
-from netloom.phases.timetable import Kind, Timetable
-from netloom.phases.verify import InvalidPlanError, Violation
+from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
+from netloom.phases.plan.plans import Capacity, Plan
+from netloom.phases.timetable.timetables import Kind, Timetable
+from netloom.phases.violations import InvalidPlanError, Violation
 from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS
 from netloom.textfiles import read_text, write_text

@@ -129,7 +129,14 @@ def option(
     bounds
         ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
     """
-    told = Told(kw_only, False, panel, tuple(flags), unit, shown_default, several)
+    told = Told(
+        kw_only,
+        panel=panel,
+        flags=tuple(flags),
+        unit=unit,
+        shown_default=shown_default,
+        several=several,
+    )
     return Field(default, description=said, json_schema_extra=told, **bounds)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import parse_routing, paths, virtual_channel_routing
 from netloom.simulation.network.bound import MOST_PAIRS, listed_pairs, throughput_bound
-from netloom.simulation.network.router import end_channels
+from netloom.simulation.network.routers import end_channels
 from netloom.topology.faults import Faulty, working_nodes
 from netloom.words import counted
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from netloom.routing import Routing, VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
 

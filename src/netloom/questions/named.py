@@ -9,10 +9,9 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
-from netloom.mapping import gray, place
+from netloom.mapping import LAYOUTS, find_layout, gray, place
 from netloom.mapping.allocation import node_names
 from netloom.mapping.distance import mapping_with_distance
-from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.questions.failures import check_working, first_broken
 from netloom.questions.recipes import traffic_of
 from netloom.spec import real_number, split_spec
@@ -21,7 +20,7 @@ from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.words import counted
 from netloom.workload import parse_traffic, read
-from netloom.workload.shared import among
+from netloom.workload.traffic.shared import among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

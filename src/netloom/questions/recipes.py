@@ -13,7 +13,7 @@ from netloom.machines import Machine, machine
 from netloom.provenance import Provenance
 from netloom.questions.failures import broken_channels
 from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
 from netloom.topology.faults import Faulty, without
 from netloom.workload import (
@@ -26,8 +26,8 @@ from netloom.workload import (
     parse_traffic,
     read,
 )
-from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import pairs, permutation, with_rates
+from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -161,7 +161,7 @@ def asks(
 
     Examples
     --------
-    >>> from netloom.questions.map.question import find_mapping
+    >>> from netloom import find_mapping
     >>> list(inspect.signature(find_mapping).parameters)[:2]
     ['app', 'on']
     """

@@ -15,7 +15,7 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.layered import Layered
 from netloom.routing.parse import all_routes
-from netloom.routing.source_routes import SourceRoutes
+from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.up_down import UpDown
 from netloom.topology import Cube
 
@@ -61,7 +61,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     if topology.num_nodes * topology.num_channels > MOST_STEPS:
         found = f"{topology.num_nodes} nodes times {topology.num_channels} channels"
         raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
-    from netloom.routing.shortest_path_kernel import table_waits
+    from netloom.routing.kernels.shortest_path import table_waits
 
     outgoing = topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)

@@ -81,7 +81,7 @@ def dimension_order_paths(
     targets: NDArray[np.int32],
 ) -> Paths:
     """Return the dimension-order path of every pair (see ``paths``)."""
-    from netloom.routing.dimension_order_kernel import fill_paths, path_offsets
+    from netloom.routing.kernels.dimension_order import fill_paths, path_offsets
 
     tables = cube_tables(topology, routing)
     offsets = path_offsets(tables, sources, targets)

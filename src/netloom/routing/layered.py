@@ -59,8 +59,8 @@ def layered_paths(
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.layered_kernel import fill_detours
-    from netloom.routing.shortest_path_kernel import path_lengths
+    from netloom.routing.kernels.layered import fill_detours
+    from netloom.routing.kernels.shortest_path import path_lengths
 
     whole = topology.whole if isinstance(topology, Faulty) else topology
     channel_of = np.full(whole.num_channels, -1, np.int32)
@@ -115,7 +115,7 @@ def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
     >>> sorted(set(layers(ring, all_routes(ring, Layered()).routes).tolist()))
     [0, 1]
     """
-    from netloom.routing.layered_kernel import assign_layers, level_layers
+    from netloom.routing.kernels.layered import assign_layers, level_layers
 
     firsts, leaving = topology.outgoing()
     place = np.empty(topology.num_channels, np.int64)

@@ -11,7 +11,7 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.layered import Layered, layered_paths
 from netloom.routing.shortest_path import ShortestPath, shortest_paths
-from netloom.routing.source_routes import SourceRoutes, read_routes, routed_paths, source_routes
+from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube

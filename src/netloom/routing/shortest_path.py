@@ -38,7 +38,7 @@ def shortest_paths(
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.shortest_path_kernel import fill_paths, path_lengths
+    from netloom.routing.kernels.shortest_path import fill_paths, path_lengths
 
     by_target = np.argsort(targets, kind="stable")
     incoming, outgoing = topology.incoming(), topology.outgoing()

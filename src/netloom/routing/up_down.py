@@ -51,14 +51,14 @@ def up_down_paths(
     NoRouteError
         If a pair has a node without channels.
     """
-    from netloom.routing.up_down_kernel import fill_legal, legal_lengths
+    from netloom.routing.kernels.up_down import fill_legal, legal_lengths
 
     links = two_way(topology)
     net = Topology(
         topology.name, topology.num_nodes, topology.channel_source[links],
         topology.channel_target[links], topology.node_labels,
     )  # fmt: skip
-    rank = ranks(topology, net)
+    rank = node_ranks(topology, net)
     ends = (net.channel_source, net.channel_target)
     up = rank[ends[1]] < rank[ends[0]]
     incoming, outgoing = net.incoming(), net.outgoing()
@@ -81,7 +81,7 @@ def two_way(topology: Topology) -> NDArray[np.int32]:
     return np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
 
 
-def ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
+def node_ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
     """Return int32[num_nodes], the rank of each node: 0 is the root.
 
     The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
@@ -97,7 +97,7 @@ def ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
     InputError
         Naming a node that is not joined to the root by two-way links.
     """
-    from netloom.routing.up_down_kernel import distance_sums
+    from netloom.routing.kernels.up_down import distance_sums
 
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node

@@ -16,8 +16,8 @@ import numpy as np
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing.deadlock import cycle_of_waits
-from netloom.routing.ports import ports
-from netloom.routing.table import channels_by_port
+from netloom.routing.port_numbers import ports
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     NEGATIVE_FIRST,
@@ -79,7 +79,7 @@ def escape_waits(routing: VirtualChannelRouting) -> NDArray[np.bool_]:
     Numbered ``channel * num_vcs + vc``, [held, asked]; where there is no escape, all are counted.
     See ``virtual_channel_cycle``.
     """
-    from netloom.routing.virtual_channel_deadlock_kernel import fill_waits
+    from netloom.routing.kernels.virtual_channel_deadlock import fill_waits
 
     topology, tables = routing.topology, routing.tables
     assert tables.kind not in (TABLE, PATHS)

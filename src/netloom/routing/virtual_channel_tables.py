@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.ports import ports
+from netloom.routing.port_numbers import ports
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.routing.source_routes import SourceRoutes
-    from netloom.routing.table import RouteTable
+    from netloom.routing.route_tables import RouteTable
+    from netloom.routing.source_routing import SourceRoutes
     from netloom.topology import Cube, Topology
 
 # Kinds of routing, for RouteTables.kind.

@@ -20,10 +20,10 @@ from netloom.routing.deadlock import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, layer_vcs, layers
 from netloom.routing.parse import AXES, Routing, all_routes, parse_routing
-from netloom.routing.ports import ports
+from netloom.routing.port_numbers import ports
+from netloom.routing.route_tables import RouteTable, shortest_path_table, table_cycle
 from netloom.routing.shortest_path import ShortestPath
-from netloom.routing.source_routes import SourceRoutes
-from netloom.routing.table import RouteTable, shortest_path_table, table_cycle
+from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.messages import COLUMNS
+from netloom.workload.programs.messages import COLUMNS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
     Records: TypeAlias = NDArray[Any]
 
@@ -59,7 +59,7 @@ FIRST = 1024
 
 
 class Agenda(NamedTuple):
-    """The arrays of a program's state; see ``agenda_kernel``.
+    """The arrays of a program's state; see ``kernels.agenda``.
 
     ``sent`` takes the rows that are sent in one cycle; edges are chained, one chain for each row
     that others wait for.
@@ -125,7 +125,7 @@ class Program:
         InputError
             If there are too many.
         """
-        from netloom.simulation.agenda_kernel import link
+        from netloom.simulation.kernels.agenda import link
 
         first, count = self.num_rows, len(messages)
         assert messages.first == first

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
     Unhindered: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
@@ -106,7 +106,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
 
     Examples
     --------
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> table = messages(4, source=[0, 3], target=[3, 0], flits=[8, 0], run=5, after=[[], [0]])
     >>> fields = ("ready", "sent", "entered", "arrived", "complete", "last")
     >>> rows = [(0, 5, 8, 20, 20, -1), (20, 27, -1, 27, 27, 0)]
@@ -115,7 +115,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     >>> path  # of row 1, 2 cycles were not its computation's
     <27 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
-    from netloom.simulation.critical_path_kernel import earliest_ends
+    from netloom.simulation.kernels.critical_path import earliest_ends
 
     assert table.first == 0
     assert len(table) == len(rows) > 0

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from netloom.simulation.agenda import Program, Records
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 
 class ProgramEngine(ABC):

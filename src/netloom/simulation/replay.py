@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from netloom.simulation.agenda import Records
     from netloom.simulation.program_engine import ProgramEngine
-    from netloom.workload.messages import Source
+    from netloom.workload.programs.messages import Source
 
 
 MOST_ROWS = 2**24
@@ -84,7 +84,7 @@ def run_program(
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.simulation.worm import Worm, WormEngine
     >>> from netloom.topology import mesh
-    >>> from netloom.workload.messages import Given, messages
+    >>> from netloom.workload.programs.messages import Given, messages
     >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])
     >>> engine = WormEngine(mesh(4, 4), DimensionOrder(), Worm())
     >>> run_program(engine, Given(there_and_back), most_cycles=1000)

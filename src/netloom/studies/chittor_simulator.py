@@ -25,7 +25,7 @@ from netloom.studies.chittor import process_graphs
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import topology
-from netloom.workload.loops import think_cycles
+from netloom.workload.programs.loops import think_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

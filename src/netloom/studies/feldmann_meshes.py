@@ -1,7 +1,8 @@
 """Feldmann et al. 1993, Tables 4 and 6: finite elements, on meshes of about the paper's sizes.
 
 The paper's meshes are not known. gmsh generated these and METIS partitioned them
-(``netloom.workload.finite_elements``); parts, words and neighbours are kept in the data folder.
+(``netloom.workload.meshes.finite_elements``); parts, words and neighbours are kept in the data
+folder.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from netloom.phases import connections, partition, schedule, verify
-from netloom.phases.execute import execute
+from netloom.phases.execute.execution import execute
 from netloom.studies.feldmann_phases import IWARP, TWELVE
 from netloom.studies.feldmann_simulated import overhead_of
 from netloom.studies.feldmann_tables import SPARSE, inferred_words

@@ -1,7 +1,7 @@
 """Feldmann et al. 1993: message passing as iWarp had it, simulated flit by flit.
 
-``phases.message_passing`` is of wormhole routers in general. Here is what the text says of iWarp's
-(sections 4.3, 4.3.1 and 5):
+``phases.execute.message_passing`` is of wormhole routers in general. Here is what the text says of
+iWarp's (sections 4.3, 4.3.1 and 5):
 
 - Routes are deterministic: dimension order, half-way round a ring always towards growing numbers,
   as all fixed routes in netloom.
@@ -27,13 +27,13 @@ import numpy as np
 from netloom.progress import counting
 from netloom.routing import DimensionOrder, all_routes
 from netloom.routing.virtual_channel_tables import path_routing
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.router import router
+from netloom.simulation.network.routers import router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
-from netloom.workload.lengths import LONGEST
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from netloom.phases import Connections
     from netloom.routing import VirtualChannelRouting
     from netloom.topology import Cube
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 ROUTER = router("single-cycle", vcs=3)
 """Three pools; a word a cycle on each channel, which is 2 clocks, and 2 cycles a hop."""

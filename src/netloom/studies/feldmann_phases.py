@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.mapping.layouts import gray
+from netloom.mapping import gray
 from netloom.phases import Capacity, Plan, connections, least_phases, partition, verify
-from netloom.phases.negotiate import sequential
+from netloom.phases.plan.negotiate import sequential
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from netloom.workload import read

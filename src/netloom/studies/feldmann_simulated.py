@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.models.messages import ConSetCosts, MessageCosts
 from netloom.phases import least_clocks, schedule
-from netloom.phases.execute import execute
+from netloom.phases.execute.execution import execute
 from netloom.studies.feldmann_messages import iwarp_clocks
 from netloom.studies.feldmann_phases import IWARP, own_plan, paper_plan, pattern
 from netloom.studies.feldmann_tables import words_of

@@ -22,7 +22,7 @@ from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import average_distance, torus
 from netloom.workload import read
-from netloom.workload.transactions import Transactions
+from netloom.workload.programs.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.models.channel_accuracy import KINDS, PARTS, Band, kind_of
+from netloom.models.channel_accuracy import KINDS, PARTS, Band, router_kind
 from netloom.models.channel_queueing import predict_channels
 from netloom.questions.predict.latency.question import predicted_network
 from netloom.studies.latency_accuracy_simulated import asked
@@ -51,7 +51,7 @@ def _rows(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[str, A
     name = {
         "drawn": case["part"], "number": number, **{field: case[field] for field in fields},
         "traffic": said or traffic["kind"],
-        "kind": kind_of(network.prepared.router, case["packet_flits"]),
+        "kind": router_kind(network.prepared.router, case["packet_flits"]),
         "limit": network.limit.what, "flags": len(network.flags),
         "few_targets": any(" others on average" in flag for flag in network.flags),
         "one_vc_a_class": any("of each class" in flag for flag in network.flags),

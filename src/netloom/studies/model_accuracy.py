@@ -1,4 +1,4 @@
-"""How far ``models.torus_broadcast`` and ``models.locality`` can be trusted, against simulation.
+"""How far ``models.torus_broadcasts`` and ``models.locality`` can be trusted, against simulation.
 
 The goals were set before the models were made. Loads are fractions of the *simulated* saturation
 rate. What each part simulates, what was known before looking, and why it fails where it does is

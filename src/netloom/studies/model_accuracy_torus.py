@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.models.torus_broadcast import VARIANTS, torus_broadcast
+from netloom.models.torus_broadcasts import VARIANTS, torus_broadcast
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.simulate.broadcast.question import simulate_broadcast

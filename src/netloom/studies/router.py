@@ -30,7 +30,7 @@ from netloom.errors import InputError
 from netloom.progress import track
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.router import Router, router
+from netloom.simulation.network.routers import Router, router
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sweep import ZERO_LOAD
 from netloom.spec import real_number, whole_number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.routing import virtual_channel_routing
-from netloom.simulation.network.router import PRESETS, Router, router
+from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
 from netloom.studies.validation import Row
 from netloom.topology import topology

@@ -22,8 +22,8 @@ from netloom.simulation.worm import Worm, WormEngine
 from netloom.studies.comparing import compare_all, run_side_by_side
 from netloom.studies.validation import published
 from netloom.topology import torus
-from netloom.workload.messages import messages
-from netloom.workload.trees import branches, row_first
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.trees import branches, row_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

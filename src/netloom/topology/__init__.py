@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
-from netloom.topology.cube import Cube, cube, hypercube, mesh, torus
+from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.distances import hop_distances, slabs
 from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
@@ -20,7 +20,7 @@ from netloom.topology.measures import (
     diameter,
     num_links,
 )
-from netloom.topology.omega import Omega, omega
+from netloom.topology.omegas import Omega, omega
 from netloom.topology.parse import topology
 
 __all__ = [

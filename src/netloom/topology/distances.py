@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.topology.cube import Cube
+from netloom.topology.cubes import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

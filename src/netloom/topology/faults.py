@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.topology.core import Topology
-from netloom.topology.cube import Cube
+from netloom.topology.cubes import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.spec import check_size
 from netloom.textfiles import check_file, check_graphml, read_lines
 from netloom.topology.core import Topology
-from netloom.topology.cube import Cube
+from netloom.topology.cubes import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
 from netloom.topology.faults import Faulty
-from netloom.topology.omega import Omega
+from netloom.topology.omegas import Omega
 
 if TYPE_CHECKING:
     from netloom.topology.core import Topology

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.topology.cube import Cube
+from netloom.topology.cubes import Cube
 from netloom.topology.distances import hop_distances
 from netloom.topology.faults import working_nodes
 

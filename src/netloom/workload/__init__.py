@@ -1,16 +1,8 @@
 """What is communicated: process graphs (patterns, files, records of MPI runs), and packets."""
 
-from netloom.workload import generators, permutations, traffic
-from netloom.workload.arrivals import Arrivals, parse_arrivals
-from netloom.workload.element_meshes import ElementMesh, element_mesh, read_mesh
-from netloom.workload.finite_elements import (
-    MeshPartition,
-    PartitionStructure,
-    interface_graph,
-    partition_mesh,
-    partition_structure,
-)
-from netloom.workload.generators import (
+from netloom.workload import traffic
+from netloom.workload.graphs import generators, permutations
+from netloom.workload.graphs.generators import (
     all_to_all,
     binary_tree,
     butterfly,
@@ -21,12 +13,8 @@ from netloom.workload.generators import (
     ring,
     torus,
 )
-from netloom.workload.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
-from netloom.workload.lengths import Lengths, parse_lengths
-from netloom.workload.mesh_generation import generate_mesh
-from netloom.workload.openmpi import read_monitoring
-from netloom.workload.parse import read
-from netloom.workload.permutations import (
+from netloom.workload.graphs.openmpi import read_monitoring
+from netloom.workload.graphs.permutations import (
     bit_complement,
     bit_reverse,
     neighbour,
@@ -34,11 +22,24 @@ from netloom.workload.permutations import (
     tornado,
     transpose,
 )
-from netloom.workload.process_graph import ProcessGraph, process_graph
-from netloom.workload.stream import Packets, PacketStream
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
+from netloom.workload.graphs.writers import write
+from netloom.workload.meshes.element_meshes import ElementMesh, element_mesh, read_mesh
+from netloom.workload.meshes.finite_elements import (
+    MeshPartition,
+    PartitionStructure,
+    interface_graph,
+    partition_mesh,
+    partition_structure,
+)
+from netloom.workload.meshes.mesh_generation import generate_mesh
+from netloom.workload.parse import read
 from netloom.workload.traffic import Traffic
-from netloom.workload.traffic_parse import parse_traffic
-from netloom.workload.writers import write
+from netloom.workload.traffic.arrivals import Arrivals, parse_arrivals
+from netloom.workload.traffic.hot_spots import HotSpotTraffic, assign_hot_spots, place_hot_spots
+from netloom.workload.traffic.lengths import Lengths, parse_lengths
+from netloom.workload.traffic.parse import parse_traffic
+from netloom.workload.traffic.stream import Packets, PacketStream
 
 __all__ = [
     "Arrivals",

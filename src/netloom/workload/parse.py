@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.textfiles import kind_of
-from netloom.workload import generators, permutations, readers
-from netloom.workload.finite_elements import mesh_interface
-from netloom.workload.openmpi import is_monitoring, read_monitoring
+from netloom.workload.graphs import generators, permutations, readers
+from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
+from netloom.workload.meshes.finite_elements import mesh_interface
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.workload.process_graph import ProcessGraph
+    from netloom.workload.graphs.process_graph import ProcessGraph
 
 PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "

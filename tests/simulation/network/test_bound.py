@@ -14,7 +14,7 @@ from netloom.errors import NoRouteError
 from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound
 from netloom.simulation.network.bound import end_channels, listed_pairs, throughput_bound
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from netloom.workload import parse_traffic
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates

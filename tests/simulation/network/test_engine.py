@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing import DimensionOrder, virtual_channel_routing
-from netloom.routing.source_routes import source_routes
-from netloom.routing.table import shortest_path_table
+from netloom.routing.route_tables import shortest_path_table
+from netloom.routing.source_routing import source_routes
 from netloom.routing.virtual_channel_tables import path_routing, rule_routing, table_routing
 from netloom.simulation.network.engine import PATIENCE, Engine
-from netloom.simulation.network.router import PRESETS, SWITCHINGS, Router, router
+from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.topology import graph_topology, mesh, torus
 
 LINE = mesh(7)

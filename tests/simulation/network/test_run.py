@@ -109,7 +109,7 @@ def test_an_overloaded_run_says_so_and_what_it_carries():
     assert not found.stable
     assert "grows" in found.reason
     assert 0.3 < found.measured.accepted < 0.49
-    assert found.accepted_worst_node <= found.measured.accepted < found.offered
+    assert found.accepted_worst_node <= found.measured.accepted < found.created
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(cycles=150_000)])

@@ -9,7 +9,7 @@ from netloom.errors import DeadlockError
 from netloom.routing import DimensionOrder, parse_routing, paths, source_routes
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.topology import cube, mesh
-from netloom.workload.messages import messages
+from netloom.workload.programs.messages import messages
 from tests.reference.worm import POLICIES, Rules, StuckError, Worms, flit_by_flit
 
 LINE = cube([12], [False])

@@ -10,8 +10,8 @@ import numpy as np
 
 from netloom.models import conset_clocks, pattern_message_passing_clocks
 from netloom.phases import write_plan
-from netloom.phases.expected import expected_makespan
-from netloom.phases.node_programs import node_programs
+from netloom.phases.execute.node_programs import node_programs
+from netloom.phases.timetable.expected import expected_makespan
 from netloom.questions.compile.figures import (
     Limit,
     break_even_words,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases import PhaseBound, Plan, Timetable
-    from netloom.phases.execute import Execution
-    from netloom.phases.message_passing import MessagePassing
-    from netloom.phases.node_programs import NodeProgram
+    from netloom.phases.execute.execution import Execution
+    from netloom.phases.execute.message_passing import MessagePassing
+    from netloom.phases.execute.node_programs import NodeProgram
     from netloom.provenance import Provenance
     from netloom.workload import ProcessGraph
 

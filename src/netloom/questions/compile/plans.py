@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.phases import least_phases, read_plan, verify
-from netloom.phases.node_programs import node_program, node_programs
-from netloom.phases.runtime import run_programs
+from netloom.phases.execute.node_programs import node_program, node_programs
+from netloom.phases.execute.runtime import run_programs
 from netloom.progress import patience
 from netloom.questions.numbers import plainly
 from netloom.words import counted
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from netloom.phases import PlanFile
-    from netloom.phases.node_programs import NodeProgram
-    from netloom.phases.runtime import Delivery
+    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.phases.execute.runtime import Delivery
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +150,8 @@ def verify_plan(path: str | Path) -> VerifiedPlan:
 def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     """Verify a plan file, and run the programs of its nodes with words that say where they belong.
 
-    Programs that the file does not hold are made from its timetable. See ``phases.runtime`` for
-    what a run checks, and for data of one's own.
+    Programs that the file does not hold are made from its timetable. See ``phases.execute.runtime``
+    for what a run checks, and for data of one's own.
 
     Parameters
     ----------

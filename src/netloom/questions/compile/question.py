@@ -20,8 +20,8 @@ from netloom.phases import (
     schedule,
     verify,
 )
-from netloom.phases.execute import execute
-from netloom.phases.message_passing import message_passing
+from netloom.phases.execute.execution import execute
+from netloom.phases.execute.message_passing import message_passing
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.hotspot.answer import HotSpotSimulation
@@ -20,6 +19,7 @@ from netloom.questions.shown import (
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from collections.abc import Mapping
 
     from netloom.questions.hotspot.answer import HotSpotLoad

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.mapping.layout_parts import Layout
-    from netloom.mapping.search import FoundMapping
+    from netloom.mapping import FoundMapping, Layout
     from netloom.provenance import Provenance
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.map.verdict import MappingVerdict, PairedRuns

@@ -15,15 +15,13 @@ from pydantic import Field
 from netloom.contention import measure, saturation
 from netloom.errors import InputError
 from netloom.machines import Machine  # noqa: TC001
-from netloom.mapping import read_hosts
+from netloom.mapping import FoundMapping, JointRoutes, find_layout, joint_routes, read_hosts
+from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.bounds import least
-from netloom.mapping.joint_routes import ROUNDS, JointRoutes, joint_routes
-from netloom.mapping.layouts import find_layout
-from netloom.mapping.objectives import measure_by, objective_of
-from netloom.mapping.search import FoundMapping
-from netloom.mapping.search import find_mapping as search
-from netloom.mapping.starts import check_room, random_starts
+from netloom.mapping.routes.joint_routes import ROUNDS
+from netloom.mapping.search.bounds import least
+from netloom.mapping.search.objectives import measure_by, objective_of
+from netloom.mapping.search.starts import check_room, random_starts
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.analyze.answer import MappedProgram, figures
@@ -59,8 +57,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.layout_parts import Layout
-    from netloom.mapping.objectives import Measure
+    from netloom.mapping import Layout
+    from netloom.mapping.search.objectives import Measure
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.simulate.load.answer import Simulation
 

@@ -12,7 +12,7 @@ from netloom.simulation.intervals import batch_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netloom.mapping.search import FoundMapping
+    from netloom.mapping import FoundMapping
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.map.answer import SimulatedMappings
     from netloom.questions.simulate.load.answer import Simulation

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.shown import DOUBTFUL, KEPT_UP, number, percent, plain_table
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from netloom.questions.map.answer import ProgramMapping
 
 STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTFUL}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from collections.abc import Mapping
 
 

@@ -27,13 +27,13 @@ from netloom.routing import (
 )
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.router import Router, end_channels
+from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.worm import Worm, WormEngine
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.topology.faults import Faulty
 from netloom.words import counted
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance

@@ -15,20 +15,15 @@ from netloom.questions.simulate.shared import only_program, program_seeds, share
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
-from netloom.simulation.network.reserve import reserve
-from netloom.simulation.network.router import (
-    SWITCHINGS,
-    Router,
-    Switching,
-    end_channels,
-)
+from netloom.simulation.network.reservations import reserve
+from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
+from netloom.workload.traffic.shared import shared_traffic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,10 +34,10 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.load.fields import SimulateQuestion
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic
-    from netloom.workload.shared import SharedProgram
+    from netloom.workload.traffic.shared import SharedProgram
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""

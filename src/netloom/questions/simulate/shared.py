@@ -16,7 +16,7 @@ from netloom.simulation.paired import paired_ratio
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology.faults import Faulty
 from netloom.workload import ProcessGraph
-from netloom.workload.shared import SharedProgram, parse_placed, share
+from netloom.workload.traffic.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

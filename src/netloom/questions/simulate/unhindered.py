@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.routing import VirtualChannelRouting
 from netloom.routing.virtual_channel_tables import TABLE
-from netloom.simulation.network.router import end_channels
+from netloom.simulation.network.routers import end_channels
 from netloom.simulation.worm import Worm
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import ProgramNetwork
     from netloom.routing import Routing
     from netloom.simulation.agenda import Records
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
 
 
 def unhindered_latencies(network: ProgramNetwork, rows: Records) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ def telling(about: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _of_presets(field: str, about: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the routers of all configurations have in a field what their preset has."""
-    from netloom.simulation.network.router import PRESETS
+    from netloom.simulation.network.routers import PRESETS
 
     for each in about:
         preset = vars(PRESETS[each["router"]]) if each.get("router") in PRESETS else {}

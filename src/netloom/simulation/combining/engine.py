@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining import layout
 from netloom.simulation.combining.changes import HotSpotList
-from netloom.simulation.combining.combining_kernel import run
+from netloom.simulation.combining.kernels.combining import run
 from netloom.simulation.combining.layout import UNBOUNDED, Setup, State
 from netloom.workload.counter_random import stream_keys
 

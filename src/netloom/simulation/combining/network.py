@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.simulation.combining.layout import OPERATIONS, RULES, UNBOUNDED
-from netloom.topology.omega import DIGITS, Digits, check_lines, digit_reversed
+from netloom.topology.omegas import DIGITS, Digits, checked_stages, digit_reversed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,7 @@ class CombiningNetwork:
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = "add"
 
     def __post_init__(self) -> None:
-        check_lines(self.pes, self.switch_size)
+        checked_stages(self.pes, self.switch_size)
         for field in ("queue", "wait_buffer"):
             capacity = getattr(self, field)
             if capacity is not None and not 1 <= capacity < UNBOUNDED:

@@ -1,8 +1,8 @@
 """Virtual-channel networks, flit by flit: routers, open-loop runs, sweeps, saturation."""
 
 from netloom.simulation.network.bound import Bound, throughput_bound
-from netloom.simulation.network.reserve import Reservation, reserve, reserve_paths
-from netloom.simulation.network.router import PRESETS, SWITCHINGS, Router, router
+from netloom.simulation.network.reservations import Reservation, reserve, reserve_paths
+from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
 from netloom.simulation.network.sweep import SaturationPoint, find_saturation, run_loads
 

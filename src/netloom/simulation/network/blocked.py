@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import DeadlockError
-from netloom.routing.ports import ports
+from netloom.routing.port_numbers import ports
 
 if TYPE_CHECKING:
     from netloom.simulation.network.layout import Setup, State

@@ -21,7 +21,7 @@ from netloom.contention.expected_load import (
     valiant_loads,
 )
 from netloom.routing import DimensionOrder, paths
-from netloom.routing.table import channels_by_port
+from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,
@@ -31,9 +31,9 @@ from netloom.routing.virtual_channel_tables import (
     TABLE,
     TWO_PHASE,
 )
-from netloom.simulation.network.router import end_channels
+from netloom.simulation.network.routers import end_channels
 from netloom.topology import Cube
-from netloom.workload.targets import Fixed, HotSpot, Shares, Uniform
+from netloom.workload.traffic.targets import Fixed, HotSpot, Shares, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
     from netloom.routing import VirtualChannelRouting
     from netloom.routing.virtual_channel_tables import RouteTables
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
-    from netloom.workload.targets import Law
+    from netloom.workload.traffic.targets import Law
 
 MOST_PAIRS = 2**21
 """Most pairs of nodes whose paths are counted channel by channel."""
@@ -139,7 +139,7 @@ def throughput_bound(
     Examples
     --------
     >>> from netloom.routing import virtual_channel_routing
-    >>> from netloom.simulation.network.router import Router
+    >>> from netloom.simulation.network.routers import Router
     >>> from netloom.topology import mesh
     >>> from netloom.workload import parse_traffic
     >>> net = mesh(8, 8)

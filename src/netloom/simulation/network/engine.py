@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.ports import ports
+from netloom.routing.port_numbers import ports
 from netloom.simulation.network import layout
 from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.layout import Setup, State
-from netloom.simulation.network.router import MOST_FLITS, end_channels
+from netloom.simulation.network.routers import MOST_FLITS, end_channels
 from netloom.simulation.tally import Delivered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing.virtual_channels import VirtualChannelRouting
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 FIRST_LOG = 8192
@@ -100,7 +100,7 @@ class Engine:
         DeadlockError
             If packets block each other for good; names the channels.
         """
-        from netloom.simulation.network.network_kernel import run, run_plain
+        from netloom.simulation.network.kernels.network import run, run_plain
 
         kernel, given = (run_plain, self.plain) if self.plain else (run, tuple(self.setup))
         clock = self.state.clock

@@ -9,22 +9,22 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import draw_aux
 from netloom.simulation.agenda import Program
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
 from netloom.simulation.network.blocked import deadlock
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.workload.counter_random import uniforms
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.reserve import Reservation
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 COINS = 20
 """First stream of chance of ``NodeChance``."""
@@ -96,9 +96,9 @@ class NetworkProgram(ProgramEngine):
     Examples
     --------
     >>> from netloom.routing import virtual_channel_routing
-    >>> from netloom.simulation.network.router import router
+    >>> from netloom.simulation.network.routers import router
     >>> from netloom.topology import mesh
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> net, single = mesh(4, 4), router("single-cycle")
     >>> routing = virtual_channel_routing(net, "default", num_vcs=single.vcs)
     >>> engine = NetworkProgram(net, routing, single, packet_flits=5)
@@ -173,7 +173,7 @@ class NetworkProgram(ProgramEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
-        from netloom.simulation.network.program_kernel import run, run_plain
+        from netloom.simulation.network.kernels.program import run, run_plain
 
         assert until <= LAST_CYCLE, "a run is too long"
         network, agenda = self.network, self.program.agenda

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.reserve import Reservation
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.reservations import Reservation
+    from netloom.simulation.network.routers import Router
     from netloom.simulation.paired import Batches
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology
@@ -89,7 +89,7 @@ class NetworkRun:
     ----------
     load
         Offered traffic of the average sending node, as asked.
-    offered
+    created
         What was in fact created in the measured window.
     measured
         Latencies, hops, accepted traffic and how precise they are. Latencies of a network that
@@ -130,7 +130,7 @@ class NetworkRun:
     """
 
     load: float
-    offered: float
+    created: float
     measured: Measured
     stable: bool
     reason: str
@@ -329,7 +329,7 @@ def run_network(
     verdict = (behind or run.past_limit or verdict) if verdict.stable else verdict
     return NetworkRun(
         load=run.load,
-        offered=float((run.born_flits - born).sum() / cycles / senders),
+        created=float((run.born_flits - born).sum() / cycles / senders),
         measured=measured,
         stable=verdict.stable,
         reason=verdict.reason,

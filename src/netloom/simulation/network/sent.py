@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
-    from netloom.simulation.network.reserve import Reservation
+    from netloom.simulation.network.reservations import Reservation
     from netloom.simulation.tally import Delivered
     from netloom.workload import Arrivals, Lengths, PacketStream, Traffic
 

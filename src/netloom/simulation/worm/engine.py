@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing import paths
 from netloom.simulation.agenda import Program
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.blocked import deadlock, on_their_way
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from netloom.routing import Routing
     from netloom.topology import Topology
-    from netloom.workload.messages import Messages
+    from netloom.workload.programs.messages import Messages
 
 FIRST = 1024
 """Room for worms in the network at first; more is made when needed."""
@@ -107,7 +107,7 @@ class WormEngine(ProgramEngine):
     --------
     >>> from netloom.routing import DimensionOrder
     >>> from netloom.topology import mesh
-    >>> from netloom.workload.messages import messages
+    >>> from netloom.workload.programs.messages import messages
     >>> engine = WormEngine(mesh(4, 4), DimensionOrder(), Worm())
     >>> engine.append(messages(16, source=[0, 1], target=3, flits=10))
     >>> engine.advance(1000)
@@ -161,7 +161,7 @@ class WormEngine(ProgramEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
-        from netloom.simulation.worm.worm_kernel import run
+        from netloom.simulation.worm.kernels.worm import run
 
         assert until <= LAST_CYCLE, "a run is too long"
         came_back = None

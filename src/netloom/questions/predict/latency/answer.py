@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from netloom.questions.predict.latency.network import PredictedNetwork
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 

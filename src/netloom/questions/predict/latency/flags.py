@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.models.channel_accuracy import KINDS, Band, beside
 from netloom.topology import Cube
-from netloom.workload.targets import HotSpot
+from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from netloom.models.channel_accuracy import (
     KNEE,
     Band,
-    kind_of,
     latency_band,
+    router_kind,
     saturation_band,
 )
 from netloom.models.channel_queueing import LIMITS
@@ -19,7 +19,7 @@ from netloom.questions.predict.latency.flags import flags_of
 if TYPE_CHECKING:
     from netloom.models.channel_queueing import Busy, PreparedChannels
     from netloom.simulation.network.bound import Bound
-    from netloom.simulation.network.router import Router
+    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
@@ -65,7 +65,7 @@ class PredictedNetwork:
     @cached_property
     def kind(self) -> str:
         """Which of ``channel_accuracy.KINDS`` the router is of."""
-        return kind_of(self.prepared.router, self.prepared.flits)
+        return router_kind(self.prepared.router, self.prepared.flits)
 
     @cached_property
     def flags(self) -> tuple[str, ...]:

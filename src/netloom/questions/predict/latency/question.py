@@ -31,13 +31,13 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
-from netloom.simulation.network.router import Router
+from netloom.simulation.network.routers import Router
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
 from netloom.words import counted
 from netloom.workload import ProcessGraph, Traffic
-from netloom.workload.targets import Fixed, Weighted
 from netloom.workload.traffic import from_process_graph
+from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
     from netloom.machines import Machine

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import framed
-from netloom.questions.predict.drawn import (WIDTH, HEIGHT, 
+from netloom.questions.predict.drawn import (
+    HEIGHT,
+    WIDTH,
     nodes_axis,
     ratio_axis,
 )

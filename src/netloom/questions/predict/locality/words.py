@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.predict.locality.answer import PARTS
@@ -13,6 +12,7 @@ from netloom.questions.predict.shown import trust
 from netloom.questions.shown import KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from collections.abc import Mapping
 
     from netloom.questions.predict.locality.answer import LocalityPrediction

@@ -14,7 +14,7 @@ from netloom.questions.predict.numbers import table_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.models.torus_broadcast import TorusBroadcast
+    from netloom.models.torus_broadcasts import TorusBroadcast
     from netloom.provenance import Provenance
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 

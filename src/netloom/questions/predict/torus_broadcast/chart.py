@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
-from netloom.questions.predict.drawn import (WIDTH, HEIGHT, 
+from netloom.questions.predict.drawn import (
+    HEIGHT,
+    WIDTH,
     latency_curve,
     made_of,
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
-from netloom.models.torus_broadcast import torus_broadcast
+from netloom.models.torus_broadcasts import torus_broadcast
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.questions.fields import refuse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.workload.broadcast import Sent, direction_flits
+from netloom.workload.programs.broadcast import Sent, direction_flits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,8 +24,8 @@ from netloom.simulation.side_by_side import run_all
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
-from netloom.workload.broadcast import BroadcastTraffic
-from netloom.workload.lengths import LONGEST
+from netloom.workload.programs.broadcast import BroadcastTraffic
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.broadcast.running import BroadcastRun

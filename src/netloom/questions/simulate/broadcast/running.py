@@ -24,7 +24,7 @@ from netloom.simulation.stability import Stability, stability
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.simulation.warmup import warmup_packets
 from netloom.topology import Cube, average_distance
-from netloom.workload.broadcast import direction_flits, latencies, target_latencies
+from netloom.workload.programs.broadcast import direction_flits, latencies, target_latencies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.run import Limits
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.workload import Traffic
-    from netloom.workload.broadcast import BroadcastTraffic, Sent
+    from netloom.workload.programs.broadcast import BroadcastTraffic, Sent
 
 STEP_CYCLES = 500
 """Cycles after which a run can be interrupted."""

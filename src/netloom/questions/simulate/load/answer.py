@@ -107,7 +107,7 @@ class SimulatedLoad:
         return {
             "switching": self.setting.router.switching,
             "offered": run.load,
-            "created": known(run.offered),
+            "created": known(run.created),
             "accepted": known(found.accepted),
             "accepted_ci95": known(found.accepted_ci95),
             "accepted_worst_node": known(run.accepted_worst_node),

@@ -13,7 +13,7 @@ from netloom.questions.fields import NetworkQuestion
 from netloom.questions.simulate.shared import ProgramsQuestion
 from netloom.simulation.network.run import Limits
 from netloom.workload import Arrivals, Lengths, Traffic
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 
 class SimulateQuestion(NetworkQuestion, ProgramsQuestion):

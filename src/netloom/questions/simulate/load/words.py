@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 LATENCIES = ("packet latency", "  its spread", "  in the source queue", "  in the network")
 """Rows that are left out where there are no latencies."""
 
+
 def lines(result: Simulation) -> list[Any]:
     """Return what was simulated, the figures, remarks, and whether the network keeps up."""
     found = [*head_of(result.network), _curve(result) if result.several else _figures(result)]

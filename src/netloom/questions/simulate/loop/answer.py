@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.simulation.agenda import Records
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
-    from netloom.workload.loops import LoopTimes
+    from netloom.workload.programs.loops import LoopTimes
 
 
 @dataclass(frozen=True, eq=False)

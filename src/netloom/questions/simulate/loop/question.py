@@ -28,7 +28,7 @@ from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
-from netloom.workload.loops import ClosedLoop, loop_times, loops_done, senders
+from netloom.workload.programs.loops import ClosedLoop, loop_times, loops_done, senders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from netloom.contention import Saturation
     from netloom.questions.simulate.engines import ProgramNetwork
-    from netloom.workload.loops import LoopTimes
-    from netloom.workload.shared import SharedProgram
+    from netloom.workload.programs.loops import LoopTimes
+    from netloom.workload.traffic.shared import SharedProgram
 
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.shown import (
@@ -20,6 +19,7 @@ from netloom.questions.simulate.heads import head_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from netloom.questions.simulate.loop.answer import LoopSimulation
 
 

@@ -19,13 +19,13 @@ from netloom.questions.base import InstanceOf, ask
 from netloom.questions.numbers import parse_positive, plainly
 from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
-from netloom.simulation.agenda_kernel import LAST_CYCLE
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
-from netloom.workload.loops import loops_done
-from netloom.workload.neighbour_patterns import PATTERNS, Pattern, pattern
-from netloom.workload.node_costs import NodeCosts
+from netloom.workload.programs.loops import loops_done
+from netloom.workload.programs.neighbour_patterns import PATTERNS, Pattern, pattern
+from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ class PatternQuestion(ProgramQuestion):
     ----------
     pattern
         Who sends to whom, and in which order: ``ab-1nn``, ``aa-1nn``, ``ab-4nn``, ``aa-4nn``,
-        ``diagonal`` or ``transpose``; see ``workload.neighbour_patterns.pattern``.
+        ``diagonal`` or ``transpose``; see ``workload.programs.neighbour_patterns.pattern``.
     message_bytes
         Message length: a number, or several.
     think_us

@@ -11,7 +11,7 @@ from netloom.questions.numbers import plainly
 from netloom.questions.simulate.unhindered import unhindered_latencies
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
 from netloom.words import counted
-from netloom.workload.traces import EVERYONE
+from netloom.workload.programs.traces import EVERYONE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.simulation.critical_path import CriticalPath
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
-    from netloom.workload.traces import Replay, Trace
+    from netloom.workload.programs.traces import Replay, Trace
 
 MOST_ENTRIES = 50
 """Entries of the critical path that go into JSON: the last ones."""

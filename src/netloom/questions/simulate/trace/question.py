@@ -24,15 +24,15 @@ from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
-from netloom.workload.goal import read_goal
-from netloom.workload.trace_files import read_trace
-from netloom.workload.traces import Trace
+from netloom.workload.programs.goal import read_goal
+from netloom.workload.programs.trace_files import read_trace
+from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.simulation.program_engine import ProgramEngine
-    from netloom.workload.traces import Replay
+    from netloom.workload.programs.traces import Replay
 
 STEP_CYCLES = 2_000
 """Cycles after which a run can be interrupted."""

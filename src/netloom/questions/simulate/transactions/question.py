@@ -21,14 +21,14 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.loop.answer import silent
 from netloom.routing import ShortestPath, paths
-from netloom.simulation.agenda_kernel import LAST_CYCLE
 from netloom.simulation.intervals import batch_interval
+from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import Ending, run_program
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import ProcessGraph
-from netloom.workload.protocols import Protocol, coherence, request_reply
-from netloom.workload.transactions import Transactions
+from netloom.workload.programs.protocols import Protocol, coherence, request_reply
+from netloom.workload.programs.transactions import Transactions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import ProgramNetwork
     from netloom.simulation.program_engine import ProgramEngine
-    from netloom.workload.transactions import TransactionStatistics
+    from netloom.workload.programs.transactions import TransactionStatistics
 
 BATCHES = 20
 """Equal parts of the measured time; as long again as five of them comes before, for warming up."""

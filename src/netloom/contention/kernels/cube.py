@@ -1,0 +1,168 @@
+"""Exact contention of dimension-order paths on a k-ary n-cube, without looking at pairs of paths.
+
+Why counting suffices. Let two minimal dimension-order paths share channels. Within one dimension
+they share an unbroken run of a line (on a ring too: each covers at most half of it), and if they
+share channels in two dimensions then they turn between them at the same node and are the same in
+between. So what two paths share is always *one unbroken run of channels*, and each path q that
+meets path p has exactly one channel of p on which it is *new*: on p's channel but not on the one
+before it. Therefore
+
+    1 + ν(p) = load(c_1) + Σ_{i>1} [load(c_i) - turning(c_{i-1}, c_i)],
+
+where ``turning(a, b)`` counts the paths that cross a and then b. Inside a line the difference is
+the number of paths that *join* at c_i, coming from another line or from the node itself, so one
+prefix sum over joins answers for a whole line. Between two lines it is one table look-up. Each
+dimension takes two passes over the paths: count, then ask. Work: O(paths · dimensions + channels).
+
+The thesis's logical path length d counts the channels on which some path is new.
+
+The most heavily loaded channel of a path is found without walking it either: ``spans`` holds the
+largest load of every 2**j channels of a line, and two overlapping spans cover any run.
+"""
+
+import numpy as np
+
+from netloom.compilation import njit
+from netloom.routing.kernels.dimension_order import step
+
+COUNT, WEIGHT, JOINED = 0, 1, 2
+"""Columns of the tables: paths, their weight, and (a running sum of) whether any path joins."""
+
+
+@njit()
+def _cover(load, line, length, place, hops, weight):
+    """Add one path to a difference array over ``hops`` channels of a line, round its end too."""
+    load[line + place, COUNT] += 1
+    load[line + place, WEIGHT] += weight
+    beyond = place + hops
+    if beyond == length:
+        return
+    if beyond > length:
+        load[line, COUNT] += 1
+        load[line, WEIGHT] += weight
+        beyond -= length
+    load[line + beyond, COUNT] -= 1
+    load[line + beyond, WEIGHT] -= weight
+
+
+@njit()
+def _sum_lines(values, length):
+    """Turn every line of ``length`` rows into its running sum."""
+    for line in range(0, len(values), length):
+        for place in range(line + 1, line + length):
+            values[place] += values[place - 1]
+
+
+@njit(nogil=True)
+def count_dimension(tables, rank, targets, weights, at, came, load, join, turn):
+    """First pass along one dimension: who crosses, joins and turns onto each channel.
+
+    ``rank`` is the dimension's place in the order of correction. ``at`` is the node each path has
+    reached, ``came`` the (rank, direction) by which it got there, -1 where it starts. ``load``,
+    ``join`` and ``turn`` have a row for each of this dimension's channels; what one look-up needs
+    lies side by side, for the rows are visited in no order.
+    """
+    axis = tables.order[rank]
+    base, length = tables.line_base[axis, 0], tables.line_channels[axis]
+    for path in range(len(targets)):
+        _, hops, line, place, _ = step(tables, axis, at[path], targets[path])
+        if hops == 0:
+            continue
+        line -= base
+        first = line + place
+        _cover(load, line, length, place, hops, weights[path])
+        join[first, COUNT] += 1
+        join[first, WEIGHT] += weights[path]
+        if came[path] >= 0:
+            turn[first, came[path], COUNT] += 1
+            turn[first, came[path], WEIGHT] += weights[path]
+    _sum_lines(load, length)
+    join[:, JOINED] = join[:, COUNT] > 0
+    _sum_lines(join, length)
+
+
+@njit()
+def spans(load, length):
+    """Largest load of each span of 2**j channels, j = 0, 1 …, clipped at the end of its line."""
+    levels = 1
+    while 2**levels <= length:
+        levels += 1
+    heaviest = np.empty((levels, len(load)))
+    heaviest[0] = load
+    for level in range(1, levels):
+        half = 2 ** (level - 1)
+        for channel in range(len(load)):
+            best = heaviest[level - 1, channel]
+            if channel % length + half < length:
+                best = max(best, heaviest[level - 1, channel + half])
+            heaviest[level, channel] = best
+    return heaviest
+
+
+@njit()
+def _heaviest_run(heaviest, first, hops):
+    level = 0
+    while 2 ** (level + 1) <= hops:
+        level += 1
+    return max(heaviest[level, first], heaviest[level, first + hops - 2**level])
+
+
+@njit(nogil=True)
+def ask_dimension(tables, rank, targets, at, came, load, join, turn, heaviest, met):
+    """Second pass: add what each path meets along this dimension, and move it to the next.
+
+    ``heaviest`` is ``spans`` of the load by weight. ``met`` is (path length, logical path length,
+    paths met, weight met, heaviest channel); a path counts itself once among the paths it meets.
+    """
+    axis = tables.order[rank]
+    base, length = tables.line_base[axis, 0], tables.line_channels[axis]
+    for path in range(len(targets)):
+        direction, hops, line, place, reached = step(tables, axis, at[path], targets[path])
+        if hops == 0:
+            continue
+        line -= base
+        first, last = line + place, line + place + hops - 1
+        new, new_weight, itself = load[first, COUNT], load[first, WEIGHT], 1
+        if came[path] >= 0:
+            new -= turn[first, came[path], COUNT]
+            new_weight -= turn[first, came[path], WEIGHT]
+            itself = 0
+        met[1][path] += new > itself
+        before_end = min(hops, length - place)
+        peak = _heaviest_run(heaviest, first, before_end)
+        if before_end < hops:  # the run goes on at the start of its ring
+            last -= length
+            end = line + length - 1
+            peak = max(peak, _heaviest_run(heaviest, line, hops - before_end))
+            met[1][path] += join[end, JOINED]
+            new += join[end, COUNT]
+            new_weight += join[end, WEIGHT]
+        met[0][path] += hops
+        met[1][path] += join[last, JOINED] - join[first, JOINED]
+        met[2][path] += new + join[last, COUNT] - join[first, COUNT]
+        met[3][path] += new_weight + join[last, WEIGHT] - join[first, WEIGHT]
+        met[4][path] = max(met[4][path], peak)
+        at[path] = reached
+        came[path] = 2 * rank + direction
+
+
+@njit(nogil=True)
+def largest_loads(tables, mappings, sources, targets, load):
+    """The largest channel load of each of many mappings: int64[mappings], hop by hop.
+
+    ``mappings[m]`` is the node of each task; ``load`` has a zero for every channel, and again so
+    afterwards.
+    """
+    largest = np.zeros(len(mappings), np.int64)
+    for number in range(len(mappings)):
+        node_of = mappings[number]
+        for change in (1, -1):
+            for edge in range(len(sources)):
+                node, target = node_of[sources[edge]], node_of[targets[edge]]
+                for axis in tables.order:
+                    _, hops, line, place, node = step(tables, axis, node, target)
+                    for hop in range(place, place + hops):
+                        channel = line + hop % tables.sides[axis]
+                        load[channel] += change
+                        largest[number] = max(largest[number], load[channel])
+    return largest

@@ -1,0 +1,189 @@
+"""How much traffic the nodes of a mapped program can have before its network contends.
+
+All traffic here is a fraction of one channel's bandwidth (flits/node/cycle). The thesis takes
+every edge of a process graph to carry the same (Chittor 1991, section 3.3); here an edge carries
+its *weight*, and a load λ of the program means: the average sending node offers λ, and every
+edge carries its share. For equal weights all figures are exactly the printed lemmas.
+
+Lemmas 3, 4 and 5 are *estimates*, although the thesis calls the last two bounds: they let only
+one of all paths that meet a path p move at a time, but paths that meet p on different channels
+can move at once. (On a line of five nodes with paths 0→2, 1→3, 2→4 the middle path meets both
+others; lemma 4 says 1/3, yet 1/2 is sustained.) What cannot be exceeded is the load at which the
+most heavily loaded channel is busy all the time, ``upper_bound``. Where most paths meet few others
+but some channel is busy, lemma 3 says more than that, and the average node is given the bound. (The
+lemma can hold there of a program whose nodes each go at their own pace: most send more than those
+whose paths cross the busy channel, so that edges no longer carry their shares.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.contention.traffic import accepted_path_traffic, path_slowdown
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.contention.path_contention import Contention
+
+
+@dataclass(frozen=True, eq=False)
+class Saturation:
+    """Saturation throughput of a mapped program, as fractions of one channel's bandwidth.
+
+    All are loads of the *average sending node* while every edge carries its share, except
+    ``node_estimate`` and ``node_bound``, which are each node's own traffic. Infinite where no
+    channel is shared or used.
+
+    Attributes
+    ----------
+    average_node
+        Estimate for a typical node: above it most nodes are held up. The lesser of lemma 3 and the
+        upper bound.
+    worst_node
+        Estimate for the node held up most (lemma 4): below it no node is.
+    upper_bound
+        Never exceeded: at this load the busiest channel is busy all the time.
+    node_estimate
+        float64[num_nodes], the lesser of lemma 5 and ``node_bound`` for each node that sends; NaN
+        for the others.
+    node_bound
+        float64[num_nodes]: the node's own traffic at which, every edge carrying its share, the
+        busiest channel on its paths is full; NaN for nodes that do not send.
+    node_share
+        float64[num_nodes]: the node's traffic as a multiple of the average sending node's.
+    mean_weight
+        B̄, the weight that the average sending node injects.
+    lemma_3
+        What lemma 3 says of the average node, even if that is above the upper bound.
+    """
+
+    average_node: float
+    worst_node: float
+    upper_bound: float
+    node_estimate: NDArray[np.float64]
+    node_bound: NDArray[np.float64]
+    node_share: NDArray[np.float64]
+    mean_weight: float
+    lemma_3: float
+
+
+def saturation(
+    found: Contention,
+    sources: ArrayLike,
+    weights: ArrayLike,
+    num_nodes: int,
+) -> Saturation:
+    """Return the saturation throughput of a program whose contention has been measured.
+
+    With B̄ the mean weight that a sending node injects, W(p) the weight of path p and of all paths
+    that meet it, and w(p) its own:
+
+    - average node: B̄ / (mean of W, each path counted by its weight), lemma 3: δ_avg/(ν_avg + 1);
+    - worst node: B̄ / max W, lemma 4: δ_avg/(ν_max + 1);
+    - node i: B_i min over its paths of (1 - (W(p) - w(p)) / max W) / w(p), lemma 5:
+      δ (1 - ν_m/(ν_max + 1));
+    - bound: B̄ / max channel load.
+
+    Parameters
+    ----------
+    found
+        Contention measured with these weights.
+    sources
+        int[num_paths] nodes from which the paths start.
+    weights
+        float[num_paths]. Paths without weight, or without channels, take no part.
+    num_nodes
+        Nodes of the network.
+
+    Raises
+    ------
+    InputError
+        If no path carries any weight over the network.
+
+    Examples
+    --------
+    >>> from netloom.contention import measure
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
+    >>> limit = saturation(found, [0, 1, 2], [1.0, 1.0, 1.0], num_nodes=5)
+    >>> round(limit.worst_node, 3), limit.upper_bound
+    (0.333, 0.5)
+    """
+    weight = np.asarray(weights, np.float64)
+    moving = (found.path_length > 0) & (weight > 0)
+    if not moving.any():
+        raise InputError("process graph", "no traffic between different nodes", "some to analyse")
+    source, weight = np.asarray(sources)[moving], weight[moving]
+    contending = found.contending_weight[moving]
+    sent = np.bincount(source, weight, minlength=num_nodes)
+    mean_sent = float(sent.sum() / np.count_nonzero(sent))
+    most = float(contending.max())
+    alone = 1 - (contending - weight) / most
+    estimate = _least(alone / weight, source, num_nodes) * sent
+    bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
+    idle = sent == 0
+    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
+    upper_bound = mean_sent / float(found.weighted_channel_load.max())
+    return Saturation(
+        average_node=min(lemma_3, upper_bound),
+        worst_node=mean_sent / most,
+        upper_bound=upper_bound,
+        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
+        node_bound=np.where(idle, np.nan, bound),
+        node_share=sent / mean_sent,
+        mean_weight=mean_sent,
+        lemma_3=lemma_3,
+    )
+
+
+def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np.float64]:
+    """Return the estimated factor by which contention lengthens each path's communication.
+
+    θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same, so
+    that of a path is taken to be the mean of itself and of the paths it meets.
+
+    Parameters
+    ----------
+    found, limit
+        Contention and saturation of the mapped program.
+    offered
+        Traffic of the average sending node.
+
+    Returns
+    -------
+    slowdown
+        float64[num_paths]: 1 for a path that meets no other, NaN for one without channels.
+
+    Examples
+    --------
+    >>> from netloom.contention import measure
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
+    >>> limit = saturation(found, [0, 1, 2], [1.0, 1.0, 1.0], num_nodes=5)
+    >>> slowdown(found, limit, offered=0.2).round(2)
+    array([1.56, 2.  , 1.56])
+    """
+    mean_weight = found.contending_weight / (found.path_contention + 1)
+    accepted = accepted_path_traffic(
+        offered * mean_weight / limit.mean_weight, found.path_contention
+    )
+    theta = path_slowdown(accepted, found.path_contention)
+    theta[found.path_contention == 0] = 1.0
+    theta[found.path_length == 0] = np.nan
+    return theta
+
+
+def _least(
+    values: NDArray[np.float64], groups: NDArray[np.int32], num_groups: int
+) -> NDArray[np.float64]:
+    """Smallest value of each group; 0 where a group is empty."""
+    least = np.full(num_groups, np.inf)
+    np.minimum.at(least, groups, values)
+    return np.where(np.isinf(least), 0.0, least)

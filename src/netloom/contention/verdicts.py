@@ -1,0 +1,147 @@
+"""The verdict on a mapping, in the terms of Chittor 1991, section 3.7."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from netloom.contention.saturation_limit import Saturation
+
+Level = Literal["contention-free", "good-enough", "some-nodes", "most-nodes", "depends-on-load"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Is this mapping good enough for what the program offers?
+
+    Attributes
+    ----------
+    level
+        ``contention-free`` (no two paths meet), ``good-enough`` (offered traffic below the worst
+        node's saturation), ``some-nodes`` (between the worst and the average node's),
+        ``most-nodes`` (above the average node's); ``depends-on-load`` where offered traffic is
+        not known.
+    margin
+        The limit that decides divided by the offered traffic: above 1 by how much there is to
+        spare, below 1 by how much there is too little. None without offered traffic.
+    beyond_capacity
+        Whether more is offered than the busiest channel can carry: no estimate, a certainty.
+    affected_nodes
+        Nodes whose own traffic exceeds their estimate (lemma 5), worst first; without offered
+        traffic, the ten nodes that would be held up first.
+    sentence
+        The verdict in words.
+    """
+
+    level: Level
+    margin: float | None
+    beyond_capacity: bool
+    affected_nodes: tuple[int, ...]
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plain dict that goes into a result's JSON."""
+        return {
+            "level": self.level,
+            "margin": self.margin,
+            "beyond_capacity": self.beyond_capacity,
+            "affected_nodes": list(self.affected_nodes),
+            "sentence": self.sentence,
+        }
+
+
+def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Verdict:
+    """Return the verdict on a mapping with these limits.
+
+    Parameters
+    ----------
+    limit
+        Saturation throughput of the mapped program.
+    offered
+        Traffic that the average sending node offers, as a fraction of a channel's bandwidth.
+    paths_meet
+        Whether any two paths share a channel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from netloom.contention import Saturation
+    >>> one = np.array([0.1])
+    >>> limit = Saturation(0.2, 0.1, 0.3, one, one, np.array([1.0]), 64.0, 0.2)
+    >>> verdict(limit, 0.05, paths_meet=True).level
+    'good-enough'
+    >>> verdict(limit, 0.15, paths_meet=True).affected_nodes
+    (0,)
+    """
+    if not paths_meet:
+        words = "Contention-free: no two paths share a channel."
+        over = offered is not None and offered > limit.upper_bound
+        if over:
+            words += f" Yet {_share(offered)} offered is more than a channel carries."
+        return Verdict("contention-free", None, over, (), words)
+    pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is held up
+    if offered is None and limit.worst_node > 1:
+        words = (
+            f"Good enough at any load: contention is estimated to begin at "
+            f"{_share(limit.worst_node)} of a channel a node; over one channel a node injects less."
+        )
+        return Verdict("good-enough", limit.worst_node, False, (), words)  # noqa: FBT003
+    if offered is None:
+        first = _largest(pressure, 10)
+        return Verdict("depends-on-load", None, False, first, _without_load(limit))  # noqa: FBT003
+    held_up = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
+    level: Level = "good-enough"
+    decides = limit.worst_node
+    if offered >= limit.average_node:
+        level, decides = "most-nodes", limit.average_node
+    elif offered >= limit.worst_node:
+        level = "some-nodes"
+    over = offered > limit.upper_bound
+    words = _with_load(level, limit, offered, len(held_up))
+    return Verdict(level, decides / offered, over, held_up, words)
+
+
+def _largest(values: np.ndarray[Any, np.dtype[np.float64]], count: int) -> tuple[int, ...]:
+    order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+    known = int(np.count_nonzero(~np.isnan(values)))
+    return tuple(order[: min(count, known)].tolist())
+
+
+def _share(fraction: float | None) -> str:
+    assert fraction is not None
+    return f"{100 * fraction:.3g} %"
+
+
+def _without_load(limit: Saturation) -> str:
+    most = f"; above {_share(limit.average_node)} most are (estimates)"
+    if limit.lemma_3 >= limit.upper_bound:  # the estimate says less than the bound
+        most = " (an estimate)"
+    return (
+        f"Depends on the load: while the average node offers up to {_share(limit.worst_node)} of a "
+        f"channel, no node is held up{most}; more than {_share(limit.upper_bound)} cannot be "
+        "carried."
+    )
+
+
+def _with_load(level: Level, limit: Saturation, offered: float, held_up: int) -> str:
+    senders = int(np.count_nonzero(limit.node_share))
+    if limit.lemma_3 >= limit.upper_bound <= offered:
+        return (
+            f"Most nodes affected: {_share(offered)} is offered, and more than "
+            f"{_share(limit.upper_bound)} cannot be carried."
+        )
+    start = {
+        "good-enough": "Good enough: contention is estimated to begin at "
+        f"{_share(limit.worst_node)} of a channel a node, and {_share(offered)} is offered.",
+        "some-nodes": f"Some nodes affected: {_share(offered)} is offered, and the worst node is "
+        f"estimated to saturate at {_share(limit.worst_node)}, the average one at "
+        f"{_share(limit.average_node)}; {held_up} of {senders} sending nodes will be held up.",
+        "most-nodes": f"Most nodes affected: {_share(offered)} is offered, and the average node is "
+        f"estimated to saturate at {_share(limit.average_node)}.",
+    }[level]
+    if offered > limit.upper_bound:
+        start += f" More than {_share(limit.upper_bound)} cannot be carried at all."
+    return start

@@ -1,0 +1,1 @@
+"""Layouts: mappings that are built for one kind of program on one kind of network."""

@@ -1,0 +1,1 @@
+"""Routes that are chosen together with a mapping."""

@@ -1,0 +1,1 @@
+"""The search for a mapping: objectives, their bounds, starts, and rounds of annealing."""

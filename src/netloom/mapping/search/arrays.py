@@ -1,0 +1,256 @@
+"""A program, a network and its places as the search kernel wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.contention import measure
+from netloom.errors import InputError
+from netloom.routing import DimensionOrder, paths
+from netloom.routing.dimension_order import cube_tables
+from netloom.topology import hop_distances, mesh
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.routing.dimension_order import CubeTables
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+MOST_TABLED = 512
+"""Nodes up to which the paths of all pairs are looked up where they could be walked, ..."""
+
+MOST_PAIRS = 2**22
+"""... and pairs of nodes up to which they are where they cannot."""
+
+MOST_DISTANCES = 4096
+"""Nodes up to which the distances of all pairs are looked up."""
+
+
+class Graph(NamedTuple):
+    """For each item, the items it is joined to, and the weights to and from them."""
+
+    offsets: NDArray[np.int64]
+    others: NDArray[np.int64]
+    out: NDArray[np.float64]
+    into: NDArray[np.float64]
+
+
+SPARED = 0.05
+"""Share of what a program sends that a light one may be without."""
+
+DRAWS = 32
+"""Partners of each item that are drawn from: each as often as its share of the weight rounds to."""
+
+
+def drawn_partners(graph: Graph) -> NDArray[np.int64]:
+    """Return partners of each item, int64[items, DRAWS], by weight; -1 where there is none.
+
+    A partner with a share s of what an item sends and receives is there about s × ``DRAWS`` times.
+
+    Examples
+    --------
+    >>> graph = Graph(np.array([0, 2, 3, 4]), np.array([1, 2, 0, 0]), np.ones(4), np.zeros(4))
+    >>> np.bincount(drawn_partners(graph)[0]).tolist()
+    [0, 16, 16]
+    """
+    items = len(graph.offsets) - 1
+    before = np.append(0.0, np.cumsum(np.maximum(graph.out + graph.into, 0.0)))
+    first, last = before[graph.offsets[:-1]], before[graph.offsets[1:]]
+    share = (np.arange(DRAWS) + 0.5) / DRAWS
+    marks = first[:, None] + (last - first)[:, None] * share
+    at = np.searchsorted(before, marks.ravel(), side="right").reshape(items, DRAWS) - 1
+    at = np.clip(at, graph.offsets[:-1, None], np.maximum(graph.offsets[1:] - 1, 0)[:, None])
+    found = np.full((items, DRAWS), -1, np.int64)
+    joined = last > first
+    found[joined] = graph.others[at[joined]]
+    return found
+
+
+class Net(NamedTuple):
+    """A network's tables; see ``kernels.search``."""
+
+    cube: CubeTables
+    offsets: NDArray[np.int64]
+    channels: NDArray[np.int32]
+    distance: NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchArrays:
+    """What stays the same in a search.
+
+    Attributes
+    ----------
+    graph, net
+        Program and network.
+    light, base
+        The program without what matters little, and the load of each channel that all pairs of
+        tasks alike make; see ``light_graph``. Both are those of the program where little is saved.
+    partners
+        Of each item, drawn by weight; see ``drawn_partners``.
+    place_node
+        int64[places], the node of each place.
+    near
+        The places around each node: those of itself and of its neighbours, as a ragged array.
+    num_tasks, num_channels
+        Counts.
+    """
+
+    graph: Graph
+    net: Net
+    light: Graph
+    base: NDArray[np.float64]
+    partners: NDArray[np.int64]
+    place_node: NDArray[np.int64]
+    near: tuple[NDArray[np.int64], NDArray[np.int64]]
+    num_tasks: int
+    num_channels: int
+
+
+def search_arrays(
+    app: ProcessGraph,
+    topology: Topology,
+    routing: Routing,
+    weights: NDArray[np.float64],
+    nodes: NDArray[np.int32],
+    tasks_per_node: int,
+) -> SearchArrays:
+    """Return the arrays of a search.
+
+    Raises
+    ------
+    InputError
+        If the network is too large for its routing.
+    """
+    place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
+    graph, net = _graph(app, weights, len(place_node)), _net(topology, routing, nodes)
+    light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
+    base = np.zeros(topology.num_channels)
+    if alike:
+        used, held = np.unique(place_node, return_counts=True)
+        source, target = (each.ravel() for each in np.meshgrid(used, used, indexing="ij"))
+        sent = alike * np.outer(held, held).ravel()
+        base += measure(topology, routing, source, target, sent).weighted_channel_load
+    return SearchArrays(
+        graph=graph,
+        net=net,
+        light=light,
+        base=base,
+        partners=drawn_partners(light),
+        place_node=place_node,
+        near=_near(topology, place_node),
+        num_tasks=app.num_tasks,
+        num_channels=topology.num_channels,
+    )
+
+
+def light_graph(graph: Graph, *, full: bool, spared: float = SPARED) -> tuple[Graph, float]:
+    """Return a program without what matters little, and what is sent from each task to each other.
+
+    What all pairs send alike loads channels alike under every mapping, if every place is taken: so
+    the median weight of all pairs is taken off each of them. Of what then is left, positive or
+    negative, the least goes, up to a share of the sum. The graph stays as it is, and nothing is
+    sent alike, unless that halves it.
+
+    Parameters
+    ----------
+    graph
+        The program.
+    full
+        Whether every place is taken.
+    spared
+        The share.
+
+    Examples
+    --------
+    Five tasks all send 1 to each other, and the first sends 9 more to the second:
+
+    >>> offsets, others = np.arange(0, 21, 4), np.nonzero(~np.eye(5, dtype=bool))[1]
+    >>> out, into = np.ones(20), np.ones(20)
+    >>> out[0] = into[4] = 10
+    >>> light, alike = light_graph(Graph(offsets, others, out, into), full=True)
+    >>> light.offsets.tolist(), light.others.tolist(), light.out.tolist(), alike
+    ([0, 1, 2, 2, 2, 2], [1, 0], [9.0, 0.0], 1.0)
+    """
+    items = len(graph.offsets) - 1
+    alike = 0.0
+    if full and len(graph.others) > items * (items - 1) // 2:
+        sent = np.append(graph.out, np.zeros(items * (items - 1) - len(graph.out)))
+        alike = float(np.median(sent))
+    item, other, out, into = (np.repeat(np.arange(items), np.diff(graph.offsets)), *graph[1:])
+    if alike:
+        dense = np.zeros((2, items, items))
+        dense[0, item, other], dense[1, item, other] = out, into
+        item, other = np.nonzero(~np.eye(items, dtype=np.bool_))
+        out, into = (dense[:, item, other] - alike).astype(np.float64)
+    size = np.abs(out) + np.abs(into)
+    order = np.argsort(size, kind="stable")
+    least = int(np.searchsorted(np.cumsum(size[order]), spared * size.sum(), side="right"))
+    kept = size >= np.append(size[order], np.inf)[least]  # both ends of a pair, which are as large
+    if 2 * int(kept.sum()) > len(graph.others):
+        return graph, 0.0
+    counts = np.bincount(item[kept], minlength=items)
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    return Graph(offsets, other[kept].astype(np.int64), out[kept], into[kept]), alike
+
+
+def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph:
+    low = np.minimum(app.source, app.target).astype(np.int64)
+    high = np.maximum(app.source, app.target).astype(np.int64)
+    pairs, pair = np.unique(low * items + high, return_inverse=True)
+    up = app.source < app.target
+    upwards = np.bincount(pair[up], weights[up], len(pairs)).astype(np.float64)
+    downwards = np.bincount(pair[~up], weights[~up], len(pairs)).astype(np.float64)
+    ends = np.concatenate([pairs // items, pairs % items])
+    order = np.argsort(ends, kind="stable")
+    offsets = np.append(0, np.cumsum(np.bincount(ends, minlength=items)))
+    others = np.concatenate([pairs % items, pairs // items])
+    out, into = np.append(upwards, downwards), np.append(downwards, upwards)
+    return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
+
+
+def _net(topology: Topology, routing: Routing, nodes: NDArray[np.int32]) -> Net:
+    number = topology.num_nodes
+    if isinstance(routing, DimensionOrder) and number > MOST_TABLED:
+        none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        distance = np.zeros((0, 0), np.int16)
+        if number <= MOST_DISTANCES:
+            distance = hop_distances(topology).astype(np.int16)
+        return Net(cube_tables(topology, routing), *none, distance)
+    if number * number > MOST_PAIRS:
+        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or dimension order"
+        raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
+    source, target = (ends.ravel() for ends in np.meshgrid(nodes, nodes, indexing="ij"))
+    routed = paths(topology, routing, source, target)
+    lengths = np.zeros(number * number, np.int64)
+    pair = source.astype(np.int64) * number + target
+    lengths[pair] = routed.lengths
+    offsets = np.append(0, np.cumsum(lengths))
+    order = np.argsort(pair, kind="stable")
+    begins = np.repeat(routed.offsets[:-1][order] - offsets[pair[order]], routed.lengths[order])
+    channels = routed.channels[begins + np.arange(len(begins))]
+    hops = lengths.reshape(number, number).astype(np.int16)
+    return Net(cube_tables(mesh(1), DimensionOrder()), offsets, channels, hops)
+
+
+def _near(
+    topology: Topology, place_node: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of each node and its neighbours."""
+    nodes = np.arange(topology.num_nodes)
+    around = np.concatenate([topology.channel_source, nodes])
+    ends = np.concatenate([topology.channel_target, nodes])
+    places = np.argsort(place_node, kind="stable")
+    first = np.searchsorted(place_node[places], np.arange(topology.num_nodes + 1))
+    counts = np.diff(first)[ends]
+    order = np.argsort(around, kind="stable")
+    begins = np.repeat(first[ends[order]], counts[order])
+    ends_before = np.cumsum(counts[order]) - counts[order]
+    rank = np.arange(int(counts.sum())) - np.repeat(ends_before, counts[order])
+    offsets = np.append(0, np.cumsum(np.bincount(around, counts, topology.num_nodes)))
+    return offsets.astype(np.int64), places[begins + rank]

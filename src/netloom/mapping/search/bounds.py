@@ -1,0 +1,261 @@
+"""Values of an objective below which no mapping can come."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.mapping.search.compact import ground_of, halves
+from netloom.mapping.search.pairs import hops, joint_weights
+from netloom.provenance import DEFAULT_SEED
+from netloom.topology import Cube, Faulty, slabs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.mapping.search.objectives import Measure
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+    Weights = NDArray[np.float64]
+    Nodes = NDArray[np.integer]
+
+MOST_PLACES = 1024
+"""Tasks and places up to which the cheapest place of each is asked for, all together, ..."""
+
+MOST_TASKS = 1024
+"""... and tasks up to which the eigenvalues of a program are."""
+
+EXACT = 1 - 1e-9
+"""What rounding may take from a bound."""
+
+
+def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
+    """Return a value of the objective below which no mapping comes.
+
+    Of hop-bytes and the channel load: see ``least_hop_bytes`` and ``least_channel_load``. Paths on
+    one channel meet each other, so that the path contention level is at least one less than the
+    number of paths on some channel, and a path meets at least the weight on the busiest channel.
+
+    Parameters
+    ----------
+    value_of
+        The objective, the program and the network.
+    nodes
+        The nodes that may be used.
+    tasks_per_node
+        Most tasks of a node.
+
+    Returns
+    -------
+    bound
+        Of what ``value_of`` returns; 0 where nothing better is known.
+
+    Examples
+    --------
+    >>> from netloom.mapping.search.objectives import measure_by, objective_of
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import read
+    >>> star = read("binary-tree:3")
+    >>> here = star, mesh(3), DimensionOrder(), star.bytes, np.arange(3)
+    >>> least(measure_by(objective_of("hop-bytes"), *here), np.arange(3))
+    4.0
+    """
+    app, topology, weights = value_of.app, value_of.topology, value_of.weights
+    bounds: dict[str, float] = {}
+    for name in value_of.objective.shares:
+        if name == "hop-bytes":
+            bounds[name] = least_hop_bytes(app, topology, weights, nodes, tasks_per_node)
+        elif name == "path-contention":
+            alike = np.ones(app.num_edges)
+            paths = round(least_channel_load(app, topology, alike, nodes, tasks_per_node))
+            meet = max(0, paths - 1)  # others, for as many paths
+            bounds[name] = meet + meet * paths / max(1, app.num_edges) ** 2
+        else:
+            bounds[name] = least_channel_load(app, topology, weights, nodes, tasks_per_node)
+    if value_of.objective.single:
+        return bounds[value_of.objective.single]
+    shares = value_of.objective.shares
+    return sum(shares[name] * bound / value_of.scale[name] for name, bound in bounds.items())
+
+
+def least_hop_bytes(
+    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int = 1
+) -> float:
+    """Return a bound of weight times hops, summed: as if each task had the network to itself.
+
+    The more a task sends another (both ways together), the nearer to it that other is, in the
+    places that are nearest to some node; an edge is seen from both ends, and counts half at each.
+    In small networks whose nodes differ, tasks are besides assigned to different places, all at
+    the least cost (Gilmore 1962; Lawler 1963).
+
+    Parameters
+    ----------
+    app, topology
+        The program and the network.
+    weights
+        float64[num_edges], what edges carry.
+    nodes
+        The nodes that may be used.
+    tasks_per_node
+        Most tasks of a node.
+
+    Examples
+    --------
+    Of three others that the middle of a star talks to, one is two hops away on a line:
+
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import process_graph
+    >>> star = process_graph(4, [0, 0, 0], [1, 2, 3], bytes=[1, 2, 3])
+    >>> least_hop_bytes(star, mesh(4), star.bytes, np.arange(4))
+    7.0
+    """
+    joint = joint_weights(app, weights)
+    source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
+    order = np.lexsort((-joint.data, source))
+    rank = np.arange(joint.nnz) - joint.indptr[source]
+    sent = joint.data[order]  # of each task, falling
+    most = int(np.diff(joint.indptr).max(initial=0))
+    near = _nearest(topology, nodes, most, tasks_per_node)
+    together = max(app.num_tasks, len(near) * tasks_per_node)
+    if together > MOST_PLACES or (near == near[0]).all():
+        return _rounded_up(float(sent @ near.min(axis=0)[rank]) / 2, weights)
+    from scipy.optimize import linear_sum_assignment
+
+    table = np.zeros((app.num_tasks, most))
+    table[source, rank] = sent
+    cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
+    return _rounded_up(float(cost[linear_sum_assignment(cost)].sum()), weights)
+
+
+def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -> Weights:
+    """Return how far the ``most`` nearest places are from each node, or from the best of all.
+
+    A task's own place left out, float64[nodes or 1, most].
+    """
+    whole = topology.whole if isinstance(topology, Faulty) else topology
+    if isinstance(whole, Cube) and len(nodes) > MOST_PLACES:
+        sides = np.array(whole.sides)
+        apart = hops(whole, np.array([int(sides // 2 @ whole.strides)]))
+    else:
+        apart = hops(topology, nodes, nodes)
+    found = np.sort(apart, axis=1)[:, (np.arange(most) + 1) // tasks_per_node]
+    return np.where(np.isinf(found), topology.num_nodes, found)
+
+
+def least_channel_load(
+    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int = 1
+) -> float:
+    """Return a bound of the weight on the busiest channel, if each edge takes one path.
+
+    The largest of three: hop-bytes, shared out over all channels; what a task sends or receives,
+    over the channels of its node, no edge on two of them; and what crosses the edge of a half of
+    the network, over the channels there. A half of a of n tasks exchanges at least λ₂ a (n - a) / n
+    with the others, λ₂ being the second smallest eigenvalue of the program's Laplacian matrix
+    (Fiedler 1973; Mohar & Poljak 1990).
+
+    Parameters
+    ----------
+    app, topology, weights, nodes, tasks_per_node
+        As for ``least_hop_bytes``.
+
+    Examples
+    --------
+    A half of 32 tasks sends at least 32 bytes to the other, over eight channels:
+
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import read
+    >>> cube = read("hypercube:6")
+    >>> least_channel_load(cube, mesh(8, 8), cube.bytes, np.arange(64))
+    4.0
+    """
+    found = least_hop_bytes(app, topology, weights, nodes, tasks_per_node) / topology.num_channels
+    for task, channels in (
+        (app.source, topology.channel_source),
+        (app.target, topology.channel_target),
+    ):
+        ports = np.bincount(channels, minlength=topology.num_nodes)[nodes]
+        found = max(found, _at_ends(task, weights, ports, tasks_per_node))
+    if 2 <= app.num_tasks <= MOST_TASKS:
+        found = max(found, _across_cuts(app, topology, weights, nodes, tasks_per_node))
+    return _rounded_up(found, weights)
+
+
+def _at_ends(
+    task: NDArray[np.int32], weights: Weights, ports: NDArray[np.int64], tasks_per_node: int
+) -> float:
+    """Return a bound from the edges of each task, ``task``, and the channels of each node.
+
+    Of k m + 1 edges over k channels, m + 1 are on the same one. The heaviest edges may stay on the
+    node, if others run there.
+    """
+    order = np.lexsort((-weights, task))
+    sums = np.append(0.0, np.cumsum(weights[order]))
+    last = np.cumsum(np.bincount(task))
+    first = np.append(0, last[:-1])
+    first = np.minimum(first + tasks_per_node - 1, last)
+    found = 0.0
+    for channels in np.unique(np.maximum(1, ports)).tolist():
+        busiest = (sums[last] - sums[first]) / channels
+        for others in count():
+            at = first + others * channels
+            open_ = at < last
+            if not open_.any():
+                break
+            heavy = sums[at[open_] + 1] - sums[at[open_] - others]
+            busiest[open_] = np.maximum(busiest[open_], heavy)
+        elsewhere = int(np.count_nonzero(ports > channels)) * tasks_per_node
+        if elsewhere < len(busiest):  # one of these tasks is on a node with no more channels
+            found = max(found, float(np.sort(busiest)[::-1][elsewhere]))
+    return found
+
+
+def _across_cuts(
+    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
+) -> float:
+    """Return a bound from the channels between halves of the network."""
+    sent = joint_weights(app, weights).toarray()
+    laplacian = np.diag(sent.sum(axis=1)) - sent
+    tasks, found = app.num_tasks, 0.0
+    connected = float(np.linalg.eigvalsh(laplacian)[1])
+    for inside in _halves(topology):
+        places = int(np.count_nonzero(inside[nodes])) * tasks_per_node
+        fewest = max(0, tasks - (len(nodes) * tasks_per_node - places))
+        pairs = min(here * (tasks - here) for here in (fewest, min(tasks, places)))
+        crossing = inside[topology.channel_source] != inside[topology.channel_target]
+        channels = max(1, int(np.count_nonzero(crossing)))
+        found = max(found, connected * pairs / tasks / channels)
+    return found
+
+
+def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
+    """Yield parts of the network with few channels around them, bool[num_nodes]."""
+    ground = ground_of(topology)
+    cube, number = ground.network, topology.num_nodes
+    if not isinstance(cube, Cube):
+        inside = np.zeros(number, np.bool_)
+        inside[halves(ground, np.arange(number), DEFAULT_SEED)[0]] = True
+        yield inside
+        return
+    yield from slabs(cube)
+
+
+def _rounded_up(bound: float, weights: Weights) -> float:
+    """Return the least sum of weights that is not below a bound, as far as that is known.
+
+    Whole weights add up to multiples of their greatest common divisor, equal ones of themselves.
+    """
+    some = weights[weights > 0]
+    if not len(some):
+        return 0.0
+    unit = 0.0
+    if (some == some[0]).all():
+        unit = float(some[0])
+    elif (some == np.rint(some)).all() and some.max() < 2**53:
+        unit = float(np.gcd.reduce(some.astype(np.int64)))
+    return float(np.ceil(bound / unit * EXACT) * unit) if unit else bound * EXACT

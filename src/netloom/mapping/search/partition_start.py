@@ -1,0 +1,181 @@
+"""Mappings by recursive bisection of network and program together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.mapping.search.bisection import Part, bisect, gain, whole_weights
+from netloom.mapping.search.compact import Ground, apart, compact_nodes, ground_of, halves
+from netloom.mapping.search.pairs import joint_weights
+from netloom.provenance import DEFAULT_SEED
+from netloom.topology import working_nodes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+    Program: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+SWEEPS = 4
+MOST_SWEPT = 4096
+"""Times that all parts are cut anew, to fit the others, of programs of at most so many tasks;
+larger ones are cut once more."""
+
+
+def partitioned(
+    app: ProcessGraph,
+    topology: Topology,
+    *,
+    nodes: ArrayLike | None = None,
+    tasks_per_node: int = 1,
+    weights: NDArray[np.float64] | None = None,
+    seed: int = DEFAULT_SEED,
+) -> NDArray[np.int32]:
+    """Return the mapping by dual recursive bisection (Pellegrini & Roman 1996).
+
+    The network is halved where it is cheapest to cut, the program by METIS so that little is sent
+    between its halves, and each half of the one goes to a half of the other, again and again.
+    Tasks of a part are drawn to the half that is nearer to whom they talk to outside of it. Where
+    there are fewer tasks than places, as few nodes as will do are used, close together.
+
+    Parameters
+    ----------
+    app, topology
+        What is mapped, and where.
+    nodes
+        The nodes that may be used; by default all that work. They have a place for each task.
+    tasks_per_node
+        Most tasks of a node.
+    weights
+        float64[num_edges], what edges carry; their bytes by default.
+    seed
+        The same seed makes the same mapping.
+
+    Returns
+    -------
+    node_of
+        int32[num_tasks].
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import process_graph
+    >>> line = process_graph(4, [0, 2, 3], [2, 3, 1])
+    >>> partitioned(line, mesh(4)).tolist() in ([0, 3, 1, 2], [3, 0, 2, 1])
+    True
+    """
+    allowed = working_nodes(topology) if nodes is None else np.unique(nodes)
+    assert app.num_tasks <= len(allowed) * tasks_per_node, "a place for each task"
+    joint = joint_weights(app, weights)
+    offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
+    program = offsets, others, whole_weights(joint.data)
+    ground = ground_of(topology)
+    used = compact_nodes(topology, ground, allowed, -(-app.num_tasks // tasks_per_node))
+    node_of = np.full(app.num_tasks, used[0], np.int32)  # in the end; the middle of a part so far
+    local = np.full(app.num_tasks, -1, np.int64)
+    level = [(np.arange(app.num_tasks), used)]
+    while len(level[-1][1]) > 1:  # the largest part: second halves are never smaller
+        cuts = [_cut(ground, *both, tasks_per_node, seed) for both in level]
+        firsts = _choose(program, cuts, node_of, local, ground, seed)
+        level = [
+            half
+            for cut, first in zip(cuts, firsts, strict=True)
+            for half in ((cut.tasks[first], cut.near), (cut.tasks[~first], cut.far))
+            if len(half[1])
+        ]
+    return node_of
+
+
+class Cut(NamedTuple):
+    """Some tasks, the halves of the nodes they go to, and how many go to the first.
+
+    Attributes
+    ----------
+    tasks, near, far
+        The tasks, and the nodes of both halves; ``near`` is empty for a single node.
+    middles
+        A node in the middle of each half.
+    share
+        Tasks that go to ``near``.
+    """
+
+    tasks: NDArray[np.int64]
+    near: NDArray[np.integer]
+    far: NDArray[np.integer]
+    middles: NDArray[np.integer]
+    share: int
+
+
+def _cut(
+    ground: Ground,
+    tasks: NDArray[np.int64],
+    region: NDArray[np.integer],
+    tasks_per_node: int,
+    seed: int,
+) -> Cut:
+    """Return where some nodes are halved, and how many of their tasks go to each half."""
+    near, far, middles = halves(ground, region, seed)
+    share = round(len(tasks) * len(near) / len(region))
+    least = max(0, len(tasks) - tasks_per_node * len(far))
+    return Cut(tasks, near, far, middles, min(max(share, least), tasks_per_node * len(near)))
+
+
+def _choose(
+    program: Program,
+    cuts: list[Cut],
+    node_of: NDArray[np.int32],
+    local: NDArray[np.int64],
+    ground: Ground,
+    seed: int,
+) -> list[NDArray[np.bool_]]:
+    """Return which tasks of each cut go to its first half, and move them to the halves' middles.
+
+    Those cut first do not know yet what others do: so all are cut again, if that is better.
+    """
+    firsts = [np.zeros(len(cut.tasks), np.bool_) for cut in cuts]
+    for sweep in range(1 + (SWEEPS if len(node_of) <= MOST_SWEPT else 1)):
+        changed = False
+        for number, cut in enumerate(cuts):
+            if not len(cut.near):
+                continue
+            part = _part(program, cut.tasks, local, node_of, ground, cut.middles)
+            first = bisect(part, cut.share, seed + sweep)
+            if sweep == 0 or gain(part, first) > gain(part, firsts[number]):
+                firsts[number], changed = first, True
+                node_of[cut.tasks] = np.where(first, *cut.middles)
+        if not changed:
+            break
+    return firsts
+
+
+def _part(
+    program: Program,
+    tasks: NDArray[np.int64],
+    local: NDArray[np.int64],
+    node_of: NDArray[np.int32],
+    ground: Ground,
+    middles: NDArray[np.integer],
+) -> Part:
+    """Return the part of the program that some tasks are; ``local`` is working space, all -1."""
+    offsets, others, weights = program
+    counts = offsets[tasks + 1] - offsets[tasks]
+    ends = np.cumsum(counts)
+    at = np.arange(int(counts.sum())) + np.repeat(offsets[tasks] - ends + counts, counts)
+    source, other, weight = np.repeat(np.arange(len(tasks)), counts), others[at], weights[at]
+    local[tasks] = np.arange(len(tasks))
+    target = local[other]
+    local[tasks] = -1
+    outside, pull = target < 0, np.zeros(0)
+    if outside.any():
+        away = apart(ground, middles, node_of[other[outside]])
+        between = apart(ground, middles[:1], middles[1:])[0, 0]
+        pull = (away[1] - away[0]) / between * weight[outside]
+    drawn = np.bincount(source[outside], pull, len(tasks)).astype(np.float64)
+    inside = ~outside
+    counts = np.bincount(source[inside], minlength=len(tasks))
+    return Part(np.append(0, np.cumsum(counts)), target[inside], weight[inside], drawn)

@@ -1,0 +1,1 @@
+"""Plans at work: on simulated hardware, on processes or MPI ranks, and beside message passing."""

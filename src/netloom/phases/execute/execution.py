@@ -1,0 +1,299 @@
+"""Run a plan on simulated hardware, flit by flit: phase after phase, each on VCs of its own.
+
+A flit is a word, and a cycle the time in which a channel carries one: 2 clocks on iWarp. Every
+connection owns one VC of each channel of its path, and those that share a channel take turns on it,
+word by word; so do those of a node on the one channel to its router, and the one from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.execute.rows import phase_rows
+from netloom.phases.plan.connections import ranks
+from netloom.progress import counting
+from netloom.routing import Paths, ports
+from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.reservations import reserve_paths
+from netloom.simulation.network.routers import Router, router
+from netloom.simulation.replay import HEARING_CYCLES
+from netloom.simulation.side_by_side import run_all
+from netloom.workload.traffic.lengths import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.models.messages import ConSetCosts
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
+    from netloom.topology import Topology
+
+MOST_WORDS = 2**30
+"""Most words of a phase, as cycles of their processors: more would run for hours."""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """What the phases of a plan took.
+
+    Attributes
+    ----------
+    plan
+        What was run.
+    streaming
+        Whether all connections of a phase were interleaved from its start.
+    switch_clocks
+        Synchronisation and context switch before each phase.
+    cycle_clocks
+        Clocks of a cycle, in which a channel carries one word.
+    phase_cycles
+        int64[num_phases], from the first word's leave to send until the last is delivered.
+    start, end
+        float64[n], clocks since the connection's phase began, the switch excluded: when it was
+        first allowed to send, and when its last word had been delivered.
+    delivered_words
+        int64[n].
+    channel_words
+        int64[num_phases, num_channels], the words that crossed each channel.
+    """
+
+    plan: Plan
+    streaming: bool
+    switch_clocks: float
+    cycle_clocks: float
+    phase_cycles: NDArray[np.int64]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    delivered_words: NDArray[np.int64]
+    channel_words: NDArray[np.int64]
+
+    @property
+    def phase_clocks(self) -> NDArray[np.float64]:
+        """Clocks of each phase, its switch included (float64[num_phases])."""
+        return np.asarray(self.switch_clocks + self.cycle_clocks * self.phase_cycles, np.float64)
+
+    @property
+    def clocks(self) -> float:
+        """Clocks of all phases, with their switches."""
+        return float(self.phase_clocks.sum())
+
+    @property
+    def clocks_per_word(self) -> float:
+        """Clocks of transfer for each word of the longest connection: the slope over words."""
+        words = int(self.plan.connections.words.max(initial=0))
+        return float(self.cycle_clocks * self.phase_cycles.sum() / words) if words else 0.0
+
+    @property
+    def channel_load(self) -> NDArray[np.float64]:
+        """The part of its phase for which the busiest channel is busy (float64[num_phases])."""
+        most = self.channel_words.max(axis=1, initial=0)
+        load: NDArray[np.float64] = most / np.maximum(self.phase_cycles, 1)
+        return load
+
+    def __repr__(self) -> str:
+        how = "interleaved" if self.streaming else "in the order of a timetable"
+        return (
+            f"<{len(self.plan.connections)} connections {how}: {self.plan.num_phases} phases in"
+            f" {self.clocks:.0f} clocks, the busiest channel is busy for"
+            f" {self.channel_load.max(initial=0):.0%} of its phase>"
+        )
+
+
+def execute(plan: Plan, costs: ConSetCosts, *, timetable: Timetable | None = None) -> Execution:
+    """Return what the phases of a plan take on routers of reserved VCs.
+
+    Each phase begins with an empty network, after a switch of ``costs.switch_clocks``, and ends
+    with its last word. Its connections wait as the order of the plan has it, and
+
+    - without a timetable, or with one of kind ``streaming``, for nothing else: those of a processor
+      are interleaved word by word;
+    - with another timetable they *meet*: a processor goes through its sends, and through its
+      receives, in the order in which the timetable starts them (through both together, where
+      it cannot do both ways), and a connection starts when its source's last send and its
+      target's last receive have been delivered. What the timetable says of times is not used.
+
+    Where a processor is slower than a channel, it sends a word every ``clocks_per_word`` from the
+    start of the connection on, whatever the network does; the last one is delivered when the
+    target's processor has had as long for it.
+
+    A head takes two cycles a hop: 4 clocks on iWarp, whose latency is at most 4 √N on a torus of N
+    nodes (Feldmann et al. 1993, section 4.3.1). Two more each are spent on the channels at the
+    ends, so that a connection of h hops and w words that meets no other takes w + 2h + 3 cycles.
+
+    Parameters
+    ----------
+    plan
+        The connections, and the route and phase of each.
+    costs
+        Clocks of a switch, and of a word at a processor and on a channel.
+    timetable
+        When connections start.
+
+    Raises
+    ------
+    InputError
+        If a router has more connections than the simulator holds, there are too many words, a
+        processor is faster than a channel, or one that is not as fast is to interleave.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> ring = topology("ring:4")
+    >>> given = connections(read("ring:4"), range(4), 4, words=100)
+    >>> routes = paths(ring, DimensionOrder(), given.source, given.target)
+    >>> plan = Plan(ring, given, Capacity(8), np.zeros(8, np.int32), routes, "sequential")
+    >>> execute(plan, ConSetCosts()).clocks  # 528 + 2 * (2 * 100 + 2 + 3 + 1)
+    940.0
+    """
+    streaming = timetable is None or timetable.kind == "streaming"
+    _check(plan, costs, streaming=streaming)
+    start = None if streaming or timetable is None else timetable.start
+    rank = ranks(plan.connections)
+    runs = [
+        partial(_run, plan, costs, start, rank, phase, _router(plan, phase))
+        for phase in range(plan.num_phases)
+    ]
+    with counting(len(runs), "simulating phases") as tell:
+        found = [each for each in run_all(runs, tell=tell) if each is not None]
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
+    count = len(plan.connections)
+    first, last, words = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
+    for each in found:
+        first[each.members], last[each.members] = each.start, each.end
+        words[each.members] = each.words
+    assert np.array_equal(words, plan.connections.words), "words were lost or made"
+    crossed = [each.channel_words for each in found]
+    clocks = float(costs.channel_clocks_per_word)
+    return Execution(
+        plan=plan,
+        streaming=streaming,
+        switch_clocks=float(costs.switch_clocks),
+        cycle_clocks=clocks,
+        phase_cycles=np.array([each.cycles for each in found], np.int64),
+        start=first * clocks,
+        end=last * clocks,
+        delivered_words=words,
+        channel_words=np.array(crossed, np.int64).reshape(-1, plan.topology.num_channels),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Phase:
+    """What a phase took: in cycles, for each of its connections and for each channel."""
+
+    members: NDArray[np.int64]
+    cycles: int
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    words: NDArray[np.int64]
+    channel_words: NDArray[np.int64]
+
+
+def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
+    pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
+    if not channel > 0:
+        raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
+    if pace < channel:
+        wanted = f"at least the {channel:g} clocks of a channel, to simulate it"
+        raise InputError("clocks_per_word", f"{pace:g}", wanted)
+    if streaming and (pace > channel or not costs.both_ways):
+        found = f"processors of {pace:g} clocks a word" if pace > channel else "both_ways = False"
+        wanted = "a timetable; only processors as fast as a channel both ways interleave"
+        raise InputError("simulation", f"{found}, and connections interleaved", wanted)
+    words = np.bincount(plan.phase, plan.connections.words * (pace / channel))
+    if words.max(initial=0) > MOST_WORDS:
+        found = f"{words.max():.3g} words' time in a phase"
+        raise InputError("words", found, f"at most {MOST_WORDS}, to simulate it")
+
+
+def _router(plan: Plan, phase: int) -> Router:
+    """Return the router of iWarp's latency, with as many VCs as the phase needs.
+
+    Raises
+    ------
+    InputError
+        If these are more than the simulator's routers have.
+    """
+    members = np.flatnonzero(plan.phase == phase)
+    given, network = plan.connections, plan.topology
+    hops = plan.routes.channels[np.repeat(plan.phase == phase, plan.routes.lengths)]
+    busiest = [
+        (int(counts.max()), _busiest(network, what, int(counts.argmax())))
+        for what, places in (
+            ("channel", hops),
+            ("source", given.source[members]),
+            ("target", given.target[members]),
+        )
+        if len(counts := np.bincount(places))
+    ]
+    needed, where = max(busiest, key=itemgetter(0), default=(1, ""))
+    num_ports = ports(network).num_network_ports + 1
+    if needed * num_ports > MOST_SLOTS:
+        found = f"{needed} connections {where}, on routers of {num_ports} ports"
+        wanted = f"at most {MOST_SLOTS // num_ports} on a channel, to simulate it"
+        raise InputError(f"phase {phase}", found, wanted)
+    return router("single-cycle", vcs=needed, switching="reserved")
+
+
+def _busiest(network: Topology, what: str, place: int) -> str:
+    if what == "channel":
+        return f"on channel {network.channel_name(place)}"
+    return f"{'from' if what == 'source' else 'to'} node {network.node_name(place)}"
+
+
+def _run(
+    plan: Plan,
+    costs: ConSetCosts,
+    start: NDArray[np.float64] | None,
+    rank: NDArray[np.int32],
+    phase: int,
+    kind: Router,
+    stopped: Callable[[], bool],
+) -> _Phase | None:
+    """Run a phase; return None if it was to stop."""
+    rows = phase_rows(plan, costs, start, rank, phase)
+    members, given = rows.members, plan.connections
+    routed = Paths(*_some(plan.routes, members))
+    owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
+    engine = NetworkProgram(
+        plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
+    )
+    engine.append(rows.table, rows.owner)
+    while engine.completed < engine.num_rows:
+        if stopped():
+            return None
+        if engine.cycle == LAST_CYCLE:
+            raise InputError(f"phase {phase}", f"{LAST_CYCLE} cycles", "fewer, to simulate it")
+        engine.advance(min(engine.cycle + HEARING_CYCLES, LAST_CYCLE))
+    engine.network.flits()  # balances
+    found = engine.rows
+    words = np.bincount(rows.owner, found["flits"], minlength=len(members)).astype(np.int64)
+    first = np.searchsorted(rows.owner[rows.by_owner], np.arange(len(members)))
+    last = np.append(first[1:], len(rows.owner)) - 1
+    sent, complete = found["ready"][rows.by_owner[first]], found["complete"][rows.by_owner[last]]
+    cycles = int(found["complete"].max(initial=0))
+    return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
+
+
+def _some(routes: Paths, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return offsets and channels of some paths, in the order of ``members``."""
+    lengths = routes.lengths[members].astype(np.int64)
+    offsets = np.zeros(len(members) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    return offsets, routes.channels[np.repeat(routes.offsets[members], lengths) + within]

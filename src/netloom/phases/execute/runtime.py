@@ -1,0 +1,287 @@
+"""Run the programs of nodes on processes or MPI ranks: do real words come where they are to?
+
+For users who want to see a compiled program deliver before they put it on a machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.execute.processes import WorkerLostError, run_in_processes
+from netloom.phases.execute.worker import Network, Report, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.phases.execute.node_programs import NodeProgram
+    from netloom.phases.execute.worker import Message
+    from netloom.phases.plan.plans import Plan
+
+TIMEOUT_SECONDS = 20.0
+"""After how long without any message a run is given up."""
+
+MOST_SLEEP = 0.001
+"""Longest sleep of an MPI rank that waits for a message, seconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Delivery:
+    """What came where.
+
+    Attributes
+    ----------
+    words
+        int64[n], how many words of each connection its target received.
+    faults
+        What was wrong, a line each; empty where every word came to the right place, once, in order
+        and in its phase. A worker that died is the only one.
+    received
+        The words of each connection, where they were given.
+    num_workers
+        Processes or ranks that took part.
+    """
+
+    words: NDArray[np.int64]
+    faults: tuple[str, ...]
+    received: Mapping[int, NDArray[Any]] | None
+    num_workers: int
+
+    def __repr__(self) -> str:
+        came = f"{self.words.sum()} words of {len(self.words)} connections"
+        if not self.faults:
+            return f"<{came} delivered by {self.num_workers} workers>"
+        more = f", and {len(self.faults) - 1} more faults" if len(self.faults) > 1 else ""
+        return f"<{came} delivered, {self.faults[0]}{more}>"
+
+
+def run_programs(
+    programs: Sequence[NodeProgram],
+    plan: Plan,
+    *,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None = None,
+    workers: int | None = None,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+) -> Delivery:
+    """Run the programs of all nodes, with queues between processes, and check what they deliver.
+
+    Each word says which it is, so that one that goes astray is seen. A send ends when its words
+    have been received: no order that needs buffers gets through. What waits for something that
+    does not come is reported after a while, not waited for. If a worker dies, whenever that is,
+    nothing is delivered and the only fault says which and how.
+
+    Parameters
+    ----------
+    programs
+        One for each node.
+    plan
+        What they were made from: the connections, and the phase of each.
+    data
+        The words that each connection carries instead, one-dimensional arrays, one for each
+        connection: a list in their order, or by their numbers. Those that come are compared with
+        them.
+    workers
+        Processes, each of which runs the programs of some nodes; by default as many as there are
+        processors. One is this process. Others are started anew, so that a script that
+        calls this must be guarded by ``if __name__ == "__main__":``.
+    timeout_seconds
+        After how long without any message it is given up.
+
+    Raises
+    ------
+    InputError
+        If a node has no program or two, the data do not fit, or there are no workers.
+
+    Examples
+    --------
+    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.phases.execute.node_programs import node_programs
+    >>> from netloom.phases.timetable.timetables import schedule
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> ring, costs = topology("ring:4"), ConSetCosts()
+    >>> given = connections(read("ring:4"), range(4), 4, words=100)
+    >>> routes = paths(ring, DimensionOrder(), given.source, given.target)
+    >>> plan = Plan(ring, given, Capacity(8), np.zeros(8, np.int32), routes, "sequential")
+    >>> run_programs(node_programs(plan, schedule(plan, costs), costs), plan, workers=1)
+    <800 words of 8 connections delivered by 1 workers>
+    """
+    from netloom.simulation.side_by_side import processors
+
+    num_workers = processors() if workers is None else workers
+    if num_workers < 1:
+        raise InputError("workers", f"{num_workers}", "at least 1")
+    network = _network(programs, plan, data, num_workers, timeout_seconds)
+    parts = _parts(programs, network.num_workers)
+    if network.num_workers == 1:
+        reports = [Worker(network, parts[0], 0, _nobody, lambda _: None).run()]
+    else:
+        try:
+            reports = run_in_processes(network, parts)
+        except WorkerLostError as lost:
+            nothing = np.zeros(len(plan.connections), np.int64)
+            return Delivery(nothing, (str(lost),), None, network.num_workers)
+    return _delivery(reports, plan, network)
+
+
+def run_programs_on_mpi(
+    programs: Sequence[NodeProgram],
+    plan: Plan,
+    *,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None = None,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+) -> Delivery:
+    """As ``run_programs``, on the ranks of an MPI program; every rank calls it, and has the answer.
+
+    Run with ``mpiexec -n 4 python script.py``; mpi4py must be installed. Rank r has the nodes r,
+    r + ranks, ...; ranks beyond the number of nodes have none.
+
+    Raises
+    ------
+    InputError
+        As ``run_programs``, and if mpi4py cannot be imported.
+    """
+    try:
+        mpi: Any = import_module("mpi4py.MPI")
+    except ImportError as error:
+        raise InputError("mpi4py", f"{error}", "an installed mpi4py") from None
+    ranks = mpi.COMM_WORLD.Dup()
+    network = _network(programs, plan, data, ranks.Get_size(), timeout_seconds)
+    number, report = ranks.Get_rank(), Report()
+    sent: list[Any] = []
+    if number < network.num_workers:
+        part = _parts(programs, network.num_workers)[number]
+        post = partial(_post_to_rank, ranks, sent)
+        report = Worker(network, part, number, post, partial(_take_from_ranks, ranks, sent)).run()
+    reports = ranks.allgather(report)
+    while _take_from_ranks(ranks, sent, 0.0) is not None:  # told to stop, when it had ended
+        pass
+    for request in sent:
+        request.wait()
+    ranks.Free()
+    return _delivery(reports, plan, network)
+
+
+def _network(
+    programs: Sequence[NodeProgram],
+    plan: Plan,
+    data: Mapping[int, ArrayLike] | Sequence[ArrayLike] | None,
+    num_workers: int,
+    timeout_seconds: float,
+) -> Network:
+    """Return what every worker knows, once it makes sense."""
+    given = plan.connections
+    counts = Counter(program.node for program in programs)
+    nodes = range(given.num_nodes)
+    strange = [node for node in sorted({*nodes, *counts}) if counts[node] != (node in nodes)]
+    if strange:
+        found = f"{counts[strange[0]]} for node {strange[0]}"
+        raise InputError("programs", found, f"one for each of {given.num_nodes} nodes")
+    if not timeout_seconds > 0:
+        raise InputError("timeout_seconds", f"{timeout_seconds}", "above 0")
+    carried = None
+    if data is not None:
+        carried = _numbered(data)
+        _check_data(carried, plan)
+    return Network(
+        source=given.source.tolist(),
+        target=given.target.tolist(),
+        words=given.words.tolist(),
+        phase=plan.phase.tolist(),
+        num_workers=min(num_workers, given.num_nodes),
+        timeout_seconds=timeout_seconds,
+        data=carried,
+    )
+
+
+def _numbered(data: Mapping[int, ArrayLike] | Sequence[ArrayLike]) -> dict[int, NDArray[Any]]:
+    """Return the words of each connection by its number."""
+    try:
+        pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+        return {int(number): np.asarray(words) for number, words in pairs}
+    except (TypeError, ValueError):
+        raise InputError("data", repr(data)[:60], "an array of words for each connection") from None
+
+
+def _check_data(data: Mapping[int, NDArray[Any]], plan: Plan) -> None:
+    for number, words in enumerate(plan.connections.words.tolist()):
+        shape = data[number].shape if number in data else "nothing"
+        if shape != (words,):
+            name = plan.connections.describe(number)
+            raise InputError(f"data of connection {number} ({name})", f"{shape}", f"{(words,)}")
+    strange = sorted(set(data) - set(range(len(plan.connections))))
+    if strange:
+        found = f"words of connection {strange[0]}"
+        raise InputError("data", found, f"those of connections 0 to {len(plan.connections) - 1}")
+
+
+def _parts(programs: Iterable[NodeProgram], num_workers: int) -> list[list[NodeProgram]]:
+    parts: list[list[NodeProgram]] = [[] for _ in range(num_workers)]
+    for program in programs:
+        parts[program.node % num_workers].append(program)
+    return parts
+
+
+def _delivery(reports: Sequence[Report], plan: Plan, network: Network) -> Delivery:
+    """Put together what the workers saw."""
+    given, waits = plan.connections, "to come to phase"
+    faults = [fault for report in reports for fault in report.faults]
+    telling = [fault for fault in faults if waits not in fault]
+    faults = telling or faults  # who waits for the others only says that something is wrong
+    words = np.zeros(len(given), np.int64)
+    received: dict[int, NDArray[Any]] = {}
+    for report in reports:
+        for connection, count in report.delivered.items():
+            words[connection] += count
+        for connection, parts in report.received.items():
+            received[connection] = np.concatenate(parts)
+    wrong: list[int] = np.flatnonzero(words != given.words).tolist()
+    if wrong:
+        came = f"{words[wrong[0]]} of {given.words[wrong[0]]} words came"
+        others = f", and {len(wrong) - 1} more connections" if len(wrong) > 1 else ""
+        faults.append(f"{network.describe(wrong[0])}: {came}{others}")
+    if network.data is not None:
+        for connection, sent in network.data.items():
+            got = received.setdefault(connection, sent[:0])
+            if connection not in wrong and not np.array_equal(got, sent):
+                faults.append(f"{network.describe(connection)}: other words came than were sent")
+    kept = None if network.data is None else received
+    return Delivery(words, tuple(faults), kept, network.num_workers)
+
+
+def _nobody(worker: int, message: Message) -> None:
+    raise AssertionError(f"a message to worker {worker}, which is none: {message}")
+
+
+# MPI.
+
+
+def _post_to_rank(ranks: Any, sent: list[Any], worker: int, message: Message) -> None:
+    sent[:] = [request for request in sent if not request.test()[0]]
+    sent.append(ranks.isend(message, dest=worker))
+
+
+def _take_from_ranks(ranks: Any, sent: list[Any], seconds: float) -> Message | None:
+    """Return the next message; None where none comes for so long."""
+    end, sleep = time.monotonic() + seconds, 1e-6
+    while True:
+        if ranks.iprobe():
+            message: Message = ranks.recv()
+            return message
+        if time.monotonic() >= end:
+            return None
+        sent[:] = [request for request in sent if not request.test()[0]]
+        time.sleep(sleep)
+        sleep = min(2 * sleep, MOST_SLEEP)

@@ -1,0 +1,1 @@
+"""Plans: connections in phases, with a route for each."""

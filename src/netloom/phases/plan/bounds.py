@@ -1,0 +1,182 @@
+"""How few phases, and how little time, any plan can do with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError, NoRouteError
+from netloom.topology import Cube, hop_distances, slabs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.models.messages import ConSetCosts
+    from netloom.phases.plan.connections import Connections
+    from netloom.phases.plan.plans import Capacity
+    from netloom.topology import Topology
+
+MOST_NODES = 2**13
+"""Most nodes of a network; a table holds the distance of every pair."""
+
+
+@dataclass(frozen=True)
+class PhaseBound:
+    """The fewest phases that any plan can have, and why.
+
+    Attributes
+    ----------
+    phases
+        The largest of the bounds; 0 without connections.
+    why
+        What would be too full with fewer phases.
+    """
+
+    phases: int
+    why: str
+
+
+def hops_to(topology: Topology) -> NDArray[np.float64]:
+    """Return float64[nodes, nodes], the hops to each node (row) from each one; inf: no path.
+
+    Raises
+    ------
+    InputError
+        If there are too many nodes.
+    """
+    if topology.num_nodes > MOST_NODES:
+        raise InputError("topology", f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
+    return hop_distances(topology, backwards=True)
+
+
+def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> PhaseBound:
+    """Return the fewest phases that any plan can have.
+
+    Three reasons: a connection takes at least the virtual channels of a shortest path, a node can
+    start and end so many, and so many leave a part of the network (a half or less of a torus or
+    mesh) over the few nodes or channels at its edge.
+
+    Raises
+    ------
+    NoRouteError
+        If no path joins the nodes of a connection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from netloom.phases import Capacity, connections
+    >>> from netloom.topology import torus
+    >>> from netloom.workload import read
+    >>> everyone = connections(read("all-to-all:64"), np.arange(64), 64)
+    >>> least_phases(everyone, torus(8, 8), Capacity(12))
+    PhaseBound(phases=27, why='shortest paths take 20416 virtual channels of nodes, of 768 a phase')
+    """
+    hops = hops_to(topology)[given.target, given.source]
+    if not np.isfinite(hops).all():
+        lost = int(np.argmax(~np.isfinite(hops)))
+        ends = int(given.source[lost]), int(given.target[lost])
+        raise NoRouteError(*ends, "a network that joins every connection's nodes", topology.name)
+    if not len(given):
+        return PhaseBound(0, "there is nothing to connect")
+    return max(_bounds(given, topology, capacity, hops), key=lambda bound: bound.phases)
+
+
+def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> float:
+    """Return the clocks that all words need at least, context switches left out.
+
+    The busiest processor has to send and receive its words, all channels together have to carry
+    every word over a shortest path, and those around a part of the network what leaves it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from netloom.models.messages import ConSetCosts
+    >>> from netloom.phases import connections
+    >>> from netloom.topology import torus
+    >>> from netloom.workload import read
+    >>> everyone = connections(read("all-to-all:64"), np.arange(64), 64, words=1)
+    >>> least_clocks(everyone, torus(8, 8), ConSetCosts())
+    128.0
+    """
+    words = given.words.astype(np.float64)
+    sent, received = (np.bincount(end, words, 1) for end in (given.source, given.target))
+    if costs.both_ways:
+        access = max(sent.max(), received.max())
+    else:
+        access = (np.bincount(np.append(given.source, given.target), np.tile(words, 2), 1)).max()
+    hops = hops_to(topology)[given.target, given.source]
+    shared = float(hops @ words) / max(1, topology.num_channels)
+    for inside in _parts(topology):
+        leaving = inside[given.source] & ~inside[given.target]
+        edge = inside[topology.channel_source] & ~inside[topology.channel_target]
+        shared = max(shared, float(words[leaving].sum()) / max(1, int(edge.sum())))
+    return max(float(access) * costs.clocks_per_word, shared * costs.channel_clocks_per_word)
+
+
+def _bounds(
+    given: Connections, topology: Topology, capacity: Capacity, hops: NDArray[np.float64]
+) -> Iterator[PhaseBound]:
+    """Yield the bounds that there are."""
+    limit, per = capacity.virtual_channels, capacity.per
+    taken = int(hops.sum()) + (len(given) if per == "node" else 0)
+    room = limit * capacity.places(topology)
+    why = f"shortest paths take {taken} virtual channels of {per}s, of {room} a phase"
+    yield PhaseBound(-(-taken // room), why)
+    sent, ended = (
+        np.bincount(end, minlength=topology.num_nodes) for end in (given.source, given.target)
+    )
+    if per == "node":
+        yield _at_node(sent + ended, np.ones_like(sent), limit, topology, "start or end")
+    else:
+        out = np.bincount(topology.channel_source, minlength=topology.num_nodes)
+        into = np.bincount(topology.channel_target, minlength=topology.num_nodes)
+        yield _at_node(sent, out, limit, topology, "start")
+        yield _at_node(ended, into, limit, topology, "end")
+    for inside in _parts(topology):
+        yield _leaving(given, topology, capacity, inside)
+
+
+def _at_node(
+    ends: NDArray[np.int64],
+    places: NDArray[np.int64],
+    limit: int,
+    topology: Topology,
+    what: str,
+) -> PhaseBound:
+    """Return the bound of the node with the most connections for its places."""
+    needed = -(-ends // np.maximum(1, limit * places))
+    node = int(np.argmax(needed))
+    return PhaseBound(
+        int(needed[node]),
+        f"{ends[node]} connections {what} at node {topology.node_name(node)}, of"
+        f" {limit * places[node]} a phase",
+    )
+
+
+def _leaving(
+    given: Connections, topology: Topology, capacity: Capacity, inside: NDArray[np.bool_]
+) -> PhaseBound:
+    """Return the bound of what leaves a part of the network, or touches its edge."""
+    out = inside[topology.channel_source] & ~inside[topology.channel_target]
+    starts, ends = inside[given.source], inside[given.target]
+    if capacity.per == "channel":
+        crossing, edge = int((starts & ~ends).sum()), int(out.sum())
+    else:
+        border = np.zeros(topology.num_nodes, np.bool_)
+        border[topology.channel_source[out]] = True
+        touches = (starts != ends) | border[given.source] | border[given.target]
+        crossing, edge = int(touches.sum()), int(border.sum())
+    room = capacity.virtual_channels * max(1, edge)
+    why = f"{crossing} connections cross the edge of {int(inside.sum())} nodes, of {room} a phase"
+    return PhaseBound(-(-crossing // room), why)
+
+
+def _parts(topology: Topology) -> Iterator[NDArray[np.bool_]]:
+    """Yield slabs of a k-ary n-cube, and what lies outside each of them."""
+    for slab in slabs(topology) if isinstance(topology, Cube) else ():
+        yield slab
+        yield ~slab

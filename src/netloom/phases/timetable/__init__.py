@@ -1,0 +1,1 @@
+"""Timetables: when each connection of a phase moves its words."""

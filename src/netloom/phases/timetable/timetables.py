@@ -1,0 +1,187 @@
+"""When each connection of a phase moves its words, and how near that is to the least possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.plan.connections import ranks
+from netloom.phases.timetable.phase_arrays import each_phase
+from netloom.phases.timetable.search import least_words, longest, prioritised, scheduled
+from netloom.phases.timetable.sharing import places_of, shared_times, streaming_times
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.models import ConSetCosts
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.phase_arrays import Phase
+    from netloom.phases.timetable.search import Filled
+
+Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
+"""How connections are used: one at a time by timetable, the same but with shared channels, or all
+at once."""
+
+MOST_TRIES = 10**9
+"""Most timetables tried for a phase."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """The times of a plan's connections, made by ``schedule``.
+
+    Attributes
+    ----------
+    start, end
+        float64[n], clocks since the connection's own phase began, its context switch excluded.
+    makespan
+        float64[num_phases], clocks until the last connection of each phase has ended.
+    lower_bound
+        float64[num_phases], clocks below which no timetable of its kind can be.
+    kind
+        How connections are used.
+    """
+
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    makespan: NDArray[np.float64]
+    lower_bound: NDArray[np.float64]
+    kind: Kind
+
+    def __repr__(self) -> str:
+        least, lasting = float(self.lower_bound.sum()), float(self.makespan.sum())
+        over = (
+            f"{100 * (lasting / least - 1):.1f} % above" if lasting > least * (1 + 1e-9) else "at"
+        )
+        return (
+            f"<{self.kind} of {len(self.start)} connections: {lasting:g} clocks in"
+            f" {len(self.makespan)} phases, {over} the lower bound>"
+        )
+
+
+def schedule(
+    plan: Plan,
+    costs: ConSetCosts,
+    *,
+    kind: Kind = "timetable",
+    priority: ArrayLike | None = None,
+    tries: int | None = None,
+    seed: int = 1,
+) -> Timetable:
+    """Return when each connection starts and ends; phases are independent of one another.
+
+    ``timetable``: algorithm AS (Feldmann et al. 1993, section 4.4.2). A processor uses one
+    connection at a time (one to send and one to receive if the costs say ``both_ways``), without
+    a break, for b clocks a word, however many share its channels. The processor with the most
+    words left in unscheduled connections (MIN_TIME) puts its longest into the first hole that is
+    long enough at both ends; ties go to the lower number, and a processor's sides to send and to
+    receive count as two. The timetable is then improved, phase by phase until one meets its lower
+    bound: by an edge colouring where that is sure to meet it (all connections equally long, both
+    ways, no order), otherwise by annealing the sequence in which connections are put into holes.
+
+    ``shared``: one at a time as well, but connections that are active together have max-min fair
+    shares of the channels. They start in the order of the ``timetable`` or of ``priority``, once
+    both ends are free. If the receiver of a sender's next is busy the sender waits for it, or
+    takes the first whose receiver is free: whichever makes the phase shorter.
+
+    ``streaming``: all connections of a phase from the start, word by word, with max-min fair shares
+    of channels and network access.
+
+    In all kinds a connection waits for those of its phase that come before it in the order.
+
+    Parameters
+    ----------
+    plan
+        The connections with their phases and routes.
+    costs
+        Of the machine.
+    kind
+        How connections are used.
+    priority
+        int[n], lower first: the sequence in place of algorithm AS, and of its improvement, such
+        as the direction of each connection on a torus.
+    tries
+        Timetables tried to improve that of a phase; 0 is algorithm AS as published. By default as
+        many as take a second or two for all phases, whose number depends on these alone.
+    seed
+        Of the tries.
+
+    Returns
+    -------
+    timetable
+        Of this kind. Its lower bound is the words of the busiest processor, of the longest chain
+        of the order and, where they count, of the busiest channel, in clocks.
+
+    Raises
+    ------
+    InputError
+        If the kind is not known, the priority does not fit or the order is a circle.
+
+    Examples
+    --------
+    >>> from netloom.models import ConSetCosts
+    >>> from netloom.phases import Capacity, Plan, connections
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import torus
+    >>> from netloom.workload import read
+    >>> given = connections(read("all-to-all:4"), range(4), 4, words=10)
+    >>> routes = paths(torus(4), DimensionOrder(), given.source, given.target)
+    >>> plan = Plan(torus(4), given, Capacity(12), np.zeros(12, np.int32), routes, "sequential")
+    >>> schedule(plan, ConSetCosts())
+    <timetable of 12 connections: 60 clocks in 1 phases, at the lower bound>
+    >>> schedule(plan, ConSetCosts(both_ways=False), kind="streaming").makespan
+    array([120.])
+    """
+    if kind not in get_args(Kind):
+        raise InputError("kind", f"'{kind}'", f"one of {', '.join(get_args(Kind))}")
+    if tries is not None and not 0 <= tries <= MOST_TRIES:
+        raise InputError("tries", f"{tries}", f"0 to {MOST_TRIES}")
+    wishes = None if priority is None else _checked(priority, len(plan.connections), kind)
+    phases = list(each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
+    filled: list[Filled] = []
+    if wishes is not None:
+        filled = [prioritised(phase, wishes[phase.members]) for phase in phases]
+    elif kind != "streaming":
+        filled = scheduled(phases, tries, seed)
+    start, end = np.zeros(len(plan.connections)), np.zeros(len(plan.connections))
+    makespan, bound = np.zeros(len(phases)), np.zeros(len(phases))
+    for number, phase in enumerate(phases):
+        if kind == "timetable":
+            first = filled[number].start
+            times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
+            bound[number] = least_words(phase) * costs.clocks_per_word
+        else:
+            sequence = filled[number].sequence if kind == "shared" else None
+            times, bound[number] = _shared(plan, phase, costs, sequence)
+        start[phase.members], end[phase.members] = times
+        makespan[number] = times[1].max(initial=0.0)
+    return Timetable(start, end, makespan, bound, kind)
+
+
+def _shared(
+    plan: Plan, phase: Phase, costs: ConSetCosts, sequence: NDArray[np.int64] | None
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], float]:
+    """Return the times of a phase with shared channels, and their lower bound.
+
+    ``sequence``: None where connections are used all at once. A connection takes at least the
+    clocks of its slowest part, and the processor that uses no other meanwhile as long.
+    """
+    places = places_of(plan, phase, costs)
+    slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
+    busiest = places.least_clocks(phase.words)
+    if sequence is None:
+        return streaming_times(phase, places), max(busiest, longest(phase) * slower)
+    return shared_times(phase, places, sequence), max(busiest, least_words(phase) * slower)
+
+
+def _checked(priority: ArrayLike, connections: int, kind: Kind) -> NDArray[np.int64]:
+    if kind == "streaming":
+        raise InputError("priority", "one for streaming", "none: all connections are active")
+    given = np.asarray(priority)
+    if given.shape != (connections,) or given.dtype.kind not in "iu":
+        found = f"{given.dtype} of shape {given.shape}"
+        raise InputError("priority", found, f"a whole number for each of {connections}")
+    return given.astype(np.int64)

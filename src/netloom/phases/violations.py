@@ -1,0 +1,426 @@
+"""Is this plan right? A judge of what the compiler made that shares none of the compiler's code.
+
+It knows the network, the connections and what a plan says of them, and counts everything itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.models.messages import ConSetCosts
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
+
+SLACK = 1e-9
+"""Part of the longest makespan by which times may be off: they are sums of floats."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One thing that is wrong with a plan; its text is one line.
+
+    Attributes
+    ----------
+    rule
+        ``once``: every connection in one phase, no phase empty. ``route``: a real path from source
+        to target. ``capacity``: no node or channel holds too many. ``order``: what comes first
+        comes first. ``timetable``: times that the processors and channels can keep.
+    where, found, wanted
+        Phase, node and connection (by its tasks); what is there; what would be right.
+    """
+
+    rule: Literal["once", "route", "capacity", "order", "timetable"]
+    where: str
+    found: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: found {self.found}; expected {self.wanted}"
+
+
+class InvalidPlanError(InputError):
+    """A plan that breaks a rule; ``violation`` says which."""
+
+    def __init__(self, violation: Violation) -> None:
+        self.violation = violation
+        super().__init__(violation.where, violation.found, violation.wanted)
+
+
+def verify(
+    plan: Plan, timetable: Timetable | None = None, costs: ConSetCosts | None = None
+) -> None:
+    """Refuse a plan that breaks a rule; see ``first_violation``.
+
+    Raises
+    ------
+    InvalidPlanError
+        With the first violation.
+    """
+    found = first_violation(plan, timetable, costs)
+    if found:
+        raise InvalidPlanError(found)
+
+
+def first_violation(
+    plan: Plan, timetable: Timetable | None = None, costs: ConSetCosts | None = None
+) -> Violation | None:
+    """Return what is wrong with a plan, or None when it is right.
+
+    Every connection is in one phase, and no phase is empty. Its route leaves its source, goes on
+    where it has come to, ends in its target and visits no node twice. No node (or channel) has
+    more connections in a phase than it has virtual channels. A connection that comes before
+    another is in no later phase.
+
+    With a timetable also: a connection takes at least its words times the clocks of a word, and
+    has ended before one of its phase that waits for it starts. Where processors serve one
+    connection at a time, none is at two sends at once, or two receives (at two connections at all
+    where it cannot do both ways); where all are interleaved, and on channels that share their
+    rate, no more words pass than can. A makespan is when the last connection ends, and not below
+    its lower bound.
+
+    Parameters
+    ----------
+    plan
+        What to judge.
+    timetable, costs
+        When each connection starts and ends, and the costs that it reckons with: both or none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from netloom.phases.plan.connections import connections
+    >>> from netloom.phases.plan.plans import Capacity, Plan
+    >>> from netloom.routing import DimensionOrder, paths
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> given, ring = connections(read("ring:4"), range(4), 4), topology("ring:4")
+    >>> routes = paths(ring, DimensionOrder(), given.source, given.target)
+    >>> phase = np.zeros(8, np.int32)
+    >>> print(first_violation(Plan(ring, given, Capacity(4), phase, routes, "sequential")))
+    None
+    >>> print(first_violation(Plan(ring, given, Capacity(3), phase, routes, "sequential")))
+    phase 0, node 0: found 4 connections, 1 too many; expected at most 3, its virtual channels
+    """
+    assert (timetable is None) == (costs is None), "a timetable is judged by its costs"
+    found = _once(plan) or _route(plan) or _capacity(plan) or _phase_order(plan)
+    if found or timetable is None or costs is None:
+        return found
+    return (
+        _sizes(plan, timetable)
+        or _durations(plan, timetable, costs)
+        or _time_order(plan, timetable)
+        or _processors(plan, timetable, costs)
+        or _channels(plan, timetable, costs)
+        or _makespans(plan, timetable)
+    )
+
+
+def _connection(plan: Plan, connection: int) -> str:
+    """Return ``phase 2, connection 3 -> 5``."""
+    return f"phase {plan.phase[connection]}, connection {plan.connections.describe(connection)}"
+
+
+def _once(plan: Plan) -> Violation | None:
+    given, nodes = plan.connections, plan.topology.num_nodes
+    for what, count in (("phases", len(plan.phase)), ("routes", len(plan.routes))):
+        if count != len(given):
+            wanted = f"one for each of {len(given)} connections"
+            return Violation("once", "plan", f"{count} {what}", wanted)
+    if given.num_nodes != nodes:
+        found = f"connections between {given.num_nodes} nodes"
+        return Violation("once", "plan", found, f"{nodes}, the nodes of {plan.topology.name}")
+    nowhere = np.flatnonzero(plan.phase < 0)
+    if nowhere.size:
+        lost = int(nowhere[0])
+        where = f"connection {given.describe(lost)}"
+        return Violation("once", where, f"phase {plan.phase[lost]}", "a phase from 0 on")
+    used = np.unique(plan.phase)
+    gaps = np.flatnonzero(used != np.arange(len(used)))
+    if gaps.size:
+        wanted = f"some in every phase up to the last, {used[-1]}"
+        return Violation("once", f"phase {gaps[0]}", "no connections", wanted)
+    return None
+
+
+def _route(plan: Plan) -> Violation | None:
+    network, routes = plan.topology, plan.routes
+    strange = np.flatnonzero((routes.channels < 0) | (routes.channels >= network.num_channels))
+    if strange.size:
+        connection, hop = _hop(plan, int(strange[0]))
+        found = f"channel {routes.channels[strange[0]]} as hop {hop}"
+        wanted = f"channels from 0 to {network.num_channels - 1}"
+        return Violation("route", _connection(plan, connection), found, wanted)
+    empty = np.flatnonzero(routes.lengths == 0)
+    if empty.size:
+        wanted = "at least one channel"
+        return Violation("route", _connection(plan, int(empty[0])), "no route", wanted)
+    return _broken_route(plan) or _repeated_node(plan)
+
+
+def _hop(plan: Plan, index: int) -> tuple[int, int]:
+    """Return the connection that ``routes.channels[index]`` is of, and which hop it is, from 1."""
+    connection = int(np.searchsorted(plan.routes.offsets, index, side="right")) - 1
+    return connection, index - int(plan.routes.offsets[connection]) + 1
+
+
+def _broken_route(plan: Plan) -> Violation | None:
+    """Return where a route does not go on where it has come to."""
+    network, routes, given = plan.topology, plan.routes, plan.connections
+    come_to = np.empty(len(routes.channels) + 1, np.int32)
+    come_to[1:] = network.channel_target[routes.channels]
+    last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
+    come_to[routes.offsets[:-1]] = given.source
+    broken = np.flatnonzero(network.channel_source[routes.channels] != come_to[:-1])
+    if broken.size:
+        connection, hop = _hop(plan, int(broken[0]))
+        taken = network.channel_name(int(routes.channels[broken[0]]))
+        role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
+        wanted = f"a channel that leaves node {network.node_name(int(come_to[broken[0]]))}, {role}"
+        found = f"channel {taken} as hop {hop}"
+        return Violation("route", _connection(plan, connection), found, wanted)
+    astray = np.flatnonzero(last != given.target)
+    if astray.size:
+        connection = int(astray[0])
+        found = f"a route that ends in node {network.node_name(int(last[connection]))}"
+        wanted = f"node {network.node_name(int(given.target[connection]))}, its target"
+        return Violation("route", _connection(plan, connection), found, wanted)
+    return None
+
+
+def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return every node that a connection visits, both ends included, and the connection."""
+    every = np.arange(len(plan.connections))
+    entered = plan.topology.channel_target[plan.routes.channels]
+    node = np.concatenate([plan.connections.source, entered]).astype(np.int64)
+    return node, np.concatenate([every, np.repeat(every, plan.routes.lengths)])
+
+
+def _repeated_node(plan: Plan) -> Violation | None:
+    node, connection = _visits(plan)
+    visits = np.sort(connection * plan.topology.num_nodes + node)
+    again = np.flatnonzero(visits[1:] == visits[:-1])
+    if again.size:
+        where, twice = divmod(int(visits[again[0]]), plan.topology.num_nodes)
+        found = f"a route that visits node {plan.topology.node_name(twice)} twice"
+        return Violation("route", _connection(plan, where), found, "each node once")
+    return None
+
+
+def _capacity(plan: Plan) -> Violation | None:
+    network, capacity = plan.topology, plan.capacity
+    if capacity.per == "node":
+        places, (place, connection) = network.num_nodes, _visits(plan)
+    else:
+        places, place = network.num_channels, plan.routes.channels.astype(np.int64)
+        connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)
+    taken, count = np.unique(
+        plan.phase[connection].astype(np.int64) * places + place, return_counts=True
+    )
+    over = np.flatnonzero(count > capacity.virtual_channels)
+    if not over.size:
+        return None
+    phase, full = divmod(int(taken[over[0]]), places)
+    name = network.node_name(full) if capacity.per == "node" else network.channel_name(full)
+    excess = count[over[0]] - capacity.virtual_channels
+    found = f"{count[over[0]]} connections, {excess} too many"
+    wanted = f"at most {capacity.virtual_channels}, its virtual channels"
+    return Violation("capacity", f"phase {phase}, {capacity.per} {name}", found, wanted)
+
+
+def _phase_order(plan: Plan) -> Violation | None:
+    given = plan.connections
+    first, second = plan.phase[given.before], plan.phase[given.after]
+    wrong = np.flatnonzero(first > second)
+    if not wrong.size:
+        return None
+    pair = int(wrong[0])
+    where = _connection(plan, int(given.after[pair]))
+    earlier = given.describe(int(given.before[pair]))
+    found = f"connection {earlier}, which it waits for, in phase {first[pair]}"
+    return Violation("order", where, found, f"phase {second[pair]} or an earlier one")
+
+
+def _slack(timetable: Timetable) -> float:
+    return SLACK * float(timetable.end.max(initial=0))
+
+
+def _sizes(plan: Plan, timetable: Timetable) -> Violation | None:
+    """Return where the timetable is not one of this plan, or holds what is not a time."""
+    for count, wanted, what in (
+        (len(timetable.start), len(plan.connections), "connection"),
+        (len(timetable.end), len(plan.connections), "connection"),
+        (len(timetable.makespan), plan.num_phases, "phase"),
+        (len(timetable.lower_bound), plan.num_phases, "phase"),
+    ):
+        if count != wanted:
+            found = f"times of {count} {what}s"
+            return Violation("timetable", "timetable", found, f"{wanted}, one a {what}")
+    start, end = timetable.start, timetable.end
+    sound = (start >= 0) & (end >= start) & np.isfinite(end)  # false for NaN, too
+    wrong = np.flatnonzero(~sound)
+    if wrong.size:
+        at = int(wrong[0])
+        found = f"clocks {_clocks(start[at])} to {_clocks(end[at])}"
+        wanted_times = "a start from 0 on and an end that is not before it"
+        return Violation("timetable", _connection(plan, at), found, wanted_times)
+    return None
+
+
+def _durations(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+    per_word = costs.clocks_per_word
+    if timetable.kind != "timetable":  # which leaves the channels out of account
+        per_word = max(per_word, costs.channel_clocks_per_word)
+    words, took = plan.connections.words, timetable.end - timetable.start
+    short = words * per_word - took
+    wrong = np.flatnonzero(short > _slack(timetable))
+    if not wrong.size:
+        return None
+    at = int(wrong[0])
+    found = f"{_clocks(took[at])} clocks for {words[at]} words, {_clocks(short[at])} too few"
+    wanted = f"at least {_clocks(per_word)} a word"
+    return Violation("timetable", _connection(plan, at), found, wanted)
+
+
+def _time_order(plan: Plan, timetable: Timetable) -> Violation | None:
+    given = plan.connections
+    late = timetable.end[given.before] - timetable.start[given.after]
+    together = plan.phase[given.before] == plan.phase[given.after]
+    wrong = np.flatnonzero(together & (late > _slack(timetable)))
+    if not wrong.size:
+        return None
+    first, second = int(given.before[wrong[0]]), int(given.after[wrong[0]])
+    starts, ends = _clocks(timetable.start[second]), _clocks(timetable.end[first])
+    where = _connection(plan, second)
+    found = f"a start at clock {starts}, {_clocks(late[wrong[0]])} too early"
+    wanted = f"clock {ends} or later, when connection {given.describe(first)} has ended"
+    return Violation("order", where, found, wanted)
+
+
+class _Work(NamedTuple):
+    """Connections at processors or channels: one row for each at each."""
+
+    place: NDArray[np.int64]
+    connection: NDArray[np.int64]
+    what: str
+
+
+def _accesses(plan: Plan, costs: ConSetCosts) -> list[_Work]:
+    """Return what each processor serves: sends and receives apart where it does both at once."""
+    given, every = plan.connections, np.arange(len(plan.connections))
+    sent, received = given.source.astype(np.int64), given.target.astype(np.int64)
+    if costs.both_ways:
+        return [_Work(sent, every, "sends"), _Work(received, every, "receives")]
+    both = np.concatenate([sent, received]), np.concatenate([every, every])
+    return [_Work(*both, "sends and receives")]
+
+
+def _processors(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+    clocks = plan.connections.words * costs.clocks_per_word
+    for work in _accesses(plan, costs):
+        if timetable.kind == "streaming":
+            found = _overwork(plan, timetable, work, clocks, "node")
+        else:
+            found = _overlap(plan, timetable, work)
+        if found:
+            return found
+    return None
+
+
+def _channels(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violation | None:
+    if timetable.kind == "timetable":
+        return None
+    connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)
+    work = _Work(plan.routes.channels.astype(np.int64), connection, "words")
+    clocks = plan.connections.words * costs.channel_clocks_per_word
+    return _overwork(plan, timetable, work, clocks, "channel")
+
+
+def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
+    """Return where a processor is at two connections at once."""
+    busy = timetable.end > timetable.start  # others take no time
+    place, connection = work.place[busy[work.connection]], work.connection[busy[work.connection]]
+    phase = plan.phase[connection]
+    order = np.lexsort((timetable.start[connection], place, phase))
+    place, connection, phase = place[order], connection[order], phase[order]
+    same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
+    early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
+    wrong = np.flatnonzero(same & (early > _slack(timetable)))
+    if not wrong.size:
+        return None
+    at = int(wrong[0])
+    first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
+    where = f"phase {phase[at]}, node {plan.topology.node_name(int(place[at]))}"
+    start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
+    found = (
+        f"connection {second} from clock {_clocks(start)} on, while {first} lasts until"
+        f" {_clocks(end)}"
+    )
+    return Violation("timetable", where, found, f"one at a time of its {work.what}")
+
+
+def _overwork(
+    plan: Plan,
+    timetable: Timetable,
+    work: _Work,
+    clocks: NDArray[np.floating[Any]],
+    kind: Literal["node", "channel"],
+) -> Violation | None:
+    """Return where more has ended by some clock than a processor or channel can have done.
+
+    By the end of each connection, all that have ended at its place fit in since the first began.
+    """
+    end_of, phase_of = timetable.end[work.connection], plan.phase[work.connection]
+    order = np.lexsort((end_of, work.place, phase_of))
+    place, connection = work.place[order], work.connection[order]
+    phase, end = phase_of[order], end_of[order]
+    new = np.ones(len(place), bool)
+    new[1:] = (place[1:] != place[:-1]) | (phase[1:] != phase[:-1])
+    first = np.flatnonzero(new)
+    if not first.size:
+        return None
+    group = np.cumsum(new) - 1
+    done = np.cumsum(clocks[connection])
+    done -= (done[first] - clocks[connection[first]])[group]
+    began = np.minimum.reduceat(timetable.start[connection], first)[group]
+    excess = done - (end - began)
+    wrong = np.flatnonzero(excess > _slack(timetable))
+    if not wrong.size:
+        return None
+    at = int(wrong[0])
+    namer = plan.topology.node_name if kind == "node" else plan.topology.channel_name
+    span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
+    found = f"{_clocks(done[at])} clocks of {work.what} from {span}, {_clocks(excess[at])} too many"
+    where = f"phase {phase[at]}, {kind} {namer(int(place[at]))}"
+    return Violation("timetable", where, found, f"at most {_clocks(end[at] - began[at])}")
+
+
+def _makespans(plan: Plan, timetable: Timetable) -> Violation | None:
+    last = np.zeros(plan.num_phases)
+    np.maximum.at(last, plan.phase, timetable.end)
+    off = ~(np.abs(timetable.makespan - last) <= _slack(timetable))  # true for NaN
+    wrong = np.flatnonzero(off)
+    if wrong.size:
+        at = int(wrong[0])
+        found = f"a makespan of {_clocks(timetable.makespan[at])} clocks"
+        wanted = f"{_clocks(last[at])}, when its last connection ends"
+        return Violation("timetable", f"phase {at}", found, wanted)
+    below = timetable.lower_bound - timetable.makespan
+    wrong = np.flatnonzero(~(below <= _slack(timetable)))
+    if wrong.size:
+        at = int(wrong[0])
+        found = f"a lower bound of {_clocks(timetable.lower_bound[at])} clocks"
+        wanted = f"at most {_clocks(timetable.makespan[at])}, the makespan"
+        return Violation("timetable", f"phase {at}", found, wanted)
+    return None
+
+
+def _clocks(time: float) -> str:
+    return f"{time:.12g}"

@@ -1,0 +1,81 @@
+"""Routing tables, one set of output ports for each node and target, over flat arrays.
+
+``table[node, target]`` is a set of ports as the bits of an int64; ``channel_at[node, port]`` the
+channel that leaves a node by a port.
+"""
+
+import numpy as np
+
+from netloom.compilation import njit
+from netloom.routing.kernels.shortest_path import distances_to
+
+ONE = np.int64(1)
+
+
+@njit()
+def shortest_table(out_port, ends, in_offsets, in_channels, out_offsets, out_channels):
+    """At every node, the lowest-numbered channel that leads one hop nearer to the target."""
+    channel_source, channel_target = ends
+    num_nodes = len(out_offsets) - 1
+    table = np.zeros((num_nodes, num_nodes), np.int64)
+    distance = np.empty(num_nodes, np.int32)
+    queue = np.empty(num_nodes, np.int32)
+    for target in range(num_nodes):
+        distances_to(target, channel_source, in_offsets, in_channels, distance, queue)
+        for node in range(num_nodes):
+            for slot in range(out_offsets[node], out_offsets[node + 1]):
+                channel = out_channels[slot]
+                if distance[node] > 0 and distance[channel_target[channel]] == distance[node] - 1:
+                    table[node, target] = ONE << np.int64(out_port[channel])
+                    break
+    return table
+
+
+@njit()
+def stranded(table, out_port, channel_source, in_offsets, in_channels):
+    """Return a (node, target) from which some choices never lead to the target, or (-1, -1).
+
+    Nodes are taken off once all their choices lead to nodes taken off before; any that is left can
+    go in a circle.
+    """
+    num_nodes = len(table)
+    choices = np.empty(num_nodes, np.int64)
+    queue = np.empty(num_nodes, np.int64)
+    for target in range(num_nodes):
+        for node in range(num_nodes):
+            choices[node] = 0
+            ports = table[node, target]
+            while ports:
+                ports &= ports - 1
+                choices[node] += 1
+        queue[0], head, tail = target, 0, 1
+        while head < tail:
+            nearer = queue[head]
+            head += 1
+            for slot in range(in_offsets[nearer], in_offsets[nearer + 1]):
+                channel = in_channels[slot]
+                node = channel_source[channel]
+                if node != target and (table[node, target] >> np.int64(out_port[channel])) & 1:
+                    choices[node] -= 1
+                    if choices[node] == 0:
+                        queue[tail] = node
+                        tail += 1
+        if tail < num_nodes:
+            for node in range(num_nodes):
+                if node != target and choices[node] > 0:
+                    return node, target
+    return -1, -1
+
+
+@njit()
+def table_waits(table, channel_at, channel_target):
+    """For every channel, the ports that a packet may ask for while it holds that channel."""
+    waits = np.zeros(len(channel_target), np.int64)
+    num_nodes, num_ports = channel_at.shape
+    for node in range(num_nodes):
+        for target in range(num_nodes):
+            for port in range(num_ports):
+                if (table[node, target] >> port) & 1:
+                    held = channel_at[node, port]
+                    waits[held] |= table[channel_target[held], target]
+    return waits

@@ -1,0 +1,236 @@
+"""Reserved virtual channels: every connection owns one VC of each channel of its path, for good.
+
+So iWarp's logical channels work: connections share the bandwidth of a channel, flit by flit, but no
+buffer. None can wait for another, whatever the paths: nothing has to be asked about deadlock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import SourceRoutes, UpDown, parse_routing, paths, ports
+from netloom.routing.parse import ROUTINGS
+from netloom.routing.virtual_channel_tables import (
+    PATHS,
+    RULES,
+    VirtualChannelRouting,
+    empty_tables,
+)
+from netloom.routing.virtual_channels import check_slots
+from netloom.simulation.network.bound import listed_pairs
+from netloom.simulation.network.routers import end_channels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.routing import Paths, Routing
+    from netloom.simulation.network.routers import Router
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+MOST_CONNECTIONS = 2**20
+"""Most pairs of nodes that connections are sought for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reservation:
+    """The connections of a network and what they own.
+
+    A packet's ``aux`` is the number of its connection.
+
+    Attributes
+    ----------
+    routing
+        The path of each connection, one VC at a time; its ``tables`` are the engine's.
+    connections
+        int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
+        injection channel, −1 where none does: the engine's ``connections``.
+    sources, targets
+        int32[num_connections] nodes.
+    """
+
+    routing: VirtualChannelRouting
+    connections: NDArray[np.int32]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+
+    def aux_of(self, sources: ArrayLike, targets: ArrayLike) -> NDArray[np.int32]:
+        """Return int32[num_packets], the connection of each packet by its nodes.
+
+        Of several between the same two nodes, the first.
+
+        Raises
+        ------
+        NoRouteError
+            If a pair of nodes has no connection.
+        """
+        num_nodes = self.routing.topology.num_nodes
+        start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
+        pairs, wanted = self.sources.astype(np.int64) * num_nodes, start * num_nodes + end
+        pairs += self.targets
+        order = np.argsort(pairs, kind="stable")
+        known = pairs[order]
+        place = np.searchsorted(known, wanted)
+        missing = np.append(known, -1)[place] != wanted
+        if missing.any():
+            packet = int(np.argmax(missing))
+            pair = int(start[packet]), int(end[packet])
+            raise NoRouteError(*pair, "a connection for every pair that sends", "reserved VCs")
+        return order[place].astype(np.int32)
+
+
+def reserve(
+    topology: Topology, routing: str | Routing, traffic: Traffic, router: Router
+) -> Reservation:
+    """Return a connection for every pair of nodes with traffic, on VCs of its own.
+
+    Connections are numbered by source, then target. Each takes the path of its routing, and the
+    lowest free VC of each of its channels.
+    The connections of a source take turns on its injection channels, those of a target on its
+    ejection channels.
+
+    Parameters
+    ----------
+    topology, traffic
+        The network, and who sends to whom.
+    routing
+        The name of a routing with one path for each pair, or such a routing: ``default``,
+        ``dimension-order``, ``shortest-path`` or ``routes:FILE``. Half-way round a ring, the
+        growing direction is taken.
+    router
+        Its VCs and the channels of each node.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves a choice, or a channel has more connections than VCs.
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import parse_traffic
+    >>> net, few = mesh(4), Router(vcs=2, switching="reserved")
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3", net), few).aux_of([1], [3])
+    array([1], dtype=int32)
+    >>> reserve(net, "default", parse_traffic("pairs:0-2,1-3,1-2,2-0", net), few)
+    Traceback (most recent call last):
+        ...
+    netloom.errors.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
+    most 2, one a VC
+    """
+    named = _one_path(topology, routing) if isinstance(routing, str) else routing
+    check_slots(topology, router.vcs, *end_channels(topology, router))
+    if listed_pairs(traffic) > MOST_CONNECTIONS:
+        found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
+        raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
+    source, target, _ = traffic.matrix()
+    routed = paths(topology, named, source, target)
+    made = reserve_paths(topology, source, target, routed, router, name=str(named))
+    pairs = source.astype(np.int64) * topology.num_nodes + target
+    routes = SourceRoutes(str(named), pairs, routed)
+    minimal = not isinstance(named, SourceRoutes | UpDown)
+    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
+
+
+def reserve_paths(
+    topology: Topology,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    routed: Paths,
+    router: Router,
+    *,
+    name: str = "given paths",
+) -> Reservation:
+    """Return given connections with given paths, on VCs of their own; see ``reserve``.
+
+    Parameters
+    ----------
+    topology, router
+        The network; the VCs and the channels of each node.
+    source, target
+        int32[num_connections] nodes. Several connections may join the same two.
+    routed
+        The path of each connection.
+    name
+        What to call the paths.
+
+    Raises
+    ------
+    InputError
+        If a channel has more connections than VCs.
+
+    Examples
+    --------
+    >>> from netloom.routing import Paths
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import mesh
+    >>> twice = Paths(np.array([0, 1, 2]), np.array([0, 0], np.int32))
+    >>> ends = np.array([0, 0], np.int32), np.array([1, 1], np.int32)
+    >>> reserve_paths(mesh(2), *ends, twice, Router(vcs=2, switching="reserved")).connections[0]
+    array([[0, 1]], dtype=int32)
+    """
+    assert len(source) == len(target) == len(routed)
+    injection, ejection = end_channels(topology, router)
+    check_slots(topology, router.vcs, injection, ejection)
+    _check_ends(topology, source, router.vcs, injection, "injection")
+    _check_ends(topology, target, router.vcs, ejection, "ejection")
+    _check_channels(topology, routed, router.vcs)
+
+    wired, entry, leave = ports(topology), _rank(source), _rank(target)
+    hop_port = wired.out_port[routed.channels].astype(np.int64)
+    hop_slot = hop_port * router.vcs + _rank(routed.channels)
+    last_port = wired.num_network_ports + leave % ejection
+    last_slot = last_port * router.vcs + leave // ejection
+    slots = np.insert(hop_slot, routed.offsets[1:], last_slot)
+    tables = empty_tables(topology, PATHS, router.vcs, ejection)._replace(
+        path_offsets=routed.offsets + np.arange(len(routed.offsets)),
+        path_slots=np.int64(1) << slots,
+    )
+    connections = np.full((topology.num_nodes, injection, router.vcs), -1, np.int32)
+    connections[source, entry % injection, entry // injection] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def _one_path(topology: Topology, name: str) -> Routing:
+    """Return the routing of this name, if it has one path for each pair of nodes."""
+    if name in RULES and name != "dimension-order":
+        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
+        raise InputError(f"routing '{name}'", "a routing with a choice", wanted)
+    return parse_routing(name, topology)
+
+
+def _rank(owner: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return how many of those before each one have the same owner, int64[len(owner)]."""
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner)
+    firsts = np.cumsum(counts) - counts
+    rank = np.empty(len(owner), np.int64)
+    rank[order] = np.arange(len(owner)) - firsts[owner[order]]
+    return rank
+
+
+def _check_ends(
+    topology: Topology, nodes: NDArray[np.int32], num_vcs: int, channels: int, what: str
+) -> None:
+    counts = np.bincount(nodes)
+    node = int(np.argmax(counts))
+    if counts[node] > channels * num_vcs:
+        found = f"{counts[node]} connections at the {what} of node {topology.node_name(node)}"
+        wanted = f"at most {channels * num_vcs}, one a VC"
+        raise InputError("reserved VCs", found, wanted)
+
+
+def _check_channels(topology: Topology, routed: Paths, num_vcs: int) -> None:
+    counts = np.bincount(routed.channels, minlength=1)
+    channel = int(np.argmax(counts))
+    if counts[channel] > num_vcs:
+        found = f"{counts[channel]} connections on channel {topology.channel_name(channel)}"
+        raise InputError("reserved VCs", found, f"at most {num_vcs}, one a VC")

@@ -1,0 +1,258 @@
+"""What a router is made of: virtual channels, buffers, pipeline and allocation.
+
+All times are cycles. A head flit that finds everything free spends ``router_cycles`` in a router
+(route, VC allocation, switch allocation, traversal) and ``channel_cycles`` on the channel behind
+it; the flits of its packet follow at one a cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing import ports
+from netloom.workload.traffic.lengths import LONGEST
+
+if TYPE_CHECKING:
+    from netloom.topology import Topology
+
+Switching: TypeAlias = Literal[
+    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"
+]
+SWITCHINGS: tuple[Switching, ...] = (
+    "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
+)  # fmt: skip
+
+MOST_FLITS = LONGEST
+"""Most flits of a buffer or a packet: counters are int16."""
+
+MOST_CYCLES = 64
+"""Longest delay of one stage or channel: what is under way is kept cycle by cycle."""
+
+
+class Timing(NamedTuple):
+    """The delays that a router's stages add up to, in cycles.
+
+    ``head_wait``: from the cycle in which a head comes to the front of its VC to the first in which
+    it asks for an output VC. ``flit``: from winning the switch to being at the front of the next
+    buffer. ``credit``: from winning the switch to the buffer slot's use by the router before.
+    ``injection`` and ``ejection``: from the source to its router, from winning the switch to the
+    sink. ``injection_credit``: as ``credit``, for the source.
+    """
+
+    head_wait: int
+    flit: int
+    credit: int
+    injection: int
+    injection_credit: int
+    ejection: int
+
+
+@dataclass(frozen=True)
+class Router:
+    """An input-queued virtual-channel router with credit-based flow control.
+
+    Attributes
+    ----------
+    vcs
+        Virtual channels of every channel.
+    buffer_flits
+        Flits that the buffer of one VC holds.
+    switching
+        ``wormhole``; ``virtual-cut-through`` (a packet goes on only where all of it fits);
+        ``store-and-forward`` (and only when all of it has come); ``circuit`` (a probe takes the
+        path's VCs, an acknowledgement comes back, then the data flows); ``reserved`` (every
+        connection owns one VC of each of its channels for good, as iWarp's logical channels; each
+        VC has a crossbar input of its own).
+    route_cycles
+        Route computation; 0 where it is done ahead of time.
+    vc_allocation_cycles, switch_allocation_cycles, traversal_cycles
+        The other stages of the pipeline.
+    speculative
+        VC allocation is part of switch allocation, and takes no stage of its own.
+    channel_cycles, credit_cycles
+        Delay of a channel between routers, 0 where it is part of the router's cycle; delay of a
+        credit beyond that of the channel back.
+    injection_channels, ejection_channels
+        Channels of one flit a cycle between a node and its router; 0: unlimited, as many as the
+        node has network channels.
+    oldest_first
+        Allocation prefers the oldest packet, where it is round-robin otherwise.
+
+    Examples
+    --------
+    >>> Router(vcs=2).router_cycles
+    3
+    >>> router("single-cycle").zero_load_cycles(hops=4, flits=5)
+    16
+    >>> router("single-cycle", channel_cycles=0).zero_load_cycles(hops=4, flits=5)  # a cycle a hop
+    12
+    """
+
+    vcs: int = 4
+    buffer_flits: int = 8
+    switching: Switching = "wormhole"
+    route_cycles: int = 0
+    vc_allocation_cycles: int = 1
+    switch_allocation_cycles: int = 1
+    traversal_cycles: int = 1
+    speculative: bool = False
+    channel_cycles: int = 1
+    credit_cycles: int = 0
+    injection_channels: int = 1
+    ejection_channels: int = 1
+    oldest_first: bool = False
+
+    def __post_init__(self) -> None:
+        least = {"route_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
+        least |= {"injection_channels": 0, "ejection_channels": 0, "channel_cycles": 0}
+        most = {"vcs": 62, "buffer_flits": MOST_FLITS}
+        most |= {"injection_channels": 62, "ejection_channels": 62}
+        for name, value in vars(self).items():
+            if name in ("switching", "speculative", "oldest_first"):
+                continue
+            low, high = least.get(name, 1), most.get(name, MOST_CYCLES)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise InputError(name, str(value), f"a whole number from {low} to {high}")
+        if self.switching not in SWITCHINGS:
+            raise InputError("switching", f"'{self.switching}'", f"one of {', '.join(SWITCHINGS)}")
+
+    @property
+    def router_cycles(self) -> int:
+        """Cycles that a head flit spends in an idle router."""
+        vc_allocation = 0 if self.speculative else self.vc_allocation_cycles
+        stages = self.route_cycles + vc_allocation + self.switch_allocation_cycles
+        return stages + self.traversal_cycles
+
+    @property
+    def whole_packets(self) -> bool:
+        """Whether a packet moves only to where all of it fits."""
+        return self.switching in ("virtual-cut-through", "store-and-forward")
+
+    def timing(self) -> Timing:
+        """Return the delays that the stages add up to.
+
+        Injection and ejection channels have a delay of one cycle.
+        """
+        allocation, traversal = self.switch_allocation_cycles, self.traversal_cycles
+        return Timing(
+            head_wait=self.route_cycles
+            + (0 if self.speculative else self.vc_allocation_cycles - 1),
+            flit=allocation + traversal + self.channel_cycles,
+            credit=allocation + self.channel_cycles + self.credit_cycles,
+            injection=2,
+            injection_credit=allocation + 1,
+            ejection=allocation + traversal + 1,
+        )
+
+    def zero_load_cycles(self, hops: float, flits: float) -> float:
+        """Return the packet latency of an idle network, from creation to the tail's arrival.
+
+        With D = hops + 1 routers of R cycles, channels of C cycles and P flits, wormhole and
+        virtual cut-through take 3 + D R + (D - 1) C + P - 1: injection and ejection channel
+        included. Store-and-forward waits for the tail at every router, D (P - 1) more.
+        Circuit switching sends a probe there (P = 1), an acknowledgement back, and then the data,
+        which neither waits for routes nor for VCs. With reserved VCs heads wait for neither.
+
+        A packet that is longer than a buffer waits for credits besides; see ``credit_wait``. That
+        is exact for whole numbers; of means it is that of a packet of the mean length.
+
+        Parameters
+        ----------
+        hops
+            Network channels crossed.
+        flits
+            Packet length P (whole or mean).
+
+        Examples
+        --------
+        >>> Router().zero_load_cycles(hops=5.25, flits=5)
+        31.0
+        """
+        routers, times = hops + 1, self.timing()
+        head = times.head_wait + (0 if self.speculative else 1)
+        flight = times.injection + hops * times.flit + times.ejection
+        if self.switching == "circuit":
+            acknowledged = 2 * times.injection_credit + hops * times.credit
+            data = flits - 1 + self.credit_wait(hops, flits, head=0)
+            return routers * head + flight + acknowledged + flight + data
+        if self.switching == "reserved":
+            return flight + flits - 1 + self.credit_wait(hops, flits, head=0)
+        if self.switching == "store-and-forward":
+            return routers * (head + flits - 1) + flight + flits - 1
+        return routers * head + flight + flits - 1 + self.credit_wait(hops, flits, head=head)
+
+    def credit_wait(self, hops: float, flits: float, *, head: int) -> float:
+        """Return for how many cycles a lone packet that no buffer holds waits for credits.
+
+        A flit cannot leave before the one B flits ahead of it has left the buffer that it goes
+        to and the credit has come back: a loop of L cycles between two routers, L0 between the
+        source and its router. Its tail is delayed by the longest chain of such waits: it goes
+        round q = ⌊(P − 1) / B⌋ loops, each L − B (L0 − B) cycles longer than B flits in a row. A
+        chain goes round loops of L behind the head's own way through all D routers; one that also
+        goes round the source's m loops from there has the head's waits at m routers only.
+
+        Parameters
+        ----------
+        hops, flits
+            As for ``zero_load_cycles``.
+        head
+            Cycles that the head waits at each router.
+        """
+        times = self.timing()
+        rounds = (np.asarray(flits) - 1) // self.buffer_flits
+        inside = times.flit + times.credit - self.buffer_flits
+        first = times.injection + times.injection_credit - self.buffer_flits
+        behind = np.where(np.asarray(hops) > 0, rounds * inside, 0)
+        at_once = rounds * first - hops * head
+        reach = np.clip(rounds, 1, np.asarray(hops) + 1)
+        by_all = (reach - 1) * inside + (rounds - reach + 1) * first - (hops + 1 - reach) * head
+        most = np.maximum(np.maximum(behind, 0), np.maximum(at_once, by_all))
+        waits = np.where(rounds > 0, most, 0)
+        return waits if waits.ndim else waits.item()  # type: ignore[return-value]
+
+
+PRESETS: dict[str, Router] = {
+    "three-stage": Router(),
+    "canonical-4-stage": Router(route_cycles=1),
+    "speculative-2-stage": Router(speculative=True),
+    "single-cycle": Router(speculative=True, traversal_cycles=0),
+}
+"""Routers by name; ``three-stage`` (routes computed ahead) is the default."""
+
+
+def router(name: str = "three-stage", **changes: object) -> Router:
+    """Return the router preset ``name``, with fields changed.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset or field, or a field's value is out of range.
+
+    Examples
+    --------
+    >>> router("canonical-4-stage", vcs=2).router_cycles
+    4
+    """
+    if name not in PRESETS:
+        raise InputError("router", f"'{name}'", f"one of {', '.join(PRESETS)}")
+    for field in changes:
+        if field not in vars(PRESETS[name]):
+            raise InputError("router", f"field '{field}'", ", ".join(vars(PRESETS[name])))
+    return replace(PRESETS[name], **changes)  # type: ignore[arg-type]
+
+
+def end_channels(topology: Topology, router: Router) -> tuple[int, int]:
+    """Return the injection and ejection channels of a node: unlimited ones are as many as ports.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> end_channels(mesh(4, 4), Router(ejection_channels=0))
+    (1, 4)
+    """
+    most = max(ports(topology).num_network_ports, 1)
+    return router.injection_channels or most, router.ejection_channels or most

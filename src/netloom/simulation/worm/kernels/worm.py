@@ -1,0 +1,159 @@
+"""Lockstep worms, event by event: requests of heads, and channels that are free again.
+
+A worm's flits move together or not at all, so that where its head has been and when says all: once
+the head has its last channel, it is known when each channel of the path is free. Work is done for
+each channel of each message twice, whatever the length of messages; cycles in which nothing is
+asked for are skipped.
+"""
+
+import numpy as np
+
+from netloom.compilation import inlined, kernel
+from netloom.simulation.kernels.agenda import ARRIVED, LAST_CYCLE, due, next_cycle, note, pop, push
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.worm.kernels.arbitration import ask, wait, winner
+from netloom.simulation.worm.layout import DONE, FULL, NEVER, STUCK
+
+
+@inlined
+def enter(agenda, state, row, cycle):
+    """Let a message enter the network: its head asks for its first channel in this cycle."""
+    counts, here = record(state.counts, 0), record(agenda.rows, row)
+    index = counts.free_worm
+    worm = record(state.worms, index)
+    counts.free_worm = worm.next
+    counts.free_worms -= 1
+    counts.inside += 1
+    worm.birth = cycle
+    worm.first = state.path_offsets[unsigned(here.route)]
+    worm.row = row
+    worm.length = state.path_offsets[unsigned(here.route + 1)] - worm.first
+    worm.moves = 0
+    worm.released = 0
+    worm.flits = here.flits
+    worm.source = here.source
+    here.entered = cycle
+    state.asking[unsigned(counts.asking)] = index
+    counts.asking += 1
+
+
+@inlined
+def wake(state, channel, free):
+    """Note that a channel for which heads wait is idle from a cycle on."""
+    counts = record(state.counts, 0)
+    key = np.int64(min(free, LAST_CYCLE)) << 32 | np.int64(channel)
+    counts.wakes = push(state.wakes, counts.wakes, key)
+
+
+@inlined
+def contest(state, channel, contested, cycle):
+    """Note that an idle channel is asked for in this cycle; return how many are."""
+    here = record(state.channels, channel)
+    if here.contested != cycle:
+        here.contested = cycle
+        state.contested[unsigned(contested)] = channel
+        contested += 1
+    return contested
+
+
+@inlined
+def request(setup, state, cycle):
+    """Let heads ask for their next channels; return how many idle ones are asked for."""
+    counts, contested = record(state.counts, 0), 0
+    while counts.wakes > 0 and state.wakes[0] >> 32 == cycle:
+        channel = state.wakes[0] & 0xFFFFFFFF
+        counts.wakes = pop(state.wakes, counts.wakes)
+        contested = contest(state, channel, contested, cycle)
+    for place in range(counts.asking):
+        index = state.asking[unsigned(place)]
+        worm = record(state.worms, index)
+        channel = state.path_channels[unsigned(worm.first + worm.moves)]
+        here = record(state.channels, channel)
+        ask(setup, state, worm, channel, cycle)
+        if here.free <= cycle:
+            contested = contest(state, channel, contested, cycle)
+        elif here.queue < 0 and here.free < NEVER:
+            wake(state, channel, here.free)
+        wait(setup, state, here, index)
+    counts.asking = 0
+    return contested
+
+
+@inlined
+def release(state, worm, until, free):
+    """Foresee when channels before the ``until``-th of a path are free, one a cycle."""
+    for hop in range(worm.released, until):
+        channel = state.path_channels[unsigned(worm.first + hop)]
+        here = record(state.channels, channel)
+        here.free = free + hop - worm.released
+        if here.queue >= 0:
+            wake(state, channel, here.free)
+    worm.released = until
+
+
+@inlined
+def grant(setup, agenda, state, channel, cycle):
+    """Give an idle channel to one of those that ask for it, whose worm moves."""
+    counts, here = record(state.counts, 0), record(state.channels, channel)
+    index = winner(setup, state, channel)
+    worm = record(state.worms, index)
+    here.free = NEVER
+    here.last_source = worm.source
+    here.last_flits = worm.flits
+    here.flits += worm.flits
+    worm.moves += 1
+    if channel >= setup.num_channels and worm.moves == 1:  # its node's channel into the network
+        record(agenda.rows, worm.row).entered = cycle
+    hold = worm.flits + setup.slack
+    if worm.moves < worm.length:
+        if worm.moves >= hold and not setup.circuit:
+            release(state, worm, worm.moves - hold + 1, cycle + 1)
+        state.asking[unsigned(counts.asking)] = index
+        counts.asking += 1
+        return
+    base = cycle + 1 + worm.length if setup.circuit else cycle + 1 - worm.length
+    release(state, worm, worm.length, base + hold + worm.released)
+    note(agenda, base + worm.length + hold, worm.row, ARRIVED)
+    counts.flit_hops += worm.flits * record(agenda.rows, worm.row).hops
+    counts.inside -= 1
+    worm.next = counts.free_worm
+    counts.free_worm = index
+    counts.free_worms += 1
+
+
+@inlined
+def next_event(agenda, state, cycle, until):
+    """Return the first cycle from ``cycle`` on in which something happens, at most ``until``."""
+    counts = record(state.counts, 0)
+    if counts.asking > 0:
+        return cycle
+    if record(agenda.clock, 0).events > 0:
+        until = min(until, next_cycle(agenda))
+    if counts.wakes > 0:
+        until = min(until, state.wakes[0] >> 32)
+    return until
+
+
+@kernel
+def run(setup, agenda, state, num_rows, until):
+    """Run the cycles up to ``until``, or until all rows are complete; return why it came back."""
+    clock, counts = record(agenda.clock, 0), record(state.counts, 0)
+    while clock.completed < num_rows and clock.cycle < until:
+        if clock.sent == 0:
+            if counts.asking == 0 and clock.events == 0 and counts.wakes == 0:
+                return STUCK
+            clock.cycle = next_event(agenda, state, clock.cycle, until)
+            if clock.cycle == until:
+                break
+            clock.sent = due(agenda, clock.cycle)
+        if counts.free_worms < clock.sent:
+            return FULL
+        cycle = clock.cycle
+        for place in range(clock.sent):
+            enter(agenda, state, agenda.sent[unsigned(place)], cycle)
+        clock.sent = 0
+        contested = request(setup, state, cycle)
+        for place in range(contested):
+            grant(setup, agenda, state, state.contested[unsigned(place)], cycle)
+        clock.cycle = cycle + 1
+    return DONE

@@ -1,0 +1,205 @@
+"""Omega networks: processing elements and memory modules, joined by stages of small switches.
+
+Lawrie, *Access and alignment of data in an array processor*, IEEE Trans. Computers C-24 (1975);
+Dally & Towles, *Principles and practices of interconnection networks* (2004), chapter 4, have
+them as butterflies whose stages are drawn in another order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology.core import Topology
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Digits: TypeAlias = Literal["most-significant-first", "least-significant-first"]
+
+DIGITS: tuple[Digits, ...] = ("most-significant-first", "least-significant-first")
+"""The order in which the stages look at the base-r digits of a module's number."""
+
+SWITCH_SIZES = (2, 4, 8)
+
+FEWEST_PES, MOST_PES = 4, 65_536
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Omega(Topology):
+    """N processing elements (PEs), N memory modules and K = log_r N stages of N/r r × r switches.
+
+    Nodes 0 … N − 1 are the PEs, N … 2N − 1 the modules, and 2N + i·N/r + s is switch s of stage i;
+    stage 0 is next to the PEs. N lines lead into every stage, and N to the modules. A line
+    enters a stage through a perfect shuffle in base r: line l at switch l mod N/r; switch s has
+    the lines r·s … r·s + r − 1 behind it. Each line is two channels: one for requests, towards the
+    modules, and one for replies, back. Channels are sorted by source, then target.
+
+    A path is unique from a PE to a module, and its K + 1 channels are also the fewest hops.
+
+    Attributes
+    ----------
+    pes
+        N, a power of r from 4 to 65,536.
+    switch_size
+        r: 2, 4 or 8.
+    stages
+        K.
+    """
+
+    pes: int = 0
+    switch_size: int = 0
+    stages: int = 0
+
+    def node_name(self, node: int) -> str:
+        """Return ``PE 3``, ``MM 5`` (memory module) or ``switch 2.7`` (of stage 2)."""
+        if node < 2 * self.pes:
+            return f"PE {node}" if node < self.pes else f"MM {node - self.pes}"
+        stage, switch = divmod(node - 2 * self.pes, self.pes // self.switch_size)
+        return f"switch {stage}.{switch}"
+
+    def lines(
+        self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
+    ) -> NDArray[np.int32]:
+        """Return the lines that a request uses, into each stage and to its module.
+
+        At stage i it turns to output port d_i of its switch, digit K − 1 − i of the line D that it
+        goes to: l_0 = x, l_{i+1} = (l_i mod N/r)·r + d_i (Lawrie 1975, destination tags). Of
+        x·r^K + D in base r, 2K digits, line l_i is thus the K digits from the i-th on.
+
+        Parameters
+        ----------
+        pe, module
+            0 … N − 1 each; whole numbers, or arrays that broadcast to one shape.
+        digits
+            With ``most-significant-first`` module m is on line m behind the last stage; with
+            ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
+            but the modules are joined to them in another order than here.
+
+        Returns
+        -------
+        int32[..., K + 1]; the last is D. A reply uses the same lines, last to first.
+
+        Raises
+        ------
+        InputError
+            If there is no such order of digits.
+
+        Examples
+        --------
+        >>> net = omega(8)
+        >>> net.lines(pe=1, module=6)
+        array([1, 3, 7, 6], dtype=int32)
+        >>> net.lines([1, 2], 6, digits="least-significant-first")
+        array([[1, 2, 5, 3],
+               [2, 4, 1, 3]], dtype=int32)
+        """
+        if digits not in DIGITS:
+            raise InputError("digits", f"'{digits}'", f"one of {', '.join(DIGITS)}")
+        line = np.asarray(module, np.int64)
+        if digits == "least-significant-first":
+            line = digit_reversed(line, self.pes, self.switch_size).astype(np.int64)
+        both = np.asarray(pe, np.int64) * self.pes + line
+        bits = self.switch_size.bit_length() - 1
+        shifts = bits * np.arange(self.stages, -1, -1)
+        return ((both[..., None] >> shifts) & (self.pes - 1)).astype(np.int32)
+
+
+def omega(pes: int, switch_size: int = 2) -> Omega:
+    """Return the Omega network of ``pes`` PEs and as many memory modules.
+
+    Raises
+    ------
+    InputError
+        If the switch size is not 2, 4 or 8, or ``pes`` is not one of its powers from 4 to 65,536.
+
+    Examples
+    --------
+    >>> omega(8)
+    <omega:8: 28 nodes, 64 directed channels>
+    >>> omega(4096, switch_size=8).stages
+    4
+    """
+    name = f"omega:{pes}" if switch_size == 2 else f"omega:{pes}/{switch_size}"
+    stages = checked_stages(pes, switch_size, where=name)
+    source, target = _channel_ends(pes, switch_size, stages)
+    num_nodes = 2 * pes + stages * pes // switch_size
+    return Omega(name, num_nodes, source, target, (), (), pes, switch_size, stages)
+
+
+def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
+    """Return K, where ``pes`` is the K-th power of the switch size; refuse it where it is none.
+
+    Parameters
+    ----------
+    pes, switch_size
+        N and r.
+    where
+        What holds both; by default the field itself is named.
+
+    Raises
+    ------
+    InputError
+        If the switch size is not 2, 4 or 8, or ``pes`` is not one of its powers from 4 to 65,536.
+
+    Examples
+    --------
+    >>> checked_stages(4096, 8)
+    4
+    """
+    if switch_size not in SWITCH_SIZES:
+        raise InputError(where or "switch_size", f"switches of size {switch_size}", "2, 4 or 8")
+    powers = [switch_size**exponent for exponent in range(1, 17)]
+    allowed = [power for power in powers if FEWEST_PES <= power <= MOST_PES]
+    if pes not in allowed:
+        wanted = f"a power of {switch_size} from {allowed[0]} to {allowed[-1]}"
+        raise InputError(where or "pes", f"{pes} PEs, with switches of size {switch_size}", wanted)
+    return powers.index(pes) + 1
+
+
+def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> NDArray[np.int32]:
+    """Return each number below ``pes`` with its base-r digits in reverse order.
+
+    Parameters
+    ----------
+    modules
+        int[...], 0 … ``pes`` − 1.
+    pes, switch_size
+        N = r^K and r; numbers have K digits.
+
+    Examples
+    --------
+    >>> digit_reversed([1, 3, 6], 8)
+    array([4, 6, 3], dtype=int32)
+    >>> digit_reversed(7, 64, 8)
+    array(56, dtype=int32)
+    """
+    bits = switch_size.bit_length() - 1
+    left = np.asarray(modules, np.int32)
+    found = np.zeros_like(left)
+    for _ in range((pes.bit_length() - 1) // bits):
+        found = (found << bits) | (left & (switch_size - 1))
+        left = left >> bits
+    return np.asarray(found)
+
+
+def _channel_ends(
+    pes: int, switch_size: int, stages: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Source and target of every channel, by source, then target."""
+    switches = pes // switch_size
+    line = np.arange(pes, dtype=np.int32)
+    before = [line]  # the node that each line comes from, place by place
+    behind = []
+    for stage in range(stages):
+        first = 2 * pes + stage * switches
+        behind.append(first + line % switches)
+        before.append(first + line // switch_size)
+    behind.append(pes + line)
+    ends = np.concatenate(before), np.concatenate(behind)
+    source, target = np.concatenate(ends), np.concatenate(ends[::-1])
+    order = np.lexsort((target, source))
+    return source[order].astype(np.int32), target[order].astype(np.int32)

@@ -1,0 +1,1 @@
+"""Process graphs: who talks to whom, how much; generated, read and written."""

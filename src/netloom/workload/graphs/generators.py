@@ -1,0 +1,288 @@
+"""Process graphs of well-known programs: trees, grids, cubes, all-to-all, butterfly, random.
+
+Every edge carries one byte in one message. All but ``butterfly`` communicate in both directions
+of each edge. Edges are made in their final order, task by task, from a table of neighbours: no
+edge is ever looked at in Python, and nothing is sorted but the few neighbours of a task.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size, parse_sides, power_of_two, whole_number
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_DIMENSIONS = 28
+"""A hypercube of more dimensions has more tasks than ``spec.MAX_ELEMENTS``."""
+
+
+def binary_tree(num_tasks: int) -> ProcessGraph:
+    """Return the complete binary tree in heap order: task 0 is the root, i has 2i + 1 and 2i + 2.
+
+    Parents and children send to each other: 2 (num_tasks − 1) directed edges (Chittor 1991,
+    section 3.5.1).
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many.
+
+    Examples
+    --------
+    >>> binary_tree(7)
+    <binary-tree:7: 7 tasks, 12 directed edges, 12 bytes, 12 messages>
+    """
+    name = f"binary-tree:{num_tasks}"
+    _check_count(num_tasks, name)
+    check_size(2 * (num_tasks - 1), where=name, what="edges")
+    tasks = np.arange(num_tasks, dtype=np.int32)
+    neighbours = np.stack([(tasks - 1) // 2, 2 * tasks + 1, 2 * tasks + 2], axis=1)
+    neighbours[0, 0] = -1
+    neighbours[neighbours >= num_tasks] = -1
+    return _from_neighbours(name, num_tasks, neighbours)
+
+
+def mesh(*sides: int) -> ProcessGraph:
+    """Return the mesh of tasks: each talks to the next one, both ways, in every dimension.
+
+    Tasks are numbered row-major; the last coordinate varies fastest.
+
+    Raises
+    ------
+    InputError
+        If a side is not positive, or there are too many tasks or edges.
+
+    Examples
+    --------
+    >>> mesh(4, 4)
+    <mesh:4x4: 16 tasks, 48 directed edges, 48 bytes, 48 messages>
+    """
+    return _grid(sides, closed=False, name="mesh:" + "x".join(map(str, sides)))
+
+
+def torus(*sides: int) -> ProcessGraph:
+    """Return the torus of tasks: a mesh whose first and last tasks in a dimension also talk.
+
+    A side of two is one link, as in the networks of ``netloom.topology``.
+
+    Raises
+    ------
+    InputError
+        If a side is not positive, or there are too many tasks or edges.
+
+    Examples
+    --------
+    >>> torus(4, 4, 2)
+    <torus:4x4x2: 32 tasks, 160 directed edges, 160 bytes, 160 messages>
+    """
+    return _grid(sides, closed=True, name="torus:" + "x".join(map(str, sides)))
+
+
+def line(num_tasks: int) -> ProcessGraph:
+    """Return the line of tasks: i and i + 1 send to each other.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many.
+
+    Examples
+    --------
+    >>> line(3).target
+    array([1, 0, 2, 1], dtype=int32)
+    """
+    return _grid((num_tasks,), closed=False, name=f"line:{num_tasks}")
+
+
+def ring(num_tasks: int) -> ProcessGraph:
+    """Return the ring of tasks: the line, whose first and last tasks also talk.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many.
+
+    Examples
+    --------
+    >>> ring(3).target
+    array([1, 2, 0, 2, 0, 1], dtype=int32)
+    """
+    return _grid((num_tasks,), closed=True, name=f"ring:{num_tasks}")
+
+
+def hypercube(dimension: int) -> ProcessGraph:
+    """Return the hypercube of 2**dimension tasks, which talk where they differ in one bit.
+
+    Raises
+    ------
+    InputError
+        If the dimension is below 1, or there are too many edges.
+
+    Examples
+    --------
+    >>> hypercube(3)
+    <hypercube:3: 8 tasks, 24 directed edges, 24 bytes, 24 messages>
+    """
+    name = f"hypercube:{dimension}"
+    whole_number(str(dimension), where=name, least=1)
+    if dimension > MOST_DIMENSIONS:  # before 2**dimension is a number that nothing can hold
+        raise InputError(name, f"{dimension} dimensions", f"at most {MOST_DIMENSIONS}")
+    return _grid((2,) * dimension, closed=False, name=name)
+
+
+def all_to_all(num_tasks: int) -> ProcessGraph:
+    """Return the graph in which every task sends to every other.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many edges.
+
+    Examples
+    --------
+    >>> all_to_all(64).num_edges
+    4032
+    """
+    name = f"all-to-all:{num_tasks}"
+    _check_count(num_tasks, name)
+    check_size(num_tasks * (num_tasks - 1), where=name, what="edges")
+    tasks = np.arange(num_tasks, dtype=np.int32)
+    others = np.arange(num_tasks - 1, dtype=np.int32)
+    target = others + (others >= tasks[:, np.newaxis])  # each row skips its own task
+    return sorted_edges(name, num_tasks, np.repeat(tasks, num_tasks - 1), target.ravel())
+
+
+def butterfly(rows: int) -> ProcessGraph:
+    """Return the butterfly, the communication of a fast Fourier transform, forward only.
+
+    Task ``level * rows + row`` sends to rows ``row`` and ``row ^ (1 << level)`` of level + 1;
+    there are log2(rows) + 1 levels.
+
+    Parameters
+    ----------
+    rows
+        Tasks of one level, a power of two.
+
+    Raises
+    ------
+    InputError
+        If ``rows`` is not a power of two, or there are too many tasks.
+
+    Examples
+    --------
+    >>> butterfly(8)
+    <butterfly:8: 32 tasks, 48 directed edges, 48 bytes, 48 messages>
+    """
+    name = f"butterfly:{rows}"
+    levels = power_of_two(str(rows), where=name)
+    num_tasks = (levels + 1) * rows
+    check_size(2 * num_tasks, where=name, what="edges")
+    level, row = np.divmod(np.arange(levels * rows, dtype=np.int32), np.int32(rows))
+    crossed = row ^ np.left_shift(np.int32(1), level)
+    neighbours = np.stack([row, crossed], axis=1) + ((level + 1) * np.int32(rows))[:, np.newaxis]
+    return _from_neighbours(name, num_tasks, neighbours)
+
+
+def random_regular(num_tasks: int, degree: int, seed: int = 1) -> ProcessGraph:
+    """Return a random graph in which every task talks, both ways, to ``degree`` others.
+
+    Drawn by ``networkx.random_regular_graph`` (Steger and Wormald 1999), edge by edge: large
+    graphs take their time.
+
+    Parameters
+    ----------
+    num_tasks, degree
+        Their product is even, and ``degree`` is below ``num_tasks``.
+    seed
+        The same seed draws the same graph.
+
+    Raises
+    ------
+    InputError
+        If there is no such graph, or it would be too large.
+
+    Examples
+    --------
+    >>> random_regular(64, 4, seed=7)
+    <random-regular:64,4,7: 64 tasks, 256 directed edges, 256 bytes, 256 messages>
+    """
+    import networkx as nx
+
+    name = f"random-regular:{num_tasks},{degree},{seed}"
+    _check_count(num_tasks, name)
+    whole_number(str(degree), where=name)
+    whole_number(str(seed), where=name)
+    check_size(num_tasks * degree, where=name, what="edges")
+    if degree >= num_tasks or num_tasks * degree % 2:
+        wanted = "a degree below the number of tasks, and an even product of the two"
+        raise InputError(name, f"degree {degree} for {num_tasks} tasks", wanted)
+    drawn = nx.random_regular_graph(degree, num_tasks, seed=seed)
+    ends = np.array(list(drawn.edges), dtype=np.int32).reshape(-1, 2)
+    both_ways = np.concatenate([ends, ends[:, ::-1]])
+    return process_graph(num_tasks, both_ways[:, 0], both_ways[:, 1], name=name)
+
+
+def sorted_edges(
+    name: str, num_tasks: int, source: NDArray[np.int32], target: NDArray[np.int32]
+) -> ProcessGraph:
+    """Return edges that are already sorted and checked as a process graph, one byte on each.
+
+    Parameters
+    ----------
+    name, num_tasks
+        As in ``ProcessGraph``.
+    source, target
+        int32[num_edges], sorted by source, then target, none repeated, no self-edge.
+
+    Examples
+    --------
+    >>> ends = np.array([0, 1], np.int32)
+    >>> sorted_edges("there and back", 2, ends, ends[::-1])
+    <there and back: 2 tasks, 2 directed edges, 2 bytes, 2 messages>
+    """
+    return ProcessGraph(name, num_tasks, source, target, np.ones(len(source)), np.ones(len(source)))
+
+
+def _check_count(num_tasks: int, name: str) -> None:
+    whole_number(str(num_tasks), where=name, least=1)
+    check_size(num_tasks, where=name, what="tasks")
+
+
+def _grid(sides: tuple[int, ...], *, closed: bool, name: str) -> ProcessGraph:
+    """Mesh or torus: one column of neighbours for each direction that a task can send in."""
+    num_tasks = prod(parse_sides("x".join(map(str, sides)), where=name))
+    long_sides = [side for side in sides if side > 1]
+    links = sum(num_tasks - (0 if closed and k > 2 else num_tasks // k) for k in long_sides)
+    check_size(2 * links, where=name, what="edges")
+    tasks = np.arange(num_tasks, dtype=np.int32).reshape(long_sides)
+    moves = [
+        (axis, step)
+        for axis, side in enumerate(long_sides)
+        for step in ((1,) if side == 2 else (1, -1))  # both ways lead to the one other task
+    ]
+    neighbours = np.empty((num_tasks, len(moves)), np.int32)
+    for column, (axis, step) in enumerate(moves):
+        moved = np.roll(tasks, -step, axis)
+        if not closed and long_sides[axis] > 2:
+            np.moveaxis(moved, axis, 0)[-1 if step == 1 else 0] = -1
+        neighbours[:, column] = moved.ravel()
+    return _from_neighbours(name, num_tasks, neighbours)
+
+
+def _from_neighbours(name: str, num_tasks: int, neighbours: NDArray[np.int32]) -> ProcessGraph:
+    """Edges from row i of int32[tasks that send, columns] to its entries; −1 stands for none.
+
+    The table is sorted in place, row by row, which puts the edges in their final order.
+    """
+    neighbours.sort(axis=1)
+    present = neighbours >= 0
+    senders = np.arange(len(neighbours), dtype=np.int32)
+    source = np.repeat(senders, np.count_nonzero(present, axis=1))
+    return sorted_edges(name, num_tasks, source, neighbours[present])

@@ -1,0 +1,469 @@
+"""Process graphs from files: MatrixMarket, CSV and TSV, NPZ, GraphML.
+
+In every format an entry without bytes and without messages is no edge, what a task sends to
+itself is left out, repeated edges are added up, and where a file counts no messages each edge
+with bytes counts one. Files are data: nothing in them is run, and what they claim to hold is
+checked before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import dropwhile, islice
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import MAX_ELEMENTS, check_size, whole_number
+from netloom.textfiles import check_graphml, check_lines
+from netloom.workload.graphs.packed import (
+    MOST_COMMENT_BYTES,
+    check_bytes,
+    check_head,
+    most_unpacked,
+    opened,
+)
+from netloom.workload.graphs.process_graph import (
+    ProcessGraph,
+    check_edges,
+    check_weights,
+    process_graph,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import networkx as nx
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[Any]
+    Where: TypeAlias = Callable[[int], str]  # the place of edge i, as the user would look for it
+
+MOST_BYTES_AN_EDGE = 32
+"""Bytes of an edge in an NPZ file: two numbers of tasks and two weights, eight bytes each."""
+
+MOST_BYTES_A_LINE = 128
+"""Bytes that the line of an entry takes on average at most, in a MatrixMarket file."""
+
+MOST_REPEATED = 2**20
+"""Most entries of a matrix that has fewer places for them: repeated ones are added up."""
+
+MOST_COLUMNS = 1024
+"""Most columns of a table."""
+
+ARRAYS = {"num_tasks": "iu", "source": "iu", "target": "iu", "bytes": "biuf", "messages": "biuf"}
+"""The arrays of an NPZ file, and the kinds of their dtypes."""
+
+SPARSE = ("format", "shape", "data", "row", "col", "indices", "indptr")
+"""The arrays of a matrix that scipy.sparse stores."""
+
+
+def read_matrix_market(path: str | Path, *, messages: str | Path | None = None) -> ProcessGraph:
+    """Read a square MatrixMarket file: rows send, columns receive, entries are bytes.
+
+    Parameters
+    ----------
+    path
+        ``.mtx`` or ``.mtx.gz``, coordinate or array, real, integer or pattern (one byte each).
+    messages
+        A second matrix of the same size with the number of messages. The edges are those of
+        either matrix.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and where they are known the line, or the row and column (counted from
+        one, as in the file), if a file cannot be read, is not square, is complex, or holds an
+        entry that is negative, infinite or not a number.
+
+    Examples
+    --------
+    >>> read_matrix_market("examples/lammps-64.mtx", messages="examples/lammps-64.messages.mtx")
+    <examples/lammps-64.mtx: 64 tasks, 672 directed edges, 4.553e+08 bytes, 1.191e+05 messages>
+    """
+    num_tasks, source, target, sent = _matrix(Path(path), "bytes")
+    if messages is None:
+        return _assembled(str(path), num_tasks, source, target, sent, None)
+    size, counted_source, counted_target, counted = _matrix(Path(messages), "messages")
+    if size != num_tasks:
+        wanted = f"{num_tasks} x {num_tasks}, as in {path}"
+        raise InputError(str(messages), f"a {size} x {size} matrix", wanted)
+    return _assembled(
+        str(path),
+        num_tasks,
+        np.concatenate([source, counted_source]),
+        np.concatenate([target, counted_target]),
+        np.concatenate([sent, np.zeros(len(counted))]),
+        np.concatenate([np.zeros(len(sent)), counted]),
+    )
+
+
+def read_csv(path: str | Path) -> ProcessGraph:
+    r"""Read a table with the columns ``source``, ``target``, ``bytes`` and perhaps ``messages``.
+
+    The first line names the columns; others are passed over. ``#`` starts a comment line. The
+    comment ``# tasks: 64`` above the names tells how many tasks there are; without it there are
+    just enough for the highest number in the table.
+
+    Parameters
+    ----------
+    path
+        Separated by tabs in a ``.tsv`` file, by commas in any other.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the line where one is to blame.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "pair.csv"
+    >>> _ = file.write_text("# tasks: 3\nsource,target,bytes\n0,1,4096\n")
+    >>> graph = read_csv(file)
+    >>> graph.num_tasks, graph.bytes
+    (3, array([4096.]))
+    """
+    path = Path(path)
+    table, num_tasks = _table(path)
+    rows = table["row"].to_numpy()
+
+    def where(edge: int) -> str:
+        return f"{path}:{_line_number(path, int(rows[edge]))}"
+
+    source, target = (_column(table, name, "Int64", where) for name in ("source", "target"))
+    sent = _column(table, "bytes", "Float64", where)
+    counted = _column(table, "messages", "Float64", where) if "messages" in table.columns else None
+    check_edges(num_tasks or MAX_ELEMENTS, source, target, sent, counted, where=where)
+    if not num_tasks:
+        if not len(source):
+            raise InputError(str(path), "no edges", "at least one, or a comment '# tasks: 64'")
+        num_tasks = int(max(source.max(), target.max())) + 1
+    return _assembled(str(path), num_tasks, source, target, sent, counted)
+
+
+def read_npz(path: str | Path) -> ProcessGraph:
+    """Read the arrays that ``write`` stores, or a matrix that ``scipy.sparse.save_npz`` stores.
+
+    The arrays are ``num_tasks``, ``source``, ``target``, ``bytes`` and perhaps ``messages``; a
+    matrix (in COO, CSR or CSC form) holds bytes, rows send and columns receive.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the edge (counted from zero) where one is to blame, if an array is
+        missing, pickled, larger than its file says, or of the wrong kind.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "pair.npz"
+    >>> np.savez(file, num_tasks=3, source=[0], target=[1], bytes=[4096])
+    >>> graph = read_npz(file)
+    >>> graph.num_tasks, graph.bytes, graph.messages
+    (3, array([4096.]), array([1.]))
+    """
+    path = Path(path)
+    with _parsing(path, "NPZ"):
+        headers = _headers(path)
+        sparse = "format" in headers and "data" in headers
+        wanted = ["format"] if sparse else [key for key in ARRAYS if key in headers]
+        if not sparse:
+            _check_headers(path, headers)
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {key: np.asarray(archive[key]) for key in wanted}
+    if sparse:
+        arrays = _sparse_matrix(path, bytes(arrays["format"]))
+    num_tasks = whole_number(str(int(arrays["num_tasks"])), where=f"{path}, num_tasks", least=1)
+    check_size(num_tasks, where=str(path), what="tasks")
+    edges = arrays["source"], arrays["target"], arrays["bytes"], arrays.get("messages")
+    check_edges(num_tasks, *edges, where=lambda edge: f"{path}, edge {edge}")
+    return _assembled(str(path), num_tasks, *edges)
+
+
+def read_graphml(path: str | Path) -> ProcessGraph:
+    """Read a GraphML file whose edges carry ``bytes`` (or ``weight``) and perhaps ``messages``.
+
+    Nodes labelled exactly 0 … N − 1 are the tasks of those numbers; others are numbered in the
+    file's order. An undirected edge is both directions. If no edge carries bytes, each is one.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the edge by its labels where one is to blame.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> import networkx as nx
+    >>> file = Path(mkdtemp()) / "star.graphml"
+    >>> nx.write_graphml(nx.star_graph(2), file)
+    >>> read_graphml(file).target
+    array([1, 2, 0, 0], dtype=int32)
+    """
+    import networkx as nx
+
+    path = Path(path)
+    with _parsing(path, "GraphML"):
+        check_graphml(path)
+        graph: nx.Graph[str] = nx.read_graphml(path)
+    if not graph.is_directed():
+        graph = graph.to_directed()
+    check_size(graph.number_of_edges(), where=str(path), what="edges")
+    labels = list(graph.nodes)
+    if set(labels) == {str(task) for task in range(len(labels))}:
+        labels = sorted(labels, key=int)
+    number = {label: task for task, label in enumerate(labels)}
+    edges = list(graph.edges(data=True))
+
+    def where(edge: int) -> str:
+        return f"{path}, edge {edges[edge][0]} -> {edges[edge][1]}"
+
+    source = np.array([number[a] for a, _, _ in edges], np.int32)
+    target = np.array([number[b] for _, b, _ in edges], np.int32)
+    sent = _attribute([data.get("bytes", data.get("weight")) for *_, data in edges], "bytes", where)
+    counted = _attribute([data.get("messages") for *_, data in edges], "messages", where)
+    if sent is None:
+        sent = np.ones(len(edges))
+    check_edges(max(1, len(labels)), source, target, sent, counted, where=where)
+    return _assembled(str(path), len(labels), source, target, sent, counted)
+
+
+@contextmanager
+def _parsing(path: Path, form: str) -> Iterator[None]:
+    """Turn whatever a parser raises into one line that names the file, and its line if known."""
+    if not path.is_file():
+        raise InputError(str(path), "no such file", f"a {form} file")
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+        reason = " ".join(str(error).split()) or type(error).__name__
+        line, _, rest = reason.removeprefix("Line ").partition(": ")
+        at_line = reason.startswith("Line ") and line.isdigit()
+        where, why = (f"{path}:{line}", rest) if at_line else (str(path), reason)
+        raise InputError(where, f"unreadable {form} ({why.rstrip('.')})") from None
+
+
+def _matrix(path: Path, what: str) -> tuple[int, Numbers, Numbers, Numbers]:
+    """Read size, rows, columns and entries of a square matrix file."""
+    from scipy.io import mminfo, mmread
+    from scipy.sparse import coo_array
+
+    with _parsing(path, "MatrixMarket"):
+        check_head(path)
+        with opened(path) as stream:
+            rows, columns, entries, _, field, _ = mminfo(stream)
+        if rows != columns or not rows:
+            raise InputError(str(path), f"a {rows} x {columns} matrix", "a square matrix of tasks")
+        if field == "complex":
+            raise InputError(str(path), "complex entries", "real, integer or pattern")
+        check_size(rows, where=str(path), what="tasks")
+        check_size(entries, where=str(path), what="entries")
+        size = check_bytes(path, MOST_BYTES_A_LINE * entries + MOST_COMMENT_BYTES)
+        if entries > size:  # each takes more than a byte
+            raise InputError(str(path), "a truncated file", f"{entries} entries, as it says")
+        if entries > max(rows * columns, MOST_REPEATED):
+            found = f"{entries} entries in a {rows} x {columns} matrix"
+            raise InputError(str(path), found, "each place once")
+        with opened(path) as stream:
+            matrix = coo_array(mmread(stream, spmatrix=False))
+    source, target = matrix.coords
+
+    def where(edge: int) -> str:
+        return f"{path}, row {source[edge] + 1} column {target[edge] + 1}"
+
+    check_weights(matrix.data, what, where)
+    return rows, source, target, matrix.data
+
+
+def _table(path: Path) -> tuple[pl.DataFrame, int]:
+    """Read the text of the columns, with the place of each row, and the number of tasks or 0."""
+    import polars as pl
+
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    with _parsing(path, "CSV"):
+        with path.open("rb") as stream:
+            check_lines(stream, str(path), most_bytes=MAX_ELEMENTS * MOST_BYTES_AN_EDGE)
+        first = _line_number(path, -1)
+        names = next((line for _, line in _data_lines(path)), "")
+        if names.count(separator) >= MOST_COLUMNS:
+            found = f"{names.count(separator) + 1} columns"
+            raise InputError(f"{path}:{first}", found, f"at most {MOST_COLUMNS}")
+        num_tasks = _declared_tasks(path, first)
+        try:
+            table = pl.read_csv(
+                path,
+                separator=separator,
+                skip_lines=first - 1,
+                comment_prefix="#",
+                infer_schema=False,  # texts, so that what is no number can be named
+            )
+        except pl.exceptions.ComputeError:
+            _refuse_longer_rows(path, separator)
+            raise
+        table = table.rename(str.strip)
+    if not {"source", "target", "bytes"} <= set(table.columns):
+        names = separator.join(table.columns)
+        wanted = "a line that names the columns source, target, bytes (and messages)"
+        raise InputError(f"{path}:{first}", repr(names), wanted)
+    used = table.select(pl.col("^(source|target|bytes|messages)$").str.strip_chars())
+    blank = pl.all_horizontal(pl.exclude("row").is_null())
+    return used.with_row_index("row").filter(~blank), num_tasks
+
+
+def _column(table: pl.DataFrame, name: str, kind: str, where: Where) -> Numbers:
+    import polars as pl
+
+    text = table[name]
+    values = text.cast(getattr(pl, kind), strict=False)
+    unread = values.is_null()
+    if unread.any():
+        row = unread.arg_max() or 0
+        found = f"no {name}" if text[row] is None else f"{name} {text[row]!r}"
+        raise InputError(where(row), found, "a number" if kind == "Float64" else "a task's number")
+    return values.to_numpy()
+
+
+def _declared_tasks(path: Path, first: int) -> int:
+    """Number of tasks in a comment above line ``first``, which names the columns; or 0."""
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(islice(lines, first - 1), start=1):
+            what, _, count = line.removeprefix("#").partition(":")
+            if what.strip() == "tasks":
+                where = f"{path}:{number}"
+                num_tasks = whole_number(count.strip(), where=where, least=1)
+                check_size(num_tasks, where=where, what="tasks")
+                return num_tasks
+    return 0
+
+
+def _data_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines that are rows of the table, its names the first."""
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        rows = ((n, line) for n, line in enumerate(lines, start=1) if not line.startswith("#"))
+        yield from dropwhile(lambda row: not row[1].strip(), rows)
+
+
+def _line_number(path: Path, row: int) -> int:
+    """Line of the file that holds ``row`` of the table; row −1 names the columns."""
+    return next((n for n, _ in islice(_data_lines(path), row + 1, None)), 1)
+
+
+def _refuse_longer_rows(path: Path, separator: str) -> None:
+    """Name the first line that has more fields than there are columns, which polars does not."""
+    import csv
+
+    most = None
+    for number, line in _data_lines(path):
+        fields = len(next(csv.reader([line], delimiter=separator), []))
+        most = fields if most is None else most
+        if fields > most:
+            raise InputError(
+                f"{path}:{number}", f"{fields} fields", f"{most}, as in the first line"
+            )
+
+
+def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and dtype of the arrays that are wanted; refuse what is too large to be them."""
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        wanted = {f"{key}.npy": key for key in (*ARRAYS, *SPARSE)}
+        members = [each for each in archive.infolist() if each.filename in wanted]
+        unpacked = sum(member.file_size for member in members)
+        check_size(unpacked // MOST_BYTES_AN_EDGE, where=str(path), what="edges")
+        if unpacked > most_unpacked(path):
+            what = f"arrays of {unpacked} bytes, {unpacked // path.stat().st_size} times its size"
+            raise InputError(str(path), what, "a file that numpy.savez writes, not packed")
+        for member in members:
+            where = f"{path}, {member.filename}"
+            with archive.open(member) as stream:
+                version = np.lib.format.read_magic(stream)
+                if version != (1, 0):
+                    raise InputError(where, f"version {version}", "(1, 0)")
+                shape, _, kind = np.lib.format.read_array_header_1_0(stream)
+            if prod(shape) * kind.itemsize > member.file_size:
+                what = f"an array of {shape} in {member.file_size} bytes"
+                raise InputError(where, what, "all of its entries")
+            found[wanted[member.filename]] = shape, kind
+    return found
+
+
+def _check_headers(
+    path: Path, headers: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+) -> None:
+    """Refuse arrays that are missing, of the wrong kind or unequal."""
+    wanted = "num_tasks, source, target, bytes (and messages)"
+    for key in ("num_tasks", "source", "target", "bytes"):
+        if key not in headers:
+            raise InputError(str(path), f"no array '{key}'", wanted)
+    num_edges = prod(headers["source"][0])
+    for key in (key for key in ARRAYS if key in headers):
+        shape = () if key == "num_tasks" else (num_edges,)
+        if headers[key][0] != shape or headers[key][1].kind not in ARRAYS[key]:
+            found = f"shape {headers[key][0]} of {headers[key][1]}"
+            whole = "whole numbers" if ARRAYS[key] == "iu" else "real numbers"
+            raise InputError(f"{path}, {key}", found, f"shape {shape} of {whole}")
+
+
+def _sparse_matrix(path: Path, form: bytes) -> dict[str, Numbers]:
+    """Read rows, columns and entries of a scipy.sparse archive, under the names of our own."""
+    from scipy.sparse import load_npz
+
+    if form not in (b"coo", b"csr", b"csc"):
+        raise InputError(str(path), f"a matrix in {form[:8]!r} form", "COO, CSR or CSC")
+    with _parsing(path, "NPZ"):
+        matrix: Any = load_npz(path)
+        if form != b"coo":  # a false index would lead out of the arrays
+            matrix.check_format(full_check=True)
+        entries = matrix.tocoo()
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(str(path), f"a matrix of shape {matrix.shape}", "a square matrix of tasks")
+    source, target = entries.coords
+    size = np.asarray(matrix.shape[0])
+    return {"num_tasks": size, "source": source, "target": target, "bytes": entries.data}
+
+
+def _attribute(values: list[Any], what: str, where: Where) -> Numbers | None:
+    """Numbers from the edges' attributes; None where no edge has one."""
+    if all(value is None for value in values):
+        return None
+    numbers = np.empty(len(values))
+    for edge, value in enumerate(values):
+        try:
+            numbers[edge] = float(value)
+        except (TypeError, ValueError):
+            found = f"no {what}" if value is None else f"{what} '{value}'"
+            raise InputError(where(edge), found, "a number, as on other edges") from None
+    return numbers
+
+
+def _assembled(
+    name: str,
+    num_tasks: int,
+    source: Numbers,
+    target: Numbers,
+    sent: Numbers,
+    counted: Numbers | None,
+) -> ProcessGraph:
+    """Make the graph from checked entries; without a count, one message an edge with bytes."""
+    if num_tasks < 1:
+        raise InputError(name, "no tasks", "at least one")
+    used = sent > 0 if counted is None else (sent > 0) | (counted > 0)
+    graph = process_graph(
+        num_tasks,
+        source[used],
+        target[used],
+        bytes=sent[used],
+        messages=None if counted is None else counted[used],
+        name=name,
+    )
+    # Entries of one edge were added up: its bytes, but one message is the whole edge's.
+    return graph if counted is not None else replace(graph, messages=np.ones(graph.num_edges))

@@ -1,0 +1,1 @@
+"""Kernels of programs and their random numbers."""

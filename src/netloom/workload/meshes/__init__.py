@@ -1,0 +1,1 @@
+"""Finite element meshes, whole and in parts."""

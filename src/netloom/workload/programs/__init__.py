@@ -1,0 +1,1 @@
+"""Programs: messages that wait for each other, from loops, traces, transactions and broadcasts."""

@@ -1,0 +1,374 @@
+"""Schedules in the text format of GOAL, as LogGOPSim reads them, as traces.
+
+The format is that of LogGOPSim's ``txt2bin`` (Hoefler, Schneider & Lumsdaine 2010): for each rank
+sends, receives and calculations with labels, and which of them requires which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.textfiles import text_lines
+from netloom.workload.programs.traces import listed, ordered_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from netloom.workload.programs.traces import Trace
+
+    _Queues: TypeAlias = dict[tuple[int, int], deque[int]]  # sends of each source and tag
+
+ANY = -1
+"""In place of a receive's source or tag: whichever comes."""
+
+MOST_CYCLES = 2**31 - 1
+"""Most cycles of an overhead or a calculation, and most flits of a message: both are int32."""
+
+LINES = (
+    "'num_ranks N', 'rank N {', '}', '[LABEL:] send SIZEb to RANK [tag N]', "
+    "'[LABEL:] recv SIZEb from RANK [tag N]', '[LABEL:] calc N', 'LABEL requires LABEL' "
+    "or 'LABEL irequires LABEL'"
+)
+
+_OPERATION = re.compile(
+    r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?"
+    r"(?:(?P<kind>send|recv)\s+(?P<size>\d{1,18})\s*b\s+(?P<way>to|from)\s+(?P<peer>-1|\d{1,18})"
+    r"(?:\s+tag\s+(?P<tag>-1|\d{1,18}))?|calc\s+(?P<calc>\d{1,18}))"
+    r"(?:\s+cpu\s+(?P<cpu>\d{1,18}))?(?:\s+nic\s+\d{1,18})?"
+)
+_REQUIRES = re.compile(r"(?P<later>[A-Za-z]\w*)\s+(?P<how>i?requires)\s+(?P<earlier>[A-Za-z]\w*)")
+_HEADER = re.compile(r"(?P<what>num_ranks|rank)\s+(?P<number>\d{1,18})\s*(?P<open>\{?)")
+
+
+class _Operation(NamedTuple):
+    rank: int
+    kind: str  # send, recv or calc
+    size: int  # bytes, or units of calculation
+    peer: int  # the other rank; ANY
+    tag: int  # ANY
+    line: int
+    name: str
+
+
+class _Requirement(NamedTuple):
+    later: int
+    earlier: int
+    started: bool  # it is enough that the earlier operation has started
+
+
+@dataclass
+class _Schedule:
+    """What a file says."""
+
+    num_ranks: int = 0
+    operations: list[_Operation] = field(default_factory=list)
+    requirements: list[_Requirement] = field(default_factory=list)
+
+
+@dataclass
+class _Entries:
+    """The entries of a trace, one list a column."""
+
+    ids: list[str] = field(default_factory=list)
+    run: list[int] = field(default_factory=list)
+    hold: list[int] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+    flits: list[int] = field(default_factory=list)
+    targets: list[list[int]] = field(default_factory=list)
+    after: list[list[int]] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+
+    def add(
+        self, operation: _Operation, *, run: int = 0, hold: int = 0, flits: int = 0, part: str = ""
+    ) -> int:
+        """Add an entry, a message to the operation's peer if it has flits; return its number."""
+        self.ids.append(f"{operation.name}{part}")
+        self.run.append(run)
+        self.hold.append(hold)
+        self.source.append(operation.rank)
+        self.flits.append(flits)
+        self.targets.append([operation.peer] if flits else [])
+        self.after.append([])
+        self.line.append(operation.line)
+        return len(self.ids) - 1
+
+
+def read_goal(
+    path: str | Path,
+    *,
+    flit_bytes: int,
+    overhead_cycles: int = 0,
+    gap_cycles: int = 0,
+    calc_cycles: float = 1.0,
+) -> Trace:
+    r"""Read a schedule in GOAL's text format; ranks are the tasks of the trace.
+
+    A send takes its rank's processor for the overhead o; then it is complete for those that
+    require it, and its message is on its way. The processor stays busy until the gap g is over.
+    A receive, once its message has arrived and what it requires is complete, takes the processor
+    for o as well. ``irequires`` waits until the other operation could start, that is until all
+    that *it* requires is complete. In place of LogGOPSim's L and G stands the network. Messages
+    are sent whatever their size (there is no rendezvous).
+
+    A receive gets the first send of its source and tag that no earlier receive has got, in the
+    order of the file. A receive from any source, or of any tag (−1), gets one of those that other
+    receives leave over: the one that comes earliest among its own rank's operations, of the lowest
+    rank if there are several. LogGOPSim gives it the one that arrives first.
+
+    Parameters
+    ----------
+    path
+        A text file; comments as in C++.
+    flit_bytes
+        Bytes of a flit. A message is at least one flit long.
+    overhead_cycles, gap_cycles
+        o and g of LogGP, in cycles.
+    calc_cycles
+        Cycles of one unit of ``calc``.
+
+    Raises
+    ------
+    InputError
+        Naming the file and line: what is no GOAL; a label that is unknown or repeated; a rank out
+        of range; a send that is never received, or a receive of what is never sent; operations
+        that wait for each other in a circle; a CPU other than 0, for a node has one processor.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "pair.goal"
+    >>> _ = file.write_text("num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\n"
+    ...                     "l2 requires l1\n}\nrank 1 {\nl1: recv 64b from 0\n}\n")
+    >>> trace = read_goal(file, flit_bytes=8, overhead_cycles=5)
+    >>> trace.ids, trace.flits
+    (('0.l1', '0.l2', '0.l2>1', '1.l1'), array([0, 0, 8, 0], dtype=int32))
+    """
+    path = Path(path)
+    for name, value, least in (
+        ("flit_bytes", flit_bytes, 1),
+        ("overhead_cycles", overhead_cycles, 0),
+        ("gap_cycles", gap_cycles, 0),
+        ("calc_cycles", calc_cycles, 0),
+    ):
+        if not least <= value <= MOST_CYCLES:
+            raise InputError(name, f"{value}", f"{least} to {MOST_CYCLES}")
+    schedule = _read(path)
+    entries = _entries(path, schedule, flit_bytes, overhead_cycles, gap_cycles, calc_cycles)
+
+    def where(entry: int) -> str:
+        return f"{path}:{entries.line[entry]}"
+
+    columns = {
+        name: np.array(getattr(entries, name), np.int64)
+        for name in ("run", "hold", "source", "flits")
+    }
+    nothing = np.zeros(len(entries.ids), np.int64)
+    return ordered_trace(
+        str(path),
+        schedule.num_ranks,
+        entries.ids,
+        {**columns, "start": nothing, "receive": nothing},
+        listed(entries.targets),
+        listed(entries.after),
+        where,
+        flit_bytes=flit_bytes,
+    )
+
+
+def _read(path: Path) -> _Schedule:
+    found = _Schedule()
+    rank, opened, seen = -1, 0, set[int]()
+    labels: dict[str, int] = {}
+    required: list[tuple[str, re.Match[str]]] = []
+    for number, words in _code(path):
+        where = f"{path}:{number}"
+        inside = rank >= 0
+        if inside and words == "}":
+            _resolve(found, labels, required)
+            rank = -1
+        elif inside and (match := _OPERATION.fullmatch(words)):
+            _add_operation(found, labels, match, rank, where, number)
+        elif inside and (match := _REQUIRES.fullmatch(words)):
+            required.append((where, match))
+        elif not inside and (match := _HEADER.fullmatch(words)):
+            if match["what"] == "rank" and match["open"]:
+                rank, opened = _rank(match["number"], found, where), number
+                if rank in seen:
+                    raise InputError(where, f"rank {rank} a second time", "each rank once")
+                seen.add(rank)
+                labels, required = {}, []
+            elif match["what"] == "num_ranks" and not match["open"] and not found.num_ranks:
+                found.num_ranks = int(match["number"])
+                check_size(found.num_ranks, where=where, what="ranks")
+            else:
+                raise InputError(where, f"'{words}'", LINES)
+        else:
+            raise InputError(where, f"'{words}'", LINES)
+    if rank >= 0:
+        raise InputError(f"{path}:{opened}", f"rank {rank} without an end", "a line '}'")
+    if not found.operations:
+        raise InputError(str(path), "no operations", LINES)
+    return found
+
+
+def _code(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and words of every line that says something besides its comments."""
+    opened = 0  # the line in which a comment began that has not ended
+    for number, line in text_lines(path, wanted="a GOAL schedule"):
+        code, at = [], 0
+        while at < len(line):
+            end = line.find("*/" if opened else "/*", at)
+            if not opened:
+                code.append(line[at : end if end >= 0 else None])
+            if end < 0:
+                break
+            opened, at = 0 if opened else number, end + 2
+        if words := "".join(code).split("//", 1)[0].strip():
+            yield number, words
+    if opened:
+        raise InputError(f"{path}:{opened}", "a comment without an end", "a line with '*/'")
+
+
+def _rank(number: str, found: _Schedule, where: str) -> int:
+    rank = int(number)
+    if rank >= found.num_ranks:
+        ranks = f"0 to {found.num_ranks - 1}" if found.num_ranks else "a line 'num_ranks N' before"
+        raise InputError(where, f"rank {rank}", ranks)
+    return rank
+
+
+def _add_operation(
+    found: _Schedule,
+    labels: dict[str, int],
+    match: re.Match[str],
+    rank: int,
+    where: str,
+    number: int,
+) -> None:
+    kind = match["kind"] or "calc"
+    peer, tag = int(match["peer"] or ANY), int(match["tag"] or 0)
+    wrong_way = (kind, match["way"]) in (("send", "from"), ("recv", "to"))
+    if wrong_way or (kind == "send" and ANY in (peer, tag)):
+        raise InputError(where, f"'{match[0]}'", LINES)
+    if kind != "calc" and peer != ANY:
+        _rank(match["peer"], found, where)
+    if int(match["cpu"] or 0):
+        raise InputError(where, f"cpu {match['cpu']}", "cpu 0: a node has one processor")
+    label = match["label"] or f"@{len(labels) + 1}"  # its place in its rank
+    if label in labels:
+        first = found.operations[labels[label]].line
+        raise InputError(where, f"label '{label}' again, as in line {first}", "a label of its own")
+    labels[label] = len(found.operations)
+    size = int(match["size"] or match["calc"])
+    operation = _Operation(rank, kind, size, peer, tag, number, f"{rank}.{label}")
+    found.operations.append(operation)
+
+
+def _resolve(
+    found: _Schedule, labels: dict[str, int], required: list[tuple[str, re.Match[str]]]
+) -> None:
+    """Find the operations of a rank that labels stand for."""
+    for where, match in required:
+        for label in (match["later"], match["earlier"]):
+            if label not in labels:
+                raise InputError(where, f"label '{label}'", "that of an operation of this rank")
+        later, earlier = labels[match["later"]], labels[match["earlier"]]
+        found.requirements.append(_Requirement(later, earlier, match["how"] == "irequires"))
+
+
+def _entries(
+    path: Path,
+    schedule: _Schedule,
+    flit_bytes: int,
+    overhead: int,
+    gap: int,
+    calc_cycles: float,
+) -> _Entries:
+    """The entries of all operations: a send is its overhead, and the message after it."""
+    entries = _Entries()
+    begin: list[int] = []  # the entry that waits for what an operation requires
+    end: list[int] = []  # the one that is complete when the operation is
+    message = {}  # of each send
+    started = {required.earlier for required in schedule.requirements if required.started}
+    for number, operation in enumerate(schedule.operations):
+        where = f"{path}:{operation.line}"
+        run = overhead
+        if operation.kind == "calc":
+            run = _limited(round(operation.size * calc_cycles), where, "cycles")
+        if number in started:
+            begin.append(entries.add(operation, part="?"))
+        hold = max(gap - overhead, 0) if operation.kind == "send" else 0
+        end.append(entries.add(operation, run=run, hold=hold))
+        if number in started:
+            entries.after[end[-1]].append(begin[-1])
+        else:
+            begin.append(end[-1])
+        if operation.kind == "send":
+            flits = _limited(max(-(-operation.size // flit_bytes), 1), where, "flits")
+            message[number] = entries.add(operation, flits=flits, part=f">{operation.peer}")
+            entries.after[message[number]].append(end[-1])
+    for later, earlier, started_only in schedule.requirements:
+        entries.after[begin[later]].append(begin[earlier] if started_only else end[earlier])
+    for receive, send in _matched(path, schedule.operations):
+        entries.after[end[receive]].append(message[send])
+    return entries
+
+
+def _limited(value: int, where: str, what: str) -> int:
+    if value > MOST_CYCLES:
+        raise InputError(where, f"{value} {what}", f"at most {MOST_CYCLES}")
+    return value
+
+
+def _matched(path: Path, operations: list[_Operation]) -> list[tuple[int, int]]:
+    """Every receive with the send that it gets."""
+    sends: defaultdict[int, _Queues] = defaultdict(dict)  # by target
+    turn: dict[int, int] = {}  # how many operations of its rank come before each send
+    count: defaultdict[int, int] = defaultdict(int)
+    for number, operation in enumerate(operations):
+        if operation.kind == "send":
+            queues = sends[operation.peer]
+            queues.setdefault((operation.rank, operation.tag), deque()).append(number)
+            turn[number] = count[operation.rank]
+        count[operation.rank] += 1
+    receives = [number for number, operation in enumerate(operations) if operation.kind == "recv"]
+    # The less a receive leaves open, the earlier it chooses: known source and tag, source, neither.
+    receives.sort(key=lambda n: (operations[n].peer == ANY, operations[n].tag == ANY))
+    pairs = []
+    for number in receives:
+        operation = operations[number]
+        send = _taken(sends[operation.rank], turn, operation)
+        if send < 0:
+            source = "any rank" if operation.peer == ANY else f"rank {operation.peer}"
+            tag = "any tag" if operation.tag == ANY else f"tag {operation.tag}"
+            found = f"a receive from {source} with {tag}, for which no send is left"
+            raise InputError(f"{path}:{operation.line}", found, "a send for each receive")
+        pairs.append((number, send))
+    if left := [
+        number for queues in sends.values() for queue in queues.values() for number in queue
+    ]:
+        lost = operations[min(left)]
+        found = f"a send to rank {lost.peer} with tag {lost.tag} that no receive is for"
+        raise InputError(f"{path}:{lost.line}", found, "a receive for each send")
+    return pairs
+
+
+def _taken(queues: _Queues, turn: dict[int, int], receive: _Operation) -> int:
+    """Take the send that a receive gets off its queue; −1 if there is none."""
+    if ANY not in (receive.peer, receive.tag):
+        known = queues.get((receive.peer, receive.tag))
+        return known.popleft() if known else -1
+    fitting = [
+        (turn[queue[0]], source, queue)
+        for (source, tag), queue in queues.items()
+        if queue and receive.peer in (ANY, source) and receive.tag in (ANY, tag)
+    ]
+    return min(fitting)[2].popleft() if fitting else -1  # a rank has one operation at each turn

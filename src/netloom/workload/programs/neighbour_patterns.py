@@ -1,0 +1,211 @@
+"""The experiments of Chittor 1991, chapter 4: loops of nodes that send to and wait for each other.
+
+A node of class A sends, receives, computes; one of class B receives, sends, computes (figures 4.3
+and 4.10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.workload.counter_random import durations
+from netloom.workload.programs.messages import messages
+from netloom.workload.programs.node_costs import packetised
+from netloom.workload.programs.rounds import Rounds, second_half
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.workload.programs.messages import Messages
+    from netloom.workload.programs.node_costs import NodeCosts
+
+    Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
+
+PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """One of the patterns, as a program that repeats; a ``Source``.
+
+    Attributes
+    ----------
+    name
+        One of ``PATTERNS``.
+    num_nodes
+        Nodes of the network, a square mesh.
+    nodes
+        int64[num_active], the nodes that take part, lowest first.
+    rounds
+        The loops of them all.
+    ends
+        int64[num_active], the row of a round with which each node ends its loop.
+    """
+
+    name: str
+    num_nodes: int
+    nodes: NDArray[np.int64]
+    rounds: Rounds
+    ends: NDArray[np.int64]
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+        """Return the next loops of all nodes; see ``Rounds.extend``."""
+        return self.rounds.extend(complete, until)
+
+    def loop_ends(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return int64[num_loops, num_active], the cycle in which each loop ends; -1: not yet."""
+        return self.rounds.of_rounds(complete, self.ends)
+
+
+def pattern(
+    name: str,
+    side: int,
+    *,
+    message_bytes: int,
+    think_us: float,
+    costs: NodeCosts,
+    seed: int = DEFAULT_SEED,
+) -> Pattern:
+    """Return a pattern of chapter 4 on a square mesh of ``side`` times ``side`` nodes.
+
+    Node (i, j) is in row i, position j.
+
+    - ``ab-1nn``, ``aa-1nn``: (i, j) and (i, j xor 1) exchange a message. Even j is A, odd j B; or
+      all are A, and the two messages cross (figures 4.3 and 4.9).
+    - ``ab-4nn``, ``aa-4nn``: all four neighbours. Even i + j is A, odd B; or all are A.
+    - ``diagonal``: (i, i) and its mirror image at the other end of the diagonal; the upper half
+      is A, all other nodes idle (figure 4.5).
+    - ``transpose``: (i, j) and (j, i); A below the diagonal, which is idle (figure 4.7).
+
+    The computations are uniform on 0 to twice the mean. Nodes that wait for each other, if only
+    through others, compute for as long in one loop, as the thesis's pairs do, so that none waits
+    for another's computation (section 4.2.1).
+
+    Parameters
+    ----------
+    name
+        One of ``PATTERNS``.
+    side
+        At least 2.
+    message_bytes
+        Of every message.
+    think_us
+        Mean computation of a loop.
+    costs
+        Of all nodes.
+    seed
+        The same seed makes the same computations.
+
+    Raises
+    ------
+    InputError
+        If there is no such pattern, or a value is out of range.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.node_costs import NodeCosts
+    >>> symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
+    >>> pattern("transpose", 12, message_bytes=4096, think_us=150, costs=symult).nodes.shape
+    (132,)
+    """
+    if name not in PATTERNS:
+        raise InputError("pattern", f"'{name}'", ", ".join(PATTERNS))
+    numbers = {
+        "side": (side, 2),
+        "message_bytes": (message_bytes, 1),
+        "think_us": (think_us, 0),
+        "seed": (seed, 0),
+    }
+    for field, (value, least) in numbers.items():
+        if not value >= least:  # NaN is not
+            raise InputError(field, f"{value}", f"at least {least}")
+    peers, first = _peers(name, side)
+    nodes = np.array([node for node, others in enumerate(peers) if others])
+    table, computing = _two_loops(peers, first, message_bytes)
+    packets, ends = packetised(table, costs)
+    one = second_half(packets)
+    loop_ends = ends[computing] - len(one)
+    group = np.zeros(len(nodes), np.int64)  # whose computations are alike
+    if not name.endswith("4nn"):
+        group = np.array([min(int(node), *peers[node]) for node in nodes])
+
+    place = np.full(len(one), -1)
+    place[loop_ends] = np.arange(len(nodes))
+
+    def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+        ending = np.flatnonzero(place[row] >= 0)
+        chain, loop = group[place[row[ending]]], number[ending]
+        delay = np.zeros(len(row), np.int32)
+        delay[ending] = durations("uniform", think_us / costs.cycle_us, seed, 0, chain, loop)
+        return {"delay": delay}
+
+    return Pattern(name, side * side, nodes, Rounds(one, draw), loop_ends)
+
+
+def _peers(name: str, side: int) -> tuple[list[list[int]], list[bool]]:
+    """The nodes that each node exchanges messages with, and whether it is of class A."""
+    peers, first = [], []
+    for node in range(side * side):
+        i, j = divmod(node, side)
+        if name.endswith("1nn"):
+            found, is_first = [(i, j ^ 1)], j % 2 == 0
+        elif name.endswith("4nn"):
+            found = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
+            is_first = (i + j) % 2 == 0
+        elif name == "diagonal":
+            found = [(side - 1 - i, side - 1 - i)] if i == j else []
+            is_first = i < side / 2
+        else:
+            found, is_first = [(j, i)], i > j
+        inside = [x * side + y for x, y in found if 0 <= x < side and 0 <= y < side]
+        peers.append([peer for peer in inside if peer != node])
+        first.append(is_first or name.startswith("aa"))
+    return peers, first
+
+
+def _two_loops(
+    peers: list[list[int]], first: list[bool], message_bytes: int
+) -> tuple[Messages, NDArray[np.int64]]:
+    """Two loops of messages of bytes; the rows with which the nodes end the second loop."""
+    rows: list[Row] = []
+    ends: dict[int, list[int]] = {node: [] for node, others in enumerate(peers) if others}
+    for _ in range(2):
+        ends = _add_loop(rows, ends, peers, first, message_bytes)
+    source, target, flits, after = zip(*rows, strict=True)
+    table = messages(len(peers), source=source, target=target, flits=flits, after=after)
+    return table, np.array([row for (row,) in ends.values()])
+
+
+def _add_loop(
+    rows: list[Row],
+    ready: dict[int, list[int]],
+    peers: list[list[int]],
+    first: list[bool],
+    message_bytes: int,
+) -> dict[int, list[int]]:
+    """Add the rows of one loop; ``ready``, and what is returned: what ends a node's loop."""
+    inbox: dict[int, list[int]] = {node: [] for node in ready}
+
+    def send(node: int, waits: list[int]) -> None:
+        for peer in peers[node]:
+            inbox[peer].append(len(rows))
+            rows.append((node, peer, message_bytes, waits))
+
+    def go_on(node: int, waits: list[int]) -> list[int]:
+        rows.append((node, node, 0, waits))
+        return [len(rows) - 1]
+
+    received = {}
+    for node, waits in ready.items():
+        if first[node]:
+            send(node, waits)
+    for node in sorted(ready, key=first.__getitem__):  # class B first, which class A waits for
+        received[node] = go_on(node, inbox[node] + ready[node])
+        if not first[node]:
+            send(node, received[node])
+    return {node: go_on(node, received[node]) for node in ready}

@@ -1,0 +1,217 @@
+"""What a message costs at its two ends: start-up, packets, and the channel to the router.
+
+Chittor 1991, chapter 4. All that enters and leaves a node goes through one channel between its
+processing element and its router, and through the software that feeds it. Here that is one
+server, which takes each packet, in or out, first come first served. It is the bottleneck of the
+Symult 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.workload.programs.messages import COLUMNS, Messages, checked
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class NodeCosts:
+    """The cost of messages that meet no other; times in µs.
+
+    A message of one packet takes ``alpha_us + byte_us * bytes`` from one processing element to
+    another. A longer one is cut into packets of ``packet_bytes``, each of which costs
+    ``packet_us``; the last one, if it is shorter, as much less as its bytes are fewer.
+
+    Attributes
+    ----------
+    alpha_us
+        Start-up of a message, α.
+    packet_bytes
+        Most bytes of a packet.
+    packet_us
+        A full packet, if it is one of several: overhead and channel.
+    byte_us
+        The channel with what feeds it, a byte.
+    cycle_us
+        The time in which a network channel carries a flit.
+    flit_bytes
+        Bytes of a flit.
+
+    Raises
+    ------
+    InputError
+        If a value is negative, or one that is a size or a cycle is 0, or a full packet costs less
+        than its bytes do.
+
+    Examples
+    --------
+    The Symult 2010 (Chittor 1991, sections 4.2.1 and 4.3): 4096 bytes are 16 packets.
+
+    >>> symult = NodeCosts(210.2, 256, 39.3, 0.0577, 0.05)
+    >>> symult.message_us([100, 4096]).round(2)
+    array([215.97, 839.  ])
+    """
+
+    alpha_us: float
+    packet_bytes: int
+    packet_us: float
+    byte_us: float
+    cycle_us: float
+    flit_bytes: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("packet_bytes", "cycle_us", "flit_bytes"):
+            if not getattr(self, name) > 0:
+                raise InputError(name, f"{getattr(self, name)}", "above 0")
+        for name in ("alpha_us", "byte_us"):
+            if not getattr(self, name) >= 0:
+                raise InputError(name, f"{getattr(self, name)}", "a number that is not negative")
+        least = self.packet_bytes * self.byte_us
+        if not self.packet_us >= least:
+            raise InputError("packet_us", f"{self.packet_us}", f"at least {least:g}, for its bytes")
+
+    @property
+    def channel_byte_us(self) -> float:
+        """What a byte takes on a network channel, µs."""
+        return self.cycle_us / self.flit_bytes
+
+    def packets(self, message_bytes: ArrayLike) -> NDArray[np.int64]:
+        """Return how many packets each message is cut into (int64, at least 1)."""
+        return np.maximum(-(-np.asarray(message_bytes, np.int64) // self.packet_bytes), 1)
+
+    def server_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
+        """Return how long the packets of each message take a server (float64), without α."""
+        sizes = np.asarray(message_bytes, np.int64)
+        count = self.packets(sizes)
+        overhead = self.packet_us - self.packet_bytes * self.byte_us
+        time = sizes.astype(np.float64) * self.byte_us
+        time += np.where(count > 1, count * overhead, 0.0)
+        return time
+
+    def message_us(self, message_bytes: ArrayLike) -> NDArray[np.float64]:
+        """Return what each message takes if it meets no other (float64), but for its path.
+
+        Its path adds a cycle a hop, and those of the switching.
+        """
+        return self.alpha_us + self.server_us(message_bytes)
+
+    def applied(self, message_bytes: int, think_us: float) -> float:
+        """Return the applied traffic of a loop of two messages and a computation (eq. 4.3).
+
+        λ_a = (L / B) / (t + 2 (α + β L)): the share of the time in which the channel of a node
+        sends, if no message meets another.
+
+        Examples
+        --------
+        Section 4.3 has 4096 bytes and a computation of 1 ms: 2679 µs a loop, 7.65 %.
+
+        >>> symult = NodeCosts(210.2, 256, 0.1536 * 256, 0.0577, 0.05)
+        >>> round(symult.applied(4096, 1000), 5)
+        0.07646
+        """
+        channel_us = message_bytes * self.channel_byte_us
+        return float(channel_us / (think_us + 2 * self.message_us(message_bytes)))
+
+
+def packetised(table: Messages, costs: NodeCosts) -> tuple[Messages, NDArray[np.int64]]:
+    """Return the packets of a table of messages, with what they cost the servers of both ends.
+
+    The processor of a node stands for its server. Each packet takes that of its source from the
+    moment it is sent, and that of its target as long after it has arrived; the first packet of a
+    message takes both of them α longer, less the cycles of its own flits, which α as measured
+    includes. So the packets follow each other at the pace of the servers, and a message that
+    meets no other takes ``costs.message_us`` and the cycles of its path, to the next cycle for
+    each packet. Two messages that cross take the servers twice as long.
+
+    Parameters
+    ----------
+    table
+        Messages whose ``flits`` are *bytes*, numbered from 0. Rows of 0 bytes are computations.
+        ``hold`` and ``receive`` are 0: they come from ``costs``.
+    costs
+        Of all nodes.
+
+    Returns
+    -------
+    packets
+        The packets of each row in a row, and after those of a message that has several, a row
+        without flits which is complete when they all are. Rows that wait for the message wait for
+        that one.
+    ends
+        int64[len(table)], the row of ``packets`` that is complete when the message is.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.messages import messages
+    >>> costs = NodeCosts(alpha_us=20, packet_bytes=256, packet_us=32, byte_us=0.1, cycle_us=0.05)
+    >>> packets, ends = packetised(messages(2, source=0, target=1, flits=[512, 100]), costs)
+    >>> packets.flits, packets.hold, ends
+    (array([256, 256,   0, 100], dtype=int32), array([784, 640,   0, 500], dtype=int32),
+     array([2, 3]))
+    """
+    assert table.first == 0
+    assert not table.hold.any()
+    assert not table.receive.any()
+    sizes = table.flits.astype(np.int64)
+    sends = sizes > 0
+    count = np.where(sends, costs.packets(sizes), 1)
+    rows = count + (count > 1)
+    check_size(int(rows.sum()), where="message_bytes", what="packets")
+    ends = np.cumsum(rows) - 1
+    message = np.repeat(np.arange(len(table)), rows)
+    place = np.arange(len(message)) - (ends - rows + 1)[message]
+    joins = place == count[message]
+    columns = {name: getattr(table, name)[message] for name in COLUMNS}
+    columns.update(_costs(costs, sizes[message], count[message], place, joins))
+    for name, other in (("start", 0), ("delay", 0), ("context", -1)):
+        columns[name] = np.where(joins, other, columns[name])
+    columns["run"] = np.where(place == 0, columns["run"], 0)
+    columns["source"] = np.where(joins, columns["target"], columns["source"])
+    after, offsets = _waits(table, count, message, joins, ends)
+    typed = {name: column.astype(COLUMNS[name]) for name, column in columns.items()}
+    made = Messages(table.num_nodes, 0, **typed, after_offsets=offsets, after=after)
+    return checked(made), ends
+
+
+def _costs(
+    costs: NodeCosts,
+    size: NDArray[np.int64],
+    count: NDArray[np.int64],
+    place: NDArray[np.int64],
+    joins: NDArray[np.bool_],
+) -> dict[str, NDArray[np.int64]]:
+    """The columns of packet number ``place`` of ``count`` of a message of ``size`` bytes."""
+    part = np.clip(size - place * costs.packet_bytes, 0, costs.packet_bytes)
+    flits = -(-part // costs.flit_bytes)
+    overhead = costs.packet_us - costs.packet_bytes * costs.byte_us
+    server_us = part * costs.byte_us + np.where(count > 1, overhead, 0.0)
+    startup_us = np.where(place == 0, np.maximum(costs.alpha_us - flits * costs.cycle_us, 0), 0)
+    cycles = np.rint((server_us + startup_us) / costs.cycle_us).astype(np.int64)
+    cycles = np.where((size > 0) & ~joins, cycles, 0)
+    return {"flits": flits, "hold": cycles, "receive": cycles}
+
+
+def _waits(
+    table: Messages,
+    count: NDArray[np.int64],
+    message: NDArray[np.int64],
+    joins: NDArray[np.bool_],
+    ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """``after`` and ``after_offsets`` of the packets of a table of messages."""
+    degree = np.where(joins, count[message], np.diff(table.after_offsets)[message])
+    offsets = np.concatenate([[0], np.cumsum(degree)])
+    row = np.repeat(np.arange(len(message)), degree)
+    step = np.arange(len(row)) - offsets[row]
+    after = row - 1 - step  # of a join: all packets of its message
+    waits = ~joins[row]
+    begin = table.after_offsets[message[row[waits]]]
+    after[waits] = ends[table.after[begin + step[waits]]]
+    return after, offsets

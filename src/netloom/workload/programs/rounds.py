@@ -1,0 +1,334 @@
+"""Programs that repeat: rounds of the same rows, each waiting for its own round or the one before.
+
+The parts of a program that do not depend on each other get their rounds independently, each only
+as many as it may need: one that starves goes round a hundred times where others do a hundred
+thousand times. So row numbers, and with them the ties that a simulator decides by number, depend
+on how a run is cut into steps, unless all rows depend on each other. What is drawn for a row does
+not: it goes by its round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.workload.kernels.rounds import find_gates, find_open, least_times, number_waits, spread
+from netloom.workload.programs.messages import COLUMNS, Messages, checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Columns: TypeAlias = "Mapping[str, NDArray[np.int32]]"
+    Draw: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64]], Columns]"
+
+MOST_ROWS = 2**25
+"""Most rows of a program that repeats; a run that needs more is a mistake."""
+
+ROWS_AT_ONCE = 2**20
+"""Rows that are drawn at once, if that is at least a round."""
+
+NEVER = np.iinfo(np.int64).max
+
+
+class Rounds:
+    """A program of rounds that never ends; a ``Source``.
+
+    Parameters
+    ----------
+    one
+        The rows of one round, numbered from ``len(one)`` on: numbers below that, in ``after``,
+        are rows of the round before, which the first round does not wait for. A row that waits
+        for none of its own round has to wait for one of the round before.
+    draw
+        The columns that change from round to round: given int64[n], the numbers of rounds, and
+        int64[n], rows of theirs from 0 on, it returns arrays of n values by name. Rows that depend
+        on each other come together, a whole round of theirs in ascending order at a time. It has
+        to return the same for a row of a round whenever it is asked.
+
+    Attributes
+    ----------
+    num_rows
+        Rows so far.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.messages import messages
+    >>> ping_pong = messages(2, first=2, source=[0, 1], target=[1, 0], flits=8, after=[[1], [2]])
+    >>> rounds = Rounds(ping_pong, lambda number, row: {})
+    >>> table = rounds.extend(np.zeros(0, np.int64), until=20)
+    >>> len(table), table.after.tolist()
+    (4, [0, 1, 2])
+    """
+
+    def __init__(self, one: Messages, draw: Draw) -> None:
+        rows = len(one)
+        assert one.first == rows
+        self.num_nodes = one.num_nodes
+        self.one = one
+        self.num_rows = 0
+        self._draw = draw
+        self._parts = _parts(one)
+        self._made = np.zeros(len(self._parts.offsets) - 1, np.int64)  # rounds of each part
+        self._numbers = np.zeros((2, rows), np.int64)  # of the rows of its last two rounds
+        self._room = np.zeros((2, 1024), np.int32)  # the row and the round of each number
+        self._now = 0  # the latest cycle heard of
+        self._before = np.zeros(rows, np.int64)  # when the last rounds that are complete were so
+        self._open = np.zeros(0, np.int64)  # numbers of the rows after those rounds
+        self._open_least = np.zeros(0, np.int64)  # cycles that they take at least
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds so far of the part that has most."""
+        return int(self._made.max())
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+        """Return the next rounds of each part, those that could begin before the cycle ``until``.
+
+        See ``messages.Source``. What can begin is worked out from the times so far, and from
+        then on without contention: a message takes at least a cycle for each of its flits.
+
+        Raises
+        ------
+        InputError
+            If that takes more than ``MOST_ROWS`` rows.
+        """
+        assert len(complete) == self.num_rows
+        times = self._times_so_far(complete)
+        part = np.flatnonzero(self._gates(times) < until)
+        blocks = [self._block(part[:0], 1)]
+        rows, count = self.num_rows, 1
+        while len(part):
+            block = self._block(part, count)
+            gate = np.where(self._parts.opens[block.row], self._released(block, times), NEVER)
+            fits = np.minimum.reduceat(gate, block.begin) < until
+            blocks.append(block.only(fits))
+            rows += len(blocks[-1].row)
+            if rows > MOST_ROWS:
+                found = f"{until}, before which a program of {len(self.one)} messages repeats"
+                raise InputError("cycles", f"{found} {self.num_rounds} times", "fewer")
+            more = fits.reshape(len(part), count).sum(axis=1)
+            self._made[part] += more
+            part = part[more == count]
+            at_once = ROWS_AT_ONCE // max(int(np.diff(self._parts.offsets)[part].sum()), 1)
+            count = max(1, min(2 * count, at_once))
+        return self._numbered(blocks)
+
+    def of_rounds(
+        self, times: NDArray[np.int64], rows: NDArray[np.int64], most: int | None = None
+    ) -> NDArray[np.int64]:
+        """Return int64[num_rounds, len(rows)], the times of some rows of each round.
+
+        They are -1 where a round of that part of the program has not been made yet.
+
+        Parameters
+        ----------
+        times
+            int64[rows so far], such as ``complete`` of ``extend``.
+        rows
+            Rows of a round, from 0 on, each once.
+        most
+            Rounds after which to leave out the others.
+        """
+        count = self.num_rounds if most is None else min(most, self.num_rounds)
+        found = np.full((count, len(rows)), -1, np.int64)
+        row, number = self._room[:, : len(times)]
+        spread(np.ascontiguousarray(times), row, number, self._columns(rows), found)
+        return found
+
+    def rounds_done(
+        self, complete: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return int64[len(rows)], in how many rounds each of some rows is complete.
+
+        Parameters
+        ----------
+        complete, rows
+            As of ``extend`` and of ``of_rounds``.
+        """
+        column = self._columns(rows)[self.row_of(np.flatnonzero(complete >= 0))]
+        return np.bincount(column + 1, minlength=len(rows) + 1)[1:]
+
+    def row_of(self, numbers: ArrayLike) -> NDArray[np.int32]:
+        """Return which row of its round each row number is."""
+        return self._room[0, : self.num_rows][np.asarray(numbers, np.int64)]
+
+    def _columns(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The place of each row of a round among ``rows``, -1 if it is none of them."""
+        column = np.full(len(self.one), -1)
+        column[rows] = np.arange(len(rows))
+        return column
+
+    def _times_so_far(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
+        """When the rows of the last two rounds are complete, or can be; see ``least_times``."""
+        done = complete[self._open]
+        row, number = (each[self._open] for each in self._room)
+        self._now = max(self._now, int(done.max(initial=0)))
+        is_open = np.zeros(len(done), np.bool_)
+        find_open(done, row, number, self._parts.of_row, self._made.copy(), self._before, is_open)
+        self._open, self._open_least = self._open[is_open], self._open_least[is_open]
+        times = np.stack([self._before, self._before])
+        one = self.one
+        least_times(
+            self._now, done[is_open], self._open_least, row[is_open], number[is_open],
+            one.after_offsets, one.after, times, np.zeros(len(self._open), np.int64),
+        )  # fmt: skip
+        return times
+
+    def _gates(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first cycle in which a row of the next round of each part can be released."""
+        one, parts = self.one, self._parts
+        gates = np.full(len(self._made), NEVER)
+        find_gates(
+            self._made, parts.of_row, parts.opens, one.after_offsets, one.after, times, gates
+        )
+        return gates
+
+    def _block(self, part: NDArray[np.int64], count: int) -> _Block:
+        """The next ``count`` rounds of some parts, one part after the other."""
+        of = np.repeat(part, count)
+        begin, size = self._parts.offsets[of], np.diff(self._parts.offsets)[of]
+        row = self._parts.rows[ranges(begin, size)]
+        number = np.repeat(self._made[of] + np.tile(np.arange(count), len(part)), size)
+        drawn = {
+            name: values.astype(COLUMNS[name], copy=False)
+            for name, values in self._draw(number, row).items()
+        }
+        assert all(values.shape == row.shape for values in drawn.values())
+
+        def column(name: str) -> NDArray[np.int32]:
+            return drawn[name] if name in drawn else getattr(self.one, name)[row]
+
+        transit = np.where(column("source") != column("target"), column("flits"), 0)
+        least = column("delay").astype(np.int64) + column("run") + transit + column("receive")
+        return _Block(row, number, least, np.cumsum(size) - size, drawn)
+
+    def _released(self, block: _Block, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first cycle in which each row can be released; ``times`` are gone on with."""
+        row, one = block.row.astype(np.int32), self.one  # as in ``_room``: one kernel for both
+        released, done = np.zeros(len(row), np.int64), np.full(len(row), -1)
+        least_times(
+            self._now, done, block.least, row, block.number.astype(np.int32),
+            one.after_offsets, one.after, times, released,
+        )  # fmt: skip
+        return released
+
+    def _numbered(self, blocks: list[_Block]) -> Messages:
+        """The rows of some blocks as a table, round by round."""
+        one, first = self.one, self.num_rows
+        row, number, least = (
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("row", "number", "least")
+        )
+        order = np.argsort(number * len(one) + row)
+        row, number = row[order], number[order]
+        self.num_rows += len(row)
+        if self.num_rows > self._room.shape[1]:
+            room = np.zeros((2, max(self.num_rows, 2 * self._room.shape[1])), np.int32)
+            room[:, :first] = self._room[:, :first]
+            self._room = room
+        self._room[:, first : self.num_rows] = row, number
+        self._open = np.concatenate([self._open, np.arange(first, self.num_rows)])
+        self._open_least = np.concatenate([self._open_least, least[order]])
+        columns = {name: getattr(one, name)[row] for name in COLUMNS}
+        for name in blocks[0].drawn:
+            columns[name] = np.concatenate([block.drawn[name] for block in blocks])[order]
+        offsets = np.zeros(len(row) + 1, np.int64)
+        after = np.zeros(int(np.diff(one.after_offsets)[row].sum()), np.int64)
+        number_waits(
+            first, row, number, one.after_offsets, one.after, self._numbers, offsets, after
+        )
+        after = after[: offsets[-1]]
+        return checked(
+            Messages(one.num_nodes, first, **columns, after_offsets=offsets, after=after)
+        )
+
+
+class _Parts(NamedTuple):
+    """The parts of a round that do not depend on each other, in any round.
+
+    ``of_row``: int32[rows], the part of each row. ``offsets``, ``rows``: the rows of each, ragged
+    and ascending. ``opens``: bool[rows], whether a row waits for no other of its own round.
+    """
+
+    of_row: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    opens: NDArray[np.bool_]
+
+
+class _Block(NamedTuple):
+    """Rounds of some parts: int64[n] each, and the columns that are drawn.
+
+    ``row`` of its round; ``number`` of that; ``least`` cycles that it takes; ``begin``: where each
+    round begins.
+    """
+
+    row: NDArray[np.int64]
+    number: NDArray[np.int64]
+    least: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    drawn: Columns
+
+    def only(self, kept: NDArray[np.bool_]) -> _Block:
+        """Some of the rounds."""
+        size = np.diff(self.begin, append=len(self.row))
+        rows = np.repeat(kept, size)
+        drawn = {name: values[rows] for name, values in self.drawn.items()}
+        row, number, least = self.row[rows], self.number[rows], self.least[rows]
+        return _Block(row, number, least, np.cumsum(size[kept]) - size[kept], drawn)
+
+
+def ranges(begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return begin[i], begin[i] + 1, …: count[i] of them, for each i.
+
+    Examples
+    --------
+    >>> ranges(np.array([3, 10]), np.array([2, 3]))
+    array([ 3,  4, 10, 11, 12])
+    """
+    skipped = np.repeat(begin - (np.cumsum(count) - count), count)
+    return skipped + np.arange(len(skipped))
+
+
+def second_half(two: Messages) -> Messages:
+    """Return one round, as ``Rounds`` wants it, from a table of two rounds that are alike.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.messages import messages
+    >>> second_half(messages(2, source=0, target=1, flits=[8, 8], after=[[], [0]])).first
+    1
+    """
+    rows = len(two) // 2
+    assert two.first == 0
+    assert len(two) == 2 * rows
+    begin = two.after_offsets[rows]
+    arrays = {f.name: getattr(two, f.name)[rows:] for f in fields(Messages) if f.name in COLUMNS}
+    offsets = two.after_offsets[rows:] - begin
+    return Messages(two.num_nodes, rows, **arrays, after_offsets=offsets, after=two.after[begin:])
+
+
+def _parts(one: Messages) -> _Parts:
+    """The connected components of what rows wait for."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows = len(one)
+    waiting = one.waits() - rows
+    ends = (waiting, one.after % rows)
+    waits = coo_array((np.ones(len(waiting), np.int8), ends), shape=(rows, rows))
+    count, of_row = connected_components(waits, directed=False)
+    size = np.bincount(of_row, minlength=count)
+    opens = np.bincount(waiting, weights=one.after >= rows, minlength=rows) == 0
+    assert np.all(np.diff(one.after_offsets)[opens] > 0), "a row waits for nothing, in any round"
+    return _Parts(
+        of_row=of_row,
+        offsets=np.concatenate([[0], np.cumsum(size)]),
+        rows=np.argsort(of_row, kind="stable"),
+        opens=opens,
+    )

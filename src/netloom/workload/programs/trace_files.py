@@ -1,0 +1,398 @@
+"""Traces from and to tables: CSV and TSV, Parquet."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size, whole_number
+from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.workload.programs.traces import EVERYONE, Lists, Trace, listed, ordered_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    Where: TypeAlias = Callable[[int], str]  # the place of a row, as the user would look for it
+
+SPELLINGS = {
+    "time_cycles": "time",
+    "compute": "compute_cycles",
+    "hold": "hold_cycles",
+    "receive": "receive_cycles",
+}
+"""Names that a column may have as well."""
+
+NUMBERS = {"time": 2**53, "compute_cycles": 2**31 - 1, "hold_cycles": 2**31 - 1}
+NUMBERS |= {"receive_cycles": 2**31 - 1, "flits": 2**31 - 1, "bytes": 2**53}
+"""Columns of numbers, and the largest one of each."""
+
+KNOWN = ("id", "after", "source", "target", *NUMBERS)
+
+MOST_COLUMNS = 1024
+"""Most columns of a table."""
+
+MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
+"""Most rows of a Parquet file: so many a byte, since their ids differ; or so many in any case."""
+
+FILES = ".csv, .tsv or .parquet"
+
+
+def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
+    r"""Read a trace from a table with one entry a row.
+
+    The columns, in any order; all but ``id`` and ``source`` may be missing or blank:
+
+    - ``id``: the name of the entry, any word;
+    - ``time``: the earliest cycle; ``after``: the ids that it waits for, separated by spaces or
+      semicolons, in any order of rows;
+    - ``compute_cycles``: cycles of the source's processor before it is sent;
+    - ``source``: a task; ``target``: a task, or several (a multicast), or ``*`` for all; none for
+      a computation only;
+    - ``flits``, or ``bytes`` with ``flit_bytes``: the length; only rows with a target have one;
+    - ``receive_cycles``: cycles of a target's processor before the entry is complete, for each
+      copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent.
+
+    ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well; other columns are
+    passed over. In text, ``#`` starts a comment line; the comment ``# tasks: 64`` above the names
+    tells how many tasks there are, otherwise there are just enough for the highest number.
+
+    Parameters
+    ----------
+    path
+        Parquet (``.parquet``), separated by tabs (``.tsv``), or by commas (any other).
+    flit_bytes
+        Bytes of a flit, where the table has bytes. What has a target is at least one flit long.
+
+    Raises
+    ------
+    InputError
+        Naming the file, and the line where one is to blame.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "three.csv"
+    >>> _ = file.write_text("id,after,compute,source,target,flits\n"
+    ...                     "a,,100,0,1,8\nb,a,50,1,2,8\nc,a b,10,2,*,1\n")
+    >>> trace = read_trace(file)
+    >>> trace.num_tasks, trace.run, trace.after.values
+    (3, array([100,  50,  10], dtype=int32), array([0, 0, 1]))
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".parquet":
+        table, where, num_tasks = _parquet(path)
+    else:
+        table, where, num_tasks = _text(path)
+    columns = {name: _numbers(table, name, where) for name in NUMBERS if name in table.columns}
+    nothing = np.zeros(table.height, np.int64)
+    ids = _ids(table, where)
+    source = np.array(_tasks([[word] if word else [] for word in _words(table, "source")], where))
+    targets = _targets(table, where)
+    highest = int(max(source.max(initial=0), targets.values.max(initial=0))) + 1
+    check_size(highest, where=str(path), what="tasks")
+    for tasks, owners in ((source, np.arange(len(source))), (targets.values, targets.owners())):
+        if num_tasks and (tasks >= num_tasks).any():
+            wrong = int(np.argmax(tasks >= num_tasks))
+            raise InputError(
+                where(int(owners[wrong])), f"task {tasks[wrong]}", f"0 to {num_tasks - 1}"
+            )
+    return ordered_trace(
+        str(path),
+        num_tasks or highest,
+        ids,
+        {
+            "start": columns.get("time", nothing),
+            "run": columns.get("compute_cycles", nothing),
+            "hold": columns.get("hold_cycles", nothing),
+            "receive": columns.get("receive_cycles", nothing),
+            "source": source,
+            "flits": _flits(columns, np.diff(targets.offsets) > 0, flit_bytes, where, path),
+        },
+        targets,
+        _after(table, ids, where),
+        where,
+        flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
+    )
+
+
+def write_trace(trace: Trace, path: str | Path) -> None:
+    """Write a trace as a table that ``read_trace`` takes back.
+
+    Parameters
+    ----------
+    trace
+        What is written. Columns that are zero everywhere are left out.
+    path
+        ``.csv``, ``.tsv`` or ``.parquet``; an existing file is replaced. Parquet does not say how
+        many tasks there are.
+
+    Raises
+    ------
+    InputError
+        If the suffix is none of these, or the file cannot be written.
+    """
+    import polars as pl
+
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".tsv", ".parquet"):
+        raise InputError(str(path), f"suffix '{path.suffix}'", FILES)
+    columns: dict[str, Any] = {
+        "id": trace.ids,
+        "time": trace.start,
+        "after": _joined(trace.after, [*trace.ids]),
+        "compute_cycles": trace.run,
+        "hold_cycles": trace.hold,
+        "source": trace.source,
+        "target": _joined(trace.targets, [*map(str, range(trace.num_tasks)), "*"]),
+        "flits": trace.flits,
+        "receive_cycles": trace.receive,
+    }
+    optional = ("time", "compute_cycles", "hold_cycles", "receive_cycles")
+    table = pl.DataFrame(
+        {k: v for k, v in columns.items() if k not in optional or np.asarray(v).any()}
+    )
+    with replacing(path) as new, new.open("wb") as stream:
+        if kind == ".parquet":
+            table.write_parquet(stream)
+            return
+        stream.write(f"# tasks: {trace.num_tasks}\n".encode())
+        table.write_csv(stream, separator="\t" if kind == ".tsv" else ",")
+
+
+def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
+    """The table, the place of each row, and the number of tasks if the file says it, or 0."""
+    import polars as pl
+
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    num_tasks = 0
+    numbers: list[int] = []
+    kept: list[str] = []
+    for number, line in text_lines(path, wanted=f"a trace: {FILES}"):
+        if line.startswith("#"):
+            what, _, count = line[1:].partition(":")
+            if what.strip() == "tasks" and not kept:
+                num_tasks = whole_number(count.strip(), where=f"{path}:{number}", least=1)
+                check_size(num_tasks, where=f"{path}:{number}", what="tasks")
+        elif line.strip():
+            numbers.append(number)
+            kept.append(line.removesuffix("\n"))
+    if not kept:
+        raise InputError(str(path), "an empty file", "a line that names the columns, and entries")
+    if kept[0].count(separator) >= MOST_COLUMNS:
+        found = f"{kept[0].count(separator) + 1} columns"
+        raise InputError(f"{path}:{numbers[0]}", found, f"at most {MOST_COLUMNS}")
+    try:
+        table = pl.read_csv(
+            BytesIO("\n".join(kept).encode()), separator=separator, infer_schema=False
+        )
+    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+        _refuse_longer_rows(path, numbers, kept, separator)
+        reason = " ".join(str(error).split())
+        raise InputError(str(path), f"an unreadable table ({reason})") from None
+
+    def where(row: int) -> str:
+        return f"{path}:{numbers[row + 1]}"
+
+    return _named(table, f"{path}:{numbers[0]}"), where, num_tasks
+
+
+def _parquet(path: Path) -> tuple[pl.DataFrame, Where, int]:
+
+    check_file(path, wanted=f"a trace: {FILES}")
+    try:
+        table = _unpacked(path)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+        reason = " ".join(str(error).split())
+        raise InputError(str(path), f"unreadable Parquet ({reason})") from None
+    return _named(table, str(path)), lambda row: f"{path}, row {row + 1}", 0
+
+
+def _unpacked(path: Path) -> pl.DataFrame:
+    """Read the columns of a Parquet file that are known, if they are no larger than text may be."""
+    import polars as pl
+
+    lazy = pl.scan_parquet(path, glob=False)
+    schema = lazy.collect_schema()
+    if len(schema) > MOST_COLUMNS:
+        raise InputError(str(path), f"{len(schema)} columns", f"at most {MOST_COLUMNS}")
+    rows = int(lazy.select(pl.len()).collect().item())
+    if rows > max(MOST_ROWS_A_BYTE * path.stat().st_size, MOST_SAME_ROWS):
+        found = f"{rows} rows in {path.stat().st_size} bytes"
+        raise InputError(str(path), found, "entries that each have an id of their own")
+    words = [name for name, kind in schema.items() if kind == pl.String and _known(name)]
+    sizes = lazy.select(pl.col(words).str.len_bytes().sum()).collect() if words else pl.DataFrame()
+    largest = max(sizes.row(0), default=0) if words else 0
+    if largest > MOST_BYTES:
+        raise InputError(str(path), f"{largest} bytes of words", f"at most {MOST_BYTES}")
+    unread = [pl.lit(0, pl.Int8).alias(name) for name in schema if not _known(name)]
+    return lazy.with_columns(unread).collect()
+
+
+def _known(name: str) -> bool:
+    name = name.strip().lower()
+    return SPELLINGS.get(name, name) in KNOWN
+
+
+def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
+    """The table under the names that we use; what is missing, or nearly right, is refused."""
+    names = [SPELLINGS.get(name.strip().lower(), name.strip().lower()) for name in table.columns]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise InputError(where, f"two columns '{repeated}'", "each column once")
+    missing = [name for name in ("id", "source") if name not in names]
+    if not {"flits", "bytes"} & set(names) and "target" in names:
+        missing.append("flits")
+    for name in names:
+        near = get_close_matches(name, [*KNOWN, *SPELLINGS], 1, 0.7)
+        if name not in KNOWN and near and SPELLINGS.get(near[0], near[0]) not in names:
+            raise InputError(where, f"column '{name}'", f"'{near[0]}', or another name")
+    if missing:
+        found = f"no column '{missing[0]}', but {', '.join(names)}"
+        raise InputError(where, found, f"columns {', '.join(KNOWN[:-1])} (or bytes)")
+    check_size(table.height, where=where, what="entries")
+    if not table.height:
+        raise InputError(where, "no entries", "at least one")
+    table.columns = names
+    return table
+
+
+def _words(table: pl.DataFrame, name: str) -> list[str]:
+    """What a column says, row by row; nothing where it is blank or there is no such column."""
+    import polars as pl
+
+    if name not in table.columns:
+        return [""] * table.height
+    column = table[name]
+    if isinstance(column.dtype, pl.List):
+        column = column.cast(pl.List(pl.String)).list.join(" ")
+    texts = column.cast(pl.String).fill_null("").str.strip_chars()
+    if column.dtype.is_float():  # as whole numbers are stored where some are missing
+        texts = texts.str.strip_suffix(".0")
+    return texts.to_list()
+
+
+def _numbers(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.int64]:
+    import polars as pl
+
+    texts = pl.Series(_words(table, name))
+    numbers = texts.replace("", "0").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
+    wrong = (numbers < 0) | (numbers > NUMBERS[name])
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        wanted = f"a whole number, 0 to {NUMBERS[name]}"
+        raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
+    return numbers
+
+
+def _ids(table: pl.DataFrame, where: Where) -> list[str]:
+    ids = _words(table, "id")
+    seen: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        if not name or ";" in name or len(name.split()) > 1:
+            raise InputError(where(row), f"id '{name}'", "a word, without spaces and semicolons")
+        if name in seen:
+            first = where(seen[name]).rsplit(":", 1)[-1].rsplit(", ", 1)[-1]
+            place = f"line {first}" if first.isdigit() else first
+            raise InputError(where(row), f"id '{name}' again, as in {place}", "an id of its own")
+        seen[name] = row
+    return ids
+
+
+def _tasks(words: list[list[str]], where: Where) -> list[int]:
+    """The only task of each row."""
+    tasks = []
+    for row, some in enumerate(words):
+        if len(some) != 1:
+            raise InputError(where(row), "no source", "a task's number")
+        tasks.append(whole_number(some[0], where=where(row)))
+    return tasks
+
+
+def _targets(table: pl.DataFrame, where: Where) -> Lists:
+    rows = []
+    for row, text in enumerate(_words(table, "target")):
+        words = text.replace(";", " ").split()
+        if "*" in words and len(words) > 1:
+            raise InputError(where(row), f"target '{text}'", "tasks, or * alone")
+        tasks = [
+            EVERYONE if word == "*" else whole_number(word, where=where(row)) for word in words
+        ]
+        rows.append(list(dict.fromkeys(tasks)))
+    return listed(rows)
+
+
+def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
+    number = {name: row for row, name in enumerate(ids)}
+    rows = []
+    for row, text in enumerate(_words(table, "after")):
+        words = dict.fromkeys(text.replace(";", " ").split())
+        try:
+            rows.append([number[word] for word in words])
+        except KeyError as error:
+            near = get_close_matches(error.args[0], ids, 1)
+            wanted = "the id of a row" + (f" such as '{near[0]}'" if near else "")
+            raise InputError(where(row), f"'{error.args[0]}' in after", wanted) from None
+    return listed(rows)
+
+
+def _flits(
+    columns: dict[str, NDArray[np.int64]],
+    sent: NDArray[np.bool_],
+    flit_bytes: int | None,
+    where: Where,
+    path: Path,
+) -> NDArray[np.int64]:
+    """Flits of each row, 0 for computations."""
+    wanted = "a target and at least 1 flit, or neither"
+    if "flits" in columns:
+        flits = columns["flits"]
+        _refuse(sent & (flits == 0), where, "a target, but no flits", wanted)
+    elif "bytes" in columns:
+        if flit_bytes is None:
+            raise InputError(str(path), "bytes", "flits, or how many bytes a flit has (flit_bytes)")
+        if flit_bytes < 1:
+            raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
+        flits = np.maximum(-(-columns["bytes"] // flit_bytes), sent)
+        most = NUMBERS["flits"]
+        _refuse(flits > most, where, f"a message above {most} flits", "fewer bytes")
+    else:
+        return np.zeros(len(sent), np.int64)
+    _refuse(~sent & (flits > 0), where, "a length, but no target", wanted)
+    return flits
+
+
+def _refuse(wrong: NDArray[np.bool_], where: Where, found: str, wanted: str) -> None:
+    if wrong.any():
+        raise InputError(where(int(np.argmax(wrong))), found, wanted)
+
+
+def _joined(lists: Lists, names: list[str]) -> list[str]:
+    """The names of each list's numbers; −1 is the last name."""
+    words = [names[value] for value in lists.values.tolist()]
+    ends = lists.offsets.tolist()
+    return [" ".join(words[a:b]) for a, b in pairwise(ends)]
+
+
+def _refuse_longer_rows(path: Path, numbers: list[int], kept: list[str], separator: str) -> None:
+    """Name the first line that has more fields than there are columns, which polars does not."""
+    import csv
+
+    most = None
+    for number, line in zip(numbers, kept, strict=True):
+        fields = len(next(csv.reader([line], delimiter=separator), []))
+        most = fields if most is None else most
+        if fields > most:
+            wanted = f"{most}, as in line {numbers[0]}"
+            raise InputError(f"{path}:{number}", f"{fields} fields", wanted)

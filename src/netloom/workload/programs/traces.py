@@ -1,0 +1,406 @@
+"""Traces: what a program computed and sent, and what each of it waited for, task by task.
+
+``trace_files`` reads and writes tables, ``goal`` reads schedules of LogGOPSim. A trace knows tasks
+only; put on the nodes of a network it becomes messages, which any simulator can replay.
+
+The order in which a file has its rows says nothing. What is ready in the same cycle goes by a rule
+of its own: first the row with the longest chain of rows to come, then the one whose id is first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError, NotAMappingError
+from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
+from netloom.workload.programs.trees import branches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+    from netloom.workload.programs.trees import Branches
+
+EVERYONE = -1
+"""In place of a target: all tasks but the source."""
+
+MOST_SHOWN = 8
+"""Most entries of a circle that an error names."""
+
+
+class Lists(NamedTuple):
+    """Lists of numbers, one after the other.
+
+    ``offsets``: int64[num_lists + 1]; list i is ``values[offsets[i]:offsets[i + 1]]``.
+    """
+
+    offsets: NDArray[np.int64]
+    values: NDArray[np.int64]
+
+    def owners(self) -> NDArray[np.int64]:
+        """Return int64[len(values)], the list that each value is in."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def taken(self, order: NDArray[np.int64]) -> Lists:
+        """Return the lists of these numbers, in this order."""
+        counts = np.diff(self.offsets)[order]
+        offsets = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], counts)
+        return Lists(offsets, self.values[places])
+
+
+def listed(lists: Iterable[list[int]]) -> Lists:
+    """Return lists of numbers as one array.
+
+    Examples
+    --------
+    >>> listed([[3], [], [1, 2]]).offsets
+    array([0, 1, 1, 3])
+    """
+    kept = list(lists)
+    offsets = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum([len(each) for each in kept], out=offsets[1:])
+    values = np.fromiter((value for each in kept for value in each), np.int64, int(offsets[-1]))
+    return Lists(offsets, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What tasks compute and send, entry by entry; no entry waits for a later one.
+
+    An entry is released when all entries that it waits for are complete, and not before
+    ``start``. It takes its task's processor for ``run`` cycles, and is sent then. An entry
+    without targets is a computation; one with several is a multicast, sent on from node to node,
+    and complete when it has reached all. A processor serves entries in the order in which they
+    are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
+    sent at once even if the processor is busy.
+
+    Attributes
+    ----------
+    name
+        The file, or what it was made from.
+    num_tasks
+        Number of tasks.
+    ids
+        The name of each entry.
+    start
+        int64[n], the earliest cycle.
+    run, hold, receive
+        int32[n], cycles of the source's processor before and after the entry is sent, and of a
+        target's before it is complete; as in ``messages.Messages``.
+    source
+        int32[n], tasks.
+    flits
+        int32[n], length of what is sent to each target.
+    targets
+        For each entry the tasks that it goes to, or ``EVERYONE``.
+    after
+        For each entry the entries that it waits for.
+    flit_bytes
+        Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
+    """
+
+    name: str
+    num_tasks: int
+    ids: tuple[str, ...]
+    start: NDArray[np.int64]
+    run: NDArray[np.int32]
+    hold: NDArray[np.int32]
+    receive: NDArray[np.int32]
+    source: NDArray[np.int32]
+    flits: NDArray[np.int32]
+    targets: Lists
+    after: Lists
+    flit_bytes: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        sent = int(np.count_nonzero(np.diff(self.targets.offsets)))
+        return f"<{self.name}: {self.num_tasks} tasks, {sent} messages, {len(self)} entries>"
+
+    def placed(self, topology: Topology, node_of: ArrayLike) -> Replay:
+        """Return the program that replays the trace, each task on its node.
+
+        Rows are numbered such that, of those of one cycle, the one that goes first has the lower
+        number: the one with the longest remaining chain, of what it takes and what waits for it
+        (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
+        nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
+
+        Parameters
+        ----------
+        topology
+            The network; multicasts follow its row-first trees.
+        node_of
+            int[num_tasks or more], the node of each task; several may share one.
+
+        Raises
+        ------
+        NotAMappingError
+            If tasks have no node, or one that is none of the network.
+
+        Examples
+        --------
+        >>> from netloom.topology import mesh
+        >>> from netloom.workload.programs.trace_files import read_trace
+        >>> program = read_trace("examples/halo.csv").placed(mesh(8, 8), range(64))
+        >>> program
+        <examples/halo.csv: 1471 rows>
+        """
+        nodes = np.asarray(node_of)
+        if len(nodes) < self.num_tasks:
+            found = f"nodes for {len(nodes)} tasks"
+            raise NotAMappingError("mapping", found, f"the {self.num_tasks} tasks of {self.name}")
+        nodes = nodes[: self.num_tasks].astype(np.int32)
+        if nodes.min() < 0 or nodes.max() >= topology.num_nodes:
+            wrong = int(np.argmax((nodes < 0) | (nodes >= topology.num_nodes)))
+            found = f"node {nodes[wrong]} for task {wrong}"
+            raise NotAMappingError("mapping", found, f"0 to {topology.num_nodes - 1}")
+        return _placed(self, topology, nodes)
+
+
+class Replay:
+    """A program that is known from the beginning: a trace on the nodes of a network.
+
+    A ``messages.Source``; all rows are in its first table.
+
+    Parameters
+    ----------
+    name
+        What is replayed.
+    table
+        All rows.
+    entry
+        int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
+    """
+
+    def __init__(self, name: str, table: Messages, entry: NDArray[np.int64]) -> None:
+        self.name = name
+        self.num_nodes = table.num_nodes
+        self.messages = table
+        self.entry = entry
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+        """Return all rows the first time, none later."""
+        return Given(self.messages).extend(complete, until)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(self.messages)} rows>"
+
+
+def ordered_trace(
+    name: str,
+    num_tasks: int,
+    ids: list[str],
+    columns: dict[str, NDArray[np.int64]],
+    targets: Lists,
+    after: Lists,
+    where: Callable[[int], str],
+    *,
+    flit_bytes: int | None = None,
+) -> Trace:
+    """Return a trace from entries in any order: each comes after those that it waits for.
+
+    Entries that already do stay where they are; of those that could come next, the first does.
+
+    Parameters
+    ----------
+    name, num_tasks, ids, targets, after
+        As in ``Trace``; ``after`` may point anywhere.
+    columns
+        start, run, hold, receive, source, flits.
+    where
+        The place of an entry, as the user would look for it.
+    flit_bytes
+        As in ``Trace``.
+
+    Raises
+    ------
+    InputError
+        If entries wait for each other in a circle; it is printed.
+    """
+    order = _dependence_order(after)
+    if len(order) < len(ids):
+        circle = _circle(after, order)
+        shown = [ids[entry] for entry in [*circle, circle[0]]]
+        if len(shown) > MOST_SHOWN:
+            shown[MOST_SHOWN - 2 : -1] = [f"… {len(shown) - MOST_SHOWN + 1} more"]
+        found = f"a circle of entries that each wait for the next: {' -> '.join(shown)}"
+        raise InputError(where(circle[0]), found, "dependences that end somewhere")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    waited = after.taken(order)
+    return Trace(
+        name,
+        num_tasks,
+        tuple(ids[entry] for entry in order.tolist()),
+        start=columns["start"][order],
+        **{
+            column: columns[column][order].astype(np.int32)
+            for column in ("run", "hold", "receive", "source", "flits")
+        },
+        targets=targets.taken(order),
+        after=Lists(waited.offsets, place[waited.values]),
+        flit_bytes=flit_bytes,
+    )
+
+
+def _dependence_order(after: Lists) -> NDArray[np.int64]:
+    """Entries such that each comes after all that it waits for; those in circles are missing."""
+    count = len(after.offsets) - 1
+    waiter = after.owners()
+    if np.all(after.values < waiter):
+        return np.arange(count)
+    by_waited = np.argsort(after.values, kind="stable")
+    waiters = waiter[by_waited].tolist()
+    begins = np.searchsorted(after.values[by_waited], np.arange(count + 1)).tolist()
+    missing = np.diff(after.offsets).tolist()
+    free = [entry for entry, waits in enumerate(missing) if not waits]
+    heapify(free)
+    order = []
+    while free:
+        entry = heappop(free)
+        order.append(entry)
+        for other in waiters[begins[entry] : begins[entry + 1]]:
+            missing[other] -= 1
+            if not missing[other]:
+                heappush(free, other)
+    return np.array(order, np.int64)
+
+
+def _circle(after: Lists, order: NDArray[np.int64]) -> list[int]:
+    """Entries that are not in ``order``, each waiting for the next, the last for the first."""
+    stuck = np.ones(len(after.offsets) - 1, bool)
+    stuck[order] = False
+    way = [int(np.argmax(stuck))]
+    seen: dict[int, int] = {}
+    while way[-1] not in seen:
+        seen[way[-1]] = len(way) - 1
+        waited = after.values[after.offsets[way[-1]] : after.offsets[way[-1] + 1]]
+        way.append(int(waited[stuck[waited]][0]))
+    circle = way[seen[way[-1]] : -1]
+    first = circle.index(min(circle))
+    return circle[first:] + circle[:first]
+
+
+def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Replay:
+    """Each entry is a row; a multicast is a row for its computation, then those of its tree."""
+    trees = _trees(trace, topology, nodes)
+    counts = np.ones(len(trace), np.int64)
+    for entry, part in trees.items():
+        counts[entry] += len(part.source)
+    begin = np.cumsum(counts) - counts
+    columns = _head_rows(trace, nodes, trees, begin, int(counts.sum()))
+    final = np.ones(len(columns["source"]), bool)  # rows that are the last of their entry
+    waits, waited = [], []
+    for entry, part in trees.items():
+        first = begin[entry] + 1
+        rows = slice(first, first + len(part.source))
+        columns["source"][rows], columns["target"][rows] = part.source, part.target
+        columns["flits"][rows] = trace.flits[entry]
+        columns["receive"][rows] = trace.receive[entry]
+        final[begin[entry]], final[rows] = False, part.leaves
+        waits.append(np.arange(rows.start, rows.stop))
+        waited.append(part.after + first)  # −1, from the root, is the row of the computation
+    owner = np.repeat(np.arange(len(trace)), counts)
+    ends = np.zeros(len(trace) + 1, np.int64)
+    np.cumsum(np.bincount(owner[final], minlength=len(trace)), out=ends[1:])
+    completing = Lists(ends, np.flatnonzero(final)).taken(trace.after.values)
+    waits.append(begin[trace.after.owners()][completing.owners()])
+    waited.append(completing.values)
+    row, other = np.concatenate(waits), np.concatenate(waited)
+    offsets = np.zeros(len(owner) + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=len(owner)), out=offsets[1:])
+    after = other[np.argsort(row, kind="stable")]
+    turn = _turn(columns, Lists(offsets, after), owner, trace.ids)
+    place = np.empty(len(turn), np.int64)
+    place[turn] = np.arange(len(turn))
+    waiting = Lists(offsets, after).taken(turn)
+    table = Messages(
+        num_nodes=topology.num_nodes,
+        first=0,
+        **{name: values[turn] for name, values in columns.items()},
+        after_offsets=waiting.offsets,
+        after=place[waiting.values],
+    )
+    return Replay(trace.name, checked(table), owner[turn])
+
+
+def _turn(
+    columns: dict[str, NDArray[Any]], after: Lists, owner: NDArray[np.int64], ids: tuple[str, ...]
+) -> NDArray[np.int64]:
+    """Return the rows in the order in which they go if all can: see ``Trace.placed``.
+
+    What a row waits for has a longer remaining chain than the row, and so a lower number.
+    """
+    import polars as pl
+
+    from netloom.workload.kernels.traces import remaining_chains
+
+    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
+    cycles = columns["run"].astype(np.int64) + transit + columns["receive"]
+    chains = np.zeros(len(cycles), np.int64)
+    remaining_chains(np.maximum(cycles, 1), *after, chains)
+    names = pl.Series("id", ids, dtype=pl.String)
+    by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
+        pl.arg_sort_by("length", "id", maintain_order=True)
+    )
+    rank = np.empty(len(ids), np.int64)
+    rank[by_name.to_series().to_numpy()] = np.arange(len(ids))
+    return np.lexsort((rank[owner], -chains))
+
+
+def _trees(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> dict[int, Branches]:
+    """The tree of each entry that goes to several nodes."""
+    everyone = np.unique(nodes)
+    found = {}
+    offsets, tasks = trace.targets
+    several = np.diff(offsets) > 1
+    several[trace.targets.owners()[tasks == EVERYONE]] = True
+    for entry in np.flatnonzero(several).tolist():
+        some = tasks[offsets[entry] : offsets[entry + 1]]
+        targets = everyone if some[0] == EVERYONE else np.unique(nodes[some])
+        part = branches(topology, int(nodes[trace.source[entry]]), targets)
+        if len(part.source):  # else all of them are on the source's own node
+            found[entry] = part
+    return found
+
+
+def _head_rows(
+    trace: Trace,
+    nodes: NDArray[np.int32],
+    trees: dict[int, Branches],
+    begin: NDArray[np.int64],
+    num_rows: int,
+) -> dict[str, NDArray[Any]]:
+    """Columns of all rows, with those filled in that are the first of an entry."""
+    offsets, tasks = trace.targets
+    alone = (np.diff(offsets) > 0) & ~np.isin(np.arange(len(trace)), list(trees))
+    source = nodes[trace.source]
+    target = source.copy()
+    chosen = tasks[offsets[:-1][alone]]
+    target[alone] = np.where(chosen == EVERYONE, source[alone], nodes[chosen])
+    values: dict[str, Any] = {
+        "start": trace.start,
+        "delay": 0,
+        "run": trace.run,
+        "source": source,
+        "target": target,
+        "flits": np.where(alone, trace.flits, 0),
+        "hold": trace.hold,
+        "receive": np.where(alone, trace.receive, 0),
+        "context": -1,
+    }
+    columns = {}
+    for name, value in values.items():
+        columns[name] = np.full(num_rows, -(name == "context"), COLUMNS[name])
+        columns[name][begin] = value
+    return columns

@@ -1,0 +1,325 @@
+"""Threads that run, issue a transaction, and go on when it is complete (Johnson 1992)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.spec import check_size
+from netloom.workload.counter_random import check_law, durations, uniforms
+from netloom.workload.programs.loops import senders
+from netloom.workload.programs.messages import Messages, checked, messages
+from netloom.workload.programs.protocols import coherence
+from netloom.workload.programs.rounds import Rounds, ranges
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.workload.counter_random import Law
+    from netloom.workload.graphs.process_graph import ProcessGraph
+    from netloom.workload.programs.protocols import Protocol, Transaction
+
+RUNNING, BEGINNING = 0, 2
+"""Streams of chance; ``durations`` takes two."""
+
+THREAD = -1
+"""The thread itself, among the numbers of its neighbours."""
+
+
+class Transactions:
+    """A program of threads on block-multithreaded processors; a ``Source``.
+
+    Each thread runs for T_r cycles, during which no other thread of its node runs, issues a
+    transaction with its neighbours in the process graph, and can run again T_f cycles after the
+    last message of the transaction is complete. Several instances of the program share the nodes,
+    one in each hardware context; they share no data (Johnson 1992, section 3.2). A processor that
+    goes from one context to another takes the cycles that the simulator was given as
+    ``switch_cycles``, T_s.
+
+    Parameters
+    ----------
+    graph
+        Whom a task has its transactions with: the targets of its edges. A task without any has no
+        thread: it only answers.
+    node_of
+        int[num_tasks], the node of each task, in every instance.
+    num_nodes
+        Nodes of the network.
+    contexts
+        p, the instances of the program.
+    run_cycles
+        T_r, mean cycles that a thread runs between transactions.
+    law
+        The law of T_r: ``fixed``, ``uniform`` from 0 to twice the mean, or ``exponential``.
+    fixed_cycles
+        T_f, the part of a transaction's latency that is none of its messages'.
+    protocol
+        The messages of the transactions; ``protocols.coherence()`` by default.
+    seed
+        The same seed makes the same program. Each thread begins at a time of its own, drawn from
+        0 to 2 (T_r + T_f), lest all do the same at the same time.
+
+    Attributes
+    ----------
+    num_threads
+        Threads, in all contexts.
+    num_nodes_used
+        Nodes that have threads.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or no task has a neighbour.
+
+    Examples
+    --------
+    >>> from netloom.workload.graphs.generators import torus
+    >>> program = Transactions(torus(8, 8), range(64), 64, contexts=2, run_cycles=16)
+    >>> program.num_threads, len(program.extend(np.zeros(0, np.int64), until=1)) % (128 * 21)
+    (128, 0)
+    """
+
+    def __init__(
+        self,
+        graph: ProcessGraph,
+        node_of: ArrayLike,
+        num_nodes: int,
+        *,
+        contexts: int = 1,
+        run_cycles: float,
+        law: Law = "fixed",
+        fixed_cycles: int = 0,
+        protocol: Protocol | None = None,
+        seed: int = DEFAULT_SEED,
+    ) -> None:
+        numbers = {"contexts": (contexts, 1), "fixed_cycles": (fixed_cycles, 0), "seed": (seed, 0)}
+        for name, (value, least) in numbers.items():
+            if value < least:
+                raise InputError(name, f"{value}", f"a whole number of at least {least}")
+        check_law(law, run_cycles)
+        nodes = np.asarray(node_of, np.int32)
+        tasks = senders(graph)
+        self.num_nodes, self.num_threads = num_nodes, contexts * len(tasks)
+        self.num_nodes_used = len(np.unique(nodes[tasks]))
+        one, runs = _one_pass(
+            graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
+        )
+        self._runs = runs
+        self._sent = np.flatnonzero((one.flits > 0) & (one.source != one.target))
+        begin = uniforms(seed, BEGINNING, np.arange(self.num_threads))
+        begin *= 2 * (run_cycles + fixed_cycles)
+
+        run_of = np.full(len(one), -1)
+        run_of[runs.row] = np.arange(len(runs.row))
+        most_runs = 1 + runs.place.max()
+
+        def draw(number: NDArray[np.int64], row: NDArray[np.int64]) -> dict[str, NDArray[np.int32]]:
+            which = run_of[row]
+            running = np.flatnonzero(which >= 0)
+            thread, place = runs.thread[which[running]], runs.place[which[running]]
+            index = number[running] * most_runs + place
+            run = np.zeros(len(row), np.int32)
+            run[running] = durations(law, run_cycles, seed, RUNNING, thread, index)
+            delay = one.delay[row]
+            delay[running[index == 0]] = begin[thread[index == 0]]
+            return {"run": run, "delay": delay}
+
+        self._rounds = Rounds(one, draw)
+
+    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
+        """Return the next passes of each thread, as many as it may need; see ``Rounds.extend``."""
+        return self._rounds.extend(complete, until)
+
+    def statistics(
+        self, rows: NDArray[np.void], *, begin: int = 0, end: int
+    ) -> TransactionStatistics:
+        """Return what transactions and their messages took in a part of a simulation.
+
+        Parameters
+        ----------
+        rows
+            A simulation's records of all rows so far, with fields ``ready``, ``sent``,
+            ``arrived`` and ``complete`` in cycles, -1 where it is not yet.
+        begin, end
+            What happened in cycles from ``begin`` on and before ``end`` counts. Messages count
+            when they arrive, transactions when they are issued or when they end.
+
+        Raises
+        ------
+        InputError
+            If nothing did.
+        """
+        times = {name: rows[name].astype(np.int64) for name in ("ready", "sent", "arrived")}
+        sent, arrived = (
+            self._rounds.of_rounds(times[name], self._sent) for name in ("sent", "arrived")
+        )
+        counted = (arrived >= begin) & (arrived < end)
+        issued = self._rounds.of_rounds(rows["complete"].astype(np.int64), self._runs.row)
+        issues = int(np.count_nonzero((issued >= begin) & (issued < end)))
+        resumed = self._rounds.of_rounds(times["ready"], self._runs.row)
+        begun = issued[:, self._runs.before]
+        begun[:, self._runs.place == 0] = np.roll(begun[:, self._runs.place == 0], 1, axis=0)
+        ended = (resumed >= begin) & (resumed < end)
+        ended[:1, self._runs.place == 0] = False  # a thread's first run ends no transaction
+        if not (counted.any() and issues and ended.any()):
+            found = f"{begin} to {end}, in which no message arrives or no transaction ends"
+            raise InputError("cycles", found, "more of them")
+        node_cycles = self.num_nodes_used * (end - begin)
+        return TransactionStatistics(
+            message_rate=np.count_nonzero(counted) / node_cycles,
+            message_latency=float((arrived - sent)[counted].mean()),
+            inter_transaction_cycles=node_cycles / issues,
+            transaction_latency=float((resumed - begun)[ended].mean()),
+            messages=int(np.count_nonzero(counted)),
+            transactions=issues,
+        )
+
+
+@dataclass(frozen=True)
+class TransactionStatistics:
+    """What transactions and their messages took, in Johnson's terms.
+
+    Attributes
+    ----------
+    message_rate
+        r_m, messages that a node sends a cycle; 1 / t_m. Nodes without threads do not count.
+    message_latency
+        T_m, mean cycles from the sending of a message to its arrival.
+    inter_transaction_cycles
+        t_t, mean cycles between transactions that a node issues.
+    transaction_latency
+        T_t, mean cycles from the issue of a transaction until its thread can run, T_f included.
+    messages, transactions
+        How many there were; messages that do not leave their node are not counted.
+    """
+
+    message_rate: float
+    message_latency: float
+    inter_transaction_cycles: float
+    transaction_latency: float
+    messages: int
+    transactions: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return asdict(self)
+
+
+class _Runs(NamedTuple):
+    """The runs of all threads in one pass; int64[num_runs] each.
+
+    ``row`` of the pass; ``thread``; ``place`` among the runs of its thread; ``before``: the run,
+    by its place in these arrays, whose transaction the thread waited for.
+    """
+
+    row: NDArray[np.int64]
+    thread: NDArray[np.int64]
+    place: NDArray[np.int64]
+    before: NDArray[np.int64]
+
+
+class _Row(NamedTuple):
+    """A row of a pass, for a thread of whatever task; a run has 0 flits.
+
+    ``sender`` and ``receiver`` are THREAD or the number of a neighbour.
+    """
+
+    sender: int
+    receiver: int
+    flits: int
+    delay: int
+    after: list[int]
+
+
+def _one_pass(
+    graph: ProcessGraph,
+    tasks: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+    num_nodes: int,
+    contexts: int,
+    protocol: Protocol,
+    fixed_cycles: int,
+) -> tuple[Messages, _Runs]:
+    """One pass of all threads, as ``Rounds`` wants it: instance by instance, task by task."""
+    degrees, kind = np.unique(np.bincount(graph.source)[tasks], return_inverse=True)
+    kinds = [_rows_of_pass(protocol, int(degree), fixed_cycles) for degree in degrees]
+    rows_of = np.array([len(rows) for rows in kinds])
+    kind = np.tile(kind, contexts)  # of each thread
+    count = rows_of[kind]
+    begin, total = np.cumsum(count) - count, int(count.sum())
+    check_size(total, where="contexts", what="messages of one pass")
+    place = ranges((np.cumsum(rows_of) - rows_of)[kind], count)  # of each row, among the kinds'
+    sender, receiver, flits, delay = (
+        np.array([row[column] for rows in kinds for row in rows])[place] for column in range(4)
+    )
+    thread = np.repeat(np.arange(len(kind)), count)
+    first_edge = np.tile(np.searchsorted(graph.source, tasks), contexts)[thread]
+    own = np.tile(nodes[tasks], contexts)[thread]
+
+    def node(who: NDArray[np.int64]) -> NDArray[np.int32]:
+        return np.where(who == THREAD, own, nodes[graph.target[first_edge + np.maximum(who, 0)]])
+
+    lists = [row.after for rows in kinds for row in rows]
+    degree = np.array([len(each) for each in lists])
+    offsets = np.concatenate([[0], np.cumsum(degree[place])])
+    waited = np.concatenate(lists)[ranges((np.cumsum(degree) - degree)[place], degree[place])]
+    waiter = np.repeat(thread, degree[place])
+    after = begin[waiter] + np.where(waited < 0, count[waiter] + waited, total + waited)
+    is_run = flits == 0
+    table = replace(
+        messages(num_nodes, source=node(sender), target=node(receiver), flits=flits, delay=delay),
+        first=total,
+        context=np.where(is_run, thread // len(tasks), -1).astype(np.int32),
+        after_offsets=offsets,
+        after=after,
+    )
+    return checked(table), _runs(np.flatnonzero(is_run), thread)
+
+
+def _rows_of_pass(protocol: Protocol, degree: int, fixed_cycles: int) -> list[_Row]:
+    """The rows of a pass of a thread with ``degree`` neighbours, numbered from 0.
+
+    Numbers below 0 are rows of the pass before, counted back from its end.
+    """
+    rows: list[_Row] = []
+    last: list[int] = []
+    begin = 0
+    for _ in range(2):  # the first pass is what the second waits for
+        begin = len(rows)
+        for transaction in protocol.transactions:
+            everyone = list(range(degree))
+            groups = [everyone] if transaction.partners == "all" else [[k] for k in everyone]
+            for partners in groups:
+                issue = len(rows)
+                rows.append(_Row(THREAD, THREAD, 0, fixed_cycles, last))
+                last = []
+                for partner in partners:
+                    last += _add_messages(rows, transaction, partner, issue)
+    return [row._replace(after=[each - begin for each in row.after]) for row in rows[begin:]]
+
+
+def _add_messages(
+    rows: list[_Row], transaction: Transaction, partner: int, issue: int
+) -> list[int]:
+    """Add a transaction's messages to and from one partner; return those that none answers."""
+    made: dict[str, int] = {}
+    for step in transaction.steps:
+        to, back = (THREAD, partner), (partner, THREAD)
+        waits = [made[step.after] if step.after else issue]
+        made[step.kind] = len(rows)
+        ends = to if step.sender == "thread" else back
+        rows.append(_Row(*ends, step.flits, step.delay_cycles, waits))
+    answered = {step.after for step in transaction.steps}
+    return [row for kind, row in made.items() if kind not in answered]
+
+
+def _runs(row: NDArray[np.int64], thread_of_row: NDArray[np.int64]) -> _Runs:
+    thread = thread_of_row[row]
+    _, first, count = np.unique(thread, return_index=True, return_counts=True)
+    place = np.arange(len(row)) - first[thread]
+    before = np.where(place > 0, np.arange(len(row)) - 1, (first + count - 1)[thread])
+    return _Runs(row, thread, place, before)

@@ -1,0 +1,283 @@
+"""When packets come, at each node on its own: Bernoulli, Poisson, or in bursts.
+
+Nothing is drawn for a cycle in which no packet comes. All (cycle, node) cells of a block of cycles
+lie in a row, node after node and cycle after cycle, and one stream of random gaps leads from one
+packet to the next: geometric gaps make every cell an independent Bernoulli trial, exponential
+ones an independent Poisson count. Nodes with smaller rates lose some of their packets by lot
+(thinning, Lewis & Shedler 1979), which leaves both laws exact; they share a row only with nodes
+whose rates are at most twice theirs, so that less than half is ever lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import real_number, split_spec
+from netloom.workload.traffic.lengths import geometric_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+ARRIVALS = "bernoulli, poisson or on-off:BURST_CYCLES,DUTY such as on-off:100,0.25"
+
+LAST_CYCLE = 2**31 - 1
+"""No packet is born in this cycle or later: times are int32."""
+
+LEAST_RATE = 1e-100
+"""Smallest rate of a sender, in packets a cycle: below it, gaps grow too large for a float."""
+
+BLOCK_PACKETS = 16_384
+"""Packets that a block of cycles has on average, where a cycle has not more."""
+
+BLOCK_CYCLES = 2**22
+"""Most cycles of a block, so that cells can be counted exactly in a float."""
+
+BLOCK_BURSTS = 65_536
+"""Most bursts of a block on average, where a cycle has not more."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The law of the times between the packets of a node; ``parse_arrivals`` makes one.
+
+    Attributes
+    ----------
+    name
+        The spec string.
+    kind
+        ``bernoulli``, ``poisson`` or ``on-off``.
+    burst_cycles
+        Mean length of an on-period (on-off).
+    duty
+        Part of the time that a node is on (on-off); otherwise 1.
+    """
+
+    name: str
+    kind: Literal["bernoulli", "poisson", "on-off"]
+    burst_cycles: float = inf
+    duty: float = 1.0
+
+    @property
+    def most(self) -> float:
+        """Largest rate that a node can have, in packets a cycle."""
+        return inf if self.kind == "poisson" else self.duty
+
+    @property
+    def pause_cycles(self) -> float:
+        """Mean length of an off-period (on-off)."""
+        return self.burst_cycles * (1 - self.duty) / self.duty
+
+
+class Born(NamedTuple):
+    """Packets born in one block of cycles, by cycle, then by sender.
+
+    ``end``: the first cycle after the block. ``birth``: int32[], cycles. ``sender``: int32[],
+    places in the array of rates.
+    """
+
+    end: int
+    birth: NDArray[np.int32]
+    sender: NDArray[np.int32]
+
+
+class _Group(NamedTuple):
+    """Senders of nearly equal rates: at most the largest, and more than half of it."""
+
+    members: NDArray[np.int32]
+    rate: float  # the largest, packets a cycle
+    kept: NDArray[np.float64] | None  # each one's rate over the largest; None where all are equal
+
+
+def parse_arrivals(spec: str) -> Arrivals:
+    """Return the arrival process that ``spec`` names. The mean rate p is the same in all.
+
+    Parameters
+    ----------
+    spec
+        ``bernoulli``: a packet in each cycle with probability p. ``poisson``: exponential gaps
+        of mean 1/p in continuous time; a packet is born in the cycle that its time falls in, so
+        several may be born in one. ``on-off:100,0.25``: a two-state Markov chain, whose
+        on-periods last 100 cycles on average (geometrically) and fill a quarter of the time;
+        while it is on, Bernoulli with probability p / 0.25. The chain starts in its steady state.
+
+    Raises
+    ------
+    InputError
+        If there is no such process, or a period would be shorter than a cycle.
+
+    Examples
+    --------
+    >>> parse_arrivals("on-off:100,0.25").pause_cycles
+    300.0
+    """
+    where = f"arrivals '{spec}'"
+    name, argument = split_spec(spec)
+    if name == "bernoulli" and not argument:
+        return Arrivals("bernoulli", "bernoulli")
+    if name == "poisson" and not argument:
+        return Arrivals("poisson", "poisson")
+    if name != "on-off":
+        raise InputError(where, f"'{argument or name}'", ARRIVALS)
+    words = argument.split(",")
+    if len(words) != 2:
+        raise InputError(where, f"'{argument}'", "BURST_CYCLES,DUTY such as 100,0.25")
+    burst_cycles, duty = (real_number(word, where=where) for word in words)
+    if not 0 < duty < 1:
+        raise InputError(where, f"duty {duty:g}", "above 0 and below 1")
+    found = Arrivals(f"on-off:{argument}", "on-off", burst_cycles, duty)
+    for what, cycles in (("bursts", burst_cycles), ("pauses", found.pause_cycles)):
+        if not 1 <= cycles <= LAST_CYCLE:
+            found_cycles = f"{what} of {cycles:g} cycles on average"
+            raise InputError(where, found_cycles, f"1 to {LAST_CYCLE}")
+    return found
+
+
+def arrival_blocks(
+    arrivals: Arrivals, rates: NDArray[np.float64], rng: np.random.Generator
+) -> Iterator[Born]:
+    """Yield the packets of senders with these rates, block by block of cycles from cycle 0 on.
+
+    Blocks are cut by the rates alone, so the packets depend on the arguments and on nothing
+    else. The last block ends with ``LAST_CYCLE``.
+
+    Parameters
+    ----------
+    arrivals
+        The law.
+    rates
+        float64[num_senders], packets a cycle, at least ``LEAST_RATE``, at most ``arrivals.most``.
+    rng
+        Where the chance comes from.
+
+    Examples
+    --------
+    >>> always = np.array([1.0, 1.0])
+    >>> block = next(arrival_blocks(parse_arrivals("bernoulli"), always, np.random.default_rng(1)))
+    >>> block.end, block.birth[:5], block.sender[:5]
+    (8192, array([0, 0, 1, 1, 2], dtype=int32), array([0, 1, 0, 1, 0], dtype=int32))
+    """
+    num_senders = len(rates)
+    cycles = _block_cycles(arrivals, rates)
+    groups = _groups(rates)
+    on = rng.random(num_senders) < arrivals.duty  # state of each chain, where there are chains
+    start = 0
+    while start < LAST_CYCLE:
+        span = min(cycles, LAST_CYCLE - start)
+        found = []
+        for group in groups:
+            if arrivals.kind == "on-off":
+                cycle, place = _in_bursts(rng, arrivals, group, on, span)
+            else:
+                cells = _hits(rng, span * len(group.members), group.rate, arrivals.kind)
+                cycle = cells // len(group.members)
+                place = cells - cycle * len(group.members)
+            if group.kept is not None:
+                stays = rng.random(len(place)) < group.kept.take(place)
+                cycle, place = cycle[stays], place[stays]
+            found.append(cycle * num_senders + group.members.take(place))
+        keys = found[0] if len(found) == 1 else np.concatenate(found)
+        if len(found) > 1 or arrivals.kind == "on-off":
+            keys.sort()
+        cycle = keys // num_senders
+        sender = keys - cycle * num_senders
+        cycle += start
+        start += span
+        yield Born(start, cycle.astype(np.int32), sender.astype(np.int32))
+
+
+def _block_cycles(arrivals: Arrivals, rates: NDArray[np.float64]) -> int:
+    cycles = BLOCK_PACKETS / float(rates.sum())
+    if arrivals.kind == "on-off":
+        period = arrivals.burst_cycles + arrivals.pause_cycles
+        cycles = min(cycles, BLOCK_BURSTS * period / len(rates))
+    return max(1, int(min(cycles, BLOCK_CYCLES)))
+
+
+def _groups(rates: NDArray[np.float64]) -> list[_Group]:
+    """Senders by powers of two below the largest rate."""
+    octave = np.floor(np.log2(rates.max() / rates)).astype(np.int64)
+    groups = []
+    for value in np.unique(octave):
+        members = np.flatnonzero(octave == value).astype(np.int32)
+        top = float(rates[members].max())
+        kept = rates[members] / top
+        groups.append(_Group(members, top, None if kept.min() == 1 else kept))
+    return groups
+
+
+def _hits(
+    rng: np.random.Generator, num_cells: int, rate: float, kind: Literal["bernoulli", "poisson"]
+) -> NDArray[np.int64]:
+    """Cells of a row in which something comes, in order; a Poisson cell as often as it comes."""
+    bernoulli = kind == "bernoulli"
+    scale = geometric_scale(rate) if bernoulli else 1 / rate
+    at = -1.0 if bernoulli else 0.0  # the last trial that succeeded; the time of the last arrival
+    parts = []
+    while at < num_cells:
+        expected = (num_cells - at) * rate
+        gaps = rng.standard_exponential(int(expected + 4 * sqrt(expected)) + 8)
+        gaps *= scale
+        if bernoulli:
+            np.ceil(gaps, out=gaps)
+            np.maximum(gaps, 1, out=gaps)
+        gaps[0] += at
+        places = np.cumsum(gaps, out=gaps)
+        at = float(places[-1])
+        parts.append(places)
+    places = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return places[: np.searchsorted(places, num_cells)].astype(np.int64)
+
+
+def _in_bursts(
+    rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: NDArray[np.bool_], span: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Cycles and places of the arrivals of a group; ``on`` is moved on to the next block."""
+    begin, length, place = _bursts(rng, arrivals, group.members, on, span)
+    ends = np.cumsum(length)
+    total = int(ends[-1]) if len(ends) else 0
+    cells = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
+    burst = np.searchsorted(ends, cells, side="right")
+    return (begin + length - ends).take(burst) + cells, place.take(burst)
+
+
+def _bursts(
+    rng: np.random.Generator,
+    arrivals: Arrivals,
+    members: NDArray[np.int32],
+    on: NDArray[np.bool_],
+    span: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """First cycle, cycles and place of every on-period within a block.
+
+    Periods are geometric, so what is left of one at the start of a block has the law of a whole
+    one: between blocks, only the state is kept.
+    """
+    means = (arrivals.pause_cycles, arrivals.burst_cycles)
+    scales = np.array([geometric_scale(1 / mean) for mean in means])
+    place = np.arange(len(members))  # of the members that are not yet through the block
+    reached = np.zeros(len(members), np.int64)
+    parts = []
+    while len(place):
+        periods = 2 * (int((span - reached.min()) / sum(means)) + 1)  # even: the state comes back
+        state = (on[members[place], np.newaxis] + np.arange(periods)) % 2
+        cycles = rng.standard_exponential(state.shape) * scales[state]
+        # as floats, for a period may be longer than an integer can say
+        ends = np.maximum(np.ceil(cycles), 1).cumsum(axis=1) + reached[:, np.newaxis]
+        begins = np.column_stack([reached, ends[:, :-1]])
+        stops = np.minimum(ends, span)
+        found = (state == 1) & (begins < span)
+        parts.append((begins[found], (stops - begins)[found], place[np.nonzero(found)[0]]))
+        through = ends[:, -1] > span
+        rows = np.flatnonzero(through)
+        last = np.argmax(ends[rows] > span, axis=1)
+        on[members[place[rows]]] = state[rows, last] == 1
+        place, reached = place[~through], ends[~through, -1].astype(np.int64)
+    begin, length, where = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return begin.astype(np.int64), length.astype(np.int64), where

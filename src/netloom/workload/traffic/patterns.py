@@ -1,0 +1,381 @@
+"""Traffic patterns: which node sends how often, and to whom (Dally & Towles, section 3.2).
+
+A pattern says nothing of time: ``stream`` turns it into packets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.errors import InputError, NotAMappingError
+from netloom.workload.traffic.targets import Fixed, HotSpot, Shares, Uniform, merged, weighted
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.workload.graphs.process_graph import ProcessGraph
+    from netloom.workload.traffic.targets import Law
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Which node sends how often, and to whom; ``parse_traffic`` makes one from its name.
+
+    Attributes
+    ----------
+    name
+        The spec string, or what it was made from.
+    num_nodes
+        Number of nodes.
+    rate
+        float64[num_nodes], how often a node sends, relative to the others; nodes with rate 0 do
+        not send, and the mean over those that do is 1.
+    law
+        What decides the targets.
+
+    Examples
+    --------
+    >>> pattern = permutation([1, 0, 2])  # node 2 stays where it is: it does not send
+    >>> pattern.rate
+    array([1., 1., 0.])
+    >>> pattern.draw_targets(np.random.default_rng(1), np.array([0, 1, 0], np.int32))
+    array([1, 0, 1], dtype=int32)
+    """
+
+    name: str
+    num_nodes: int
+    rate: NDArray[np.float64]
+    law: Law
+
+    def draw_targets(
+        self, rng: np.random.Generator, sources: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Return int32[len(sources)], a target for a packet from each source.
+
+        Parameters
+        ----------
+        rng
+            Where the chance comes from. How much is drawn depends on the law.
+        sources
+            int32[], nodes that send (rate above 0), in any order, any number of times.
+        """
+        return self.law.draw(rng, sources)
+
+    def matrix(self, start: int = 0, stop: int | None = None) -> Shares:
+        """Return the expected share of all traffic that goes from each node to each other.
+
+        Parameters
+        ----------
+        start, stop
+            The sources that are asked for, all by default. Uniform traffic has num_nodes² pairs:
+            on a large network take it in blocks of sources.
+
+        Returns
+        -------
+        Shares
+            ``source``, ``target``, ``weight``; the weights of all sources add to 1.
+
+        Raises
+        ------
+        InputError
+            If there are more pairs than ``spec.MAX_ELEMENTS``.
+
+        Examples
+        --------
+        >>> uniform(3).matrix(1, 2)
+        Shares(source=array([1, 1], dtype=int32), target=array([0, 2], dtype=int32),
+               weight=array([0.16666667, 0.16666667]))
+        """
+        source, target, share = self.law.shares(start, self.num_nodes if stop is None else stop)
+        weight = share * (self.rate / self.rate.sum())[source]
+        sends = weight > 0
+        if sends.all():
+            return Shares(source, target, weight)
+        return Shares(source[sends], target[sends], weight[sends])
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {np.count_nonzero(self.rate)} of {self.num_nodes} nodes send>"
+
+
+def uniform(num_nodes: int, *, to_self: bool = False) -> Traffic:
+    """Return the traffic in which every node is as likely a target as any other.
+
+    Parameters
+    ----------
+    num_nodes
+        Number of nodes.
+    to_self
+        Whether a node is one of its own targets.
+
+    Raises
+    ------
+    InputError
+        If a node has nobody to send to.
+
+    Examples
+    --------
+    >>> uniform(64)
+    <uniform: 64 of 64 nodes send>
+    """
+    name = "uniform-self" if to_self else "uniform"
+    if num_nodes < 2 and not to_self:
+        raise InputError(f"traffic '{name}'", f"{num_nodes} node", "at least 2, or uniform-self")
+    return Traffic(name, num_nodes, np.ones(num_nodes), Uniform(num_nodes, to_self))
+
+
+def permutation(targets: ArrayLike, *, to_self: bool = False, name: str = "permutation") -> Traffic:
+    """Return the traffic in which every node sends to one target, all at the same rate.
+
+    Parameters
+    ----------
+    targets
+        int[num_nodes], need not all differ; −1 where a node does not send.
+    to_self
+        Whether a node whose target is itself sends to itself; otherwise it does not send.
+    name
+        Named in results and errors.
+
+    Raises
+    ------
+    InputError
+        If a target is no node, or no node sends.
+
+    Examples
+    --------
+    >>> permutation([2, 1, 0], to_self=True).rate
+    array([1., 1., 1.])
+    """
+    where = f"traffic '{name}'"
+    fixed = np.array(targets)
+    num_nodes = len(fixed)
+    _check_nodes(fixed, num_nodes, where, "target", least=-1)
+    if not to_self:
+        fixed[fixed == np.arange(num_nodes)] = -1
+    if not (fixed >= 0).any():
+        found = "no node that sends: it leaves every node where it is"
+        raise InputError(where, found, "another pattern, or the one that ends with -self")
+    return Traffic(name, num_nodes, (fixed >= 0).astype(np.float64), Fixed(fixed.astype(np.int32)))
+
+
+def hot_spot(base: Traffic, fraction: float, nodes: ArrayLike) -> Traffic:
+    """Return traffic of which a fraction goes to a few hot nodes (Pfister & Norton 1985).
+
+    A packet of any node goes with probability ``fraction`` to one of the hot nodes, each as likely,
+    never the source itself; otherwise, and always from a node that is the only hot one, it goes
+    where ``base`` sends it. Rates are those of ``base``.
+
+    Parameters
+    ----------
+    base
+        The traffic of the other packets.
+    fraction
+        Above 0, at most 1.
+    nodes
+        int[num_hot] different nodes.
+
+    Raises
+    ------
+    InputError
+        If the fraction or a node is out of range, or a node is named twice.
+
+    Examples
+    --------
+    >>> hot_spot(uniform(4), 0.25, [3]).matrix(0, 1).weight * 4
+    array([0.25, 0.25, 0.5 ])
+    """
+    if not 0 < fraction <= 1:
+        raise InputError("traffic 'hot-spot'", f"fraction {fraction}", "above 0, at most 1")
+    if isinstance(base.law, HotSpot):
+        raise InputError("traffic 'hot-spot'", f"'{base.name}' below it", "one hot spot only")
+    hot = np.unique(np.asarray(nodes))
+    named = ",".join(map(str, hot.tolist()))
+    where = f"traffic 'hot-spot:{fraction}:{named}'"
+    _check_nodes(hot, base.num_nodes, where, "hot node")
+    if len(hot) != np.size(nodes) or not len(hot):
+        raise InputError(where, f"{np.size(nodes)} hot nodes", "one or more, each named once")
+    rank = np.full(base.num_nodes, len(hot), np.int32)
+    rank[hot] = np.arange(len(hot), dtype=np.int32)
+    name = f"hot-spot:{fraction}:{named}" + f":{base.name}" * (base.name != "uniform")
+    law = HotSpot(base.law, float(fraction), hot.astype(np.int32), rank)
+    return Traffic(name, base.num_nodes, base.rate, law)
+
+
+def pairs(
+    num_nodes: int,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    name: str = "pairs",
+) -> Traffic:
+    """Return the traffic between the given pairs of nodes only.
+
+    A node sends in proportion to the weights of its pairs. Pairs that are repeated are added up.
+
+    Parameters
+    ----------
+    num_nodes
+        Number of nodes.
+    sources, targets
+        int[num_pairs], two different nodes each.
+    weights
+        float[num_pairs] above 0; 1 for every pair where it is not given.
+    name
+        Named in results and errors.
+
+    Raises
+    ------
+    InputError
+        If there is no pair, a node is out of range or sends to itself, or a weight is no weight.
+
+    Examples
+    --------
+    >>> pairs(4, [0, 0, 3], [1, 2, 0], weights=[1, 1, 4]).rate.round(4)
+    array([0.6667, 0.    , 0.    , 1.3333])
+    """
+    where = f"traffic '{name}'"
+    source, target = np.asarray(sources), np.asarray(targets)
+    weight = np.ones(len(source)) if weights is None else np.asarray(weights, np.float64)
+    if not len(source) == len(target) == len(weight) or not len(source):
+        found = f"{len(source)} sources, {len(target)} targets and {len(weight)} weights"
+        raise InputError(where, found, "as many of each, and at least one")
+    _check_nodes(source, num_nodes, where, "source")
+    _check_nodes(target, num_nodes, where, "target")
+    if (source == target).any():
+        node = source[np.argmax(source == target)]
+        raise InputError(where, f"the pair {node}-{node}", "two different nodes")
+    wrong = ~(np.isfinite(weight) & (weight > 0))
+    if wrong.any():
+        raise InputError(where, f"weight {weight[np.argmax(wrong)]:g}", "a number above 0")
+    return _weighted(name, num_nodes, source, target, weight)
+
+
+def from_process_graph(
+    graph: ProcessGraph,
+    node_of: ArrayLike,
+    num_nodes: int,
+    *,
+    weight: Literal["bytes", "messages", "uniform"] = "bytes",
+) -> Traffic:
+    """Return the traffic of a program under a mapping: who sends to whom, in what proportion.
+
+    A node sends in proportion to what its tasks send to other nodes; what stays within a node
+    never enters the network.
+
+    Parameters
+    ----------
+    graph
+        The program.
+    node_of
+        int[num_tasks], the node of each task; several tasks may share a node.
+    num_nodes
+        Number of nodes of the network.
+    weight
+        What counts of an edge: its bytes, its messages, or that it is there (``uniform``).
+
+    Raises
+    ------
+    NotAMappingError
+        If ``node_of`` has not one node of the network for each task.
+    InputError
+        If nothing crosses the network, or there is no such weight.
+
+    Examples
+    --------
+    >>> from netloom.workload import line
+    >>> from_process_graph(line(4), [0, 0, 1, 2], 3).rate  # both ways 0-1 and 1-2
+    array([0.75, 1.5 , 0.75])
+    """
+    if weight not in ("bytes", "messages", "uniform"):
+        raise InputError("weight", f"'{weight}'", "bytes, messages or uniform")
+    nodes = np.asarray(node_of)
+    if nodes.shape != (graph.num_tasks,):
+        wanted = f"one node for each of {graph.num_tasks} tasks"
+        raise NotAMappingError("mapping", f"node_of of shape {nodes.shape}", wanted)
+    if nodes.dtype.kind not in "iu":
+        raise NotAMappingError("mapping", f"nodes of type {nodes.dtype}", "whole node numbers")
+    lost = (nodes < 0) | (nodes >= num_nodes)
+    if lost.any():
+        task = int(np.argmax(lost))
+        found = f"task {task} on node {nodes[task]}"
+        raise NotAMappingError("mapping", found, f"nodes from 0 to {num_nodes - 1}")
+    carried = np.ones(graph.num_edges) if weight == "uniform" else getattr(graph, weight)
+    source, target = nodes[graph.source], nodes[graph.target]
+    crosses = (source != target) & (carried > 0)
+    if not crosses.any():
+        found = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, found, "communication that enters the network")
+    return _weighted(graph.name, num_nodes, source[crosses], target[crosses], carried[crosses])
+
+
+def with_rates(traffic: Traffic, rates: ArrayLike) -> Traffic:
+    """Return the same traffic with other rates of its nodes.
+
+    Parameters
+    ----------
+    traffic
+        What decides the targets.
+    rates
+        float[num_nodes], none negative, not all 0; only their proportions count.
+
+    Raises
+    ------
+    InputError
+        If they are not such rates, or a node that has no target would send.
+
+    Examples
+    --------
+    >>> with_rates(uniform(4), [3, 1, 0, 0]).rate
+    array([1.5, 0.5, 0. , 0. ])
+    """
+    given = np.asarray(rates, np.float64)
+    if given.shape != (traffic.num_nodes,):
+        wanted = f"one for each of {traffic.num_nodes} nodes"
+        raise InputError("rates", f"an array of shape {given.shape}", wanted)
+    wrong = ~(np.isfinite(given) & (given >= 0))
+    if wrong.any():
+        node = int(np.argmax(wrong))
+        found = f"{given[node]:g} for node {node}"
+        raise InputError("rates", found, "numbers that are not negative")
+    if not given.any():
+        raise InputError("rates", "no node that sends", "at least one rate above 0")
+    lost = (given > 0) & ~traffic.law.can_send()
+    if lost.any():
+        found = f"{given[lost][0]:g} for node {int(np.argmax(lost))}"
+        raise InputError("rates", found, f"0 for nodes that have no target in '{traffic.name}'")
+    return replace(traffic, name=f"{traffic.name} with given rates", rate=_mean_one(given))
+
+
+def _weighted(
+    name: str,
+    num_nodes: int,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    weight: NDArray[np.float64],
+) -> Traffic:
+    """Traffic from pairs of different nodes in any order, with weights above 0."""
+    keys = source.astype(np.int64) * num_nodes + target
+    found = merged(num_nodes, keys, weight / weight.max())
+    sent = np.bincount(found.source, found.weight, minlength=num_nodes)
+    return Traffic(name, num_nodes, _mean_one(sent.astype(np.float64)), weighted(num_nodes, found))
+
+
+def _mean_one(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rates in the same proportions, whose mean over the nodes that send is 1."""
+    scaled = rates / rates.max()  # so that no sum is too large for a float
+    return np.asarray(scaled / scaled[scaled > 0].mean())
+
+
+def _check_nodes(
+    nodes: NDArray[Any], num_nodes: int, where: str, what: str, *, least: int = 0
+) -> None:
+    if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
+        found = f"{what}s of type {nodes.dtype} and shape {nodes.shape}"
+        raise InputError(where, found, "a list of whole numbers")
+    wrong = (nodes < least) | (nodes >= num_nodes)
+    if wrong.any():
+        found = f"{what} {nodes[np.argmax(wrong)]}"
+        raise InputError(where, found, f"{least} to {num_nodes - 1}")

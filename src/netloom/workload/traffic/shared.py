@@ -1,0 +1,349 @@
+"""Several programs on one network at once, each on nodes of its own, or on shared ones."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.spec import check_size, whole_number
+from netloom.workload.graphs.process_graph import ProcessGraph
+from netloom.workload.traffic import Traffic, from_process_graph, pairs
+from netloom.workload.traffic.targets import merged, weighted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class SharedProgram:
+    """Programs as one: their tasks numbered on from each to the next, and where they run.
+
+    Attributes
+    ----------
+    names
+        The programs and their nodes, such as ``ring:4@0-3``.
+    num_nodes
+        Nodes of the network.
+    graph
+        All tasks; those of different programs have no edge in common.
+    node_of
+        int32[num_tasks], the node of each task.
+    program_of
+        int32[num_tasks], the program of each task, ascending.
+    """
+
+    names: tuple[str, ...]
+    num_nodes: int
+    graph: ProcessGraph
+    node_of: NDArray[np.int32]
+    program_of: NDArray[np.int32]
+
+    def alone(self, program: int) -> SharedProgram:
+        """Return one of the programs where it is, with nothing else on the network."""
+        first, after = np.searchsorted(self.program_of, [program, program + 1])
+        lowest, beyond = np.searchsorted(self.graph.source, [first, after])
+        edges, name = slice(lowest, beyond), self.names[program]
+        graph = ProcessGraph(
+            name, int(after - first), self.graph.source[edges] - np.int32(first),
+            self.graph.target[edges] - np.int32(first), self.graph.bytes[edges],
+            self.graph.messages[edges],
+        )  # fmt: skip
+        where = self.node_of[first:after]
+        return SharedProgram((name,), self.num_nodes, graph, where, np.zeros_like(where))
+
+    def program_of_node(self) -> NDArray[np.int32]:
+        """Return int32[num_nodes], the program whose tasks a node runs, -1 where it runs none.
+
+        Raises
+        ------
+        InputError
+            If a node runs tasks of several programs.
+        """
+        found = np.full(self.num_nodes, -1, np.int32)
+        found[self.node_of] = self.program_of
+        several = found[self.node_of] != self.program_of
+        if several.any():
+            node, other = self.node_of[several][0], self.program_of[several][0]
+            names = f"{self.names[other]} and {self.names[found[node]]}"
+            raise InputError("app", f"node {node} in {names}", "one program a node")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{' and '.join(self.names)}: {self.graph.num_tasks} tasks>"
+
+
+def parse_placed(spec: str) -> tuple[str, NDArray[np.int32] | None]:
+    """Split ``A.mtx@0-31`` into the program and the nodes that it is to run on.
+
+    Returns
+    -------
+    app
+        What ``read`` takes.
+    nodes
+        int32[], in the order given; None where there is no ``@``, or it belongs to the name of a
+        file.
+
+    Raises
+    ------
+    InputError
+        If what follows the last ``@`` is no list of nodes, or names a node twice.
+
+    Examples
+    --------
+    >>> parse_placed("ring:5@8,0-3")
+    ('ring:5', array([8, 0, 1, 2, 3], dtype=int32))
+    >>> parse_placed("binary-tree:15")
+    ('binary-tree:15', None)
+    """
+    app, at, listed = spec.rpartition("@")
+    if not at or Path(spec).exists():
+        return spec, None
+    return app, parse_nodes(listed, where=f"app '{spec}'")
+
+
+def parse_nodes(listed: str, *, where: str = "nodes") -> NDArray[np.int32]:
+    """Read a list of nodes such as ``0-31,40,48-63``, int32[] in the order given.
+
+    Raises
+    ------
+    InputError
+        Naming ``where`` and a word that is no node or range, or a node that is named twice.
+
+    Examples
+    --------
+    >>> parse_nodes("0-2,7")
+    array([0, 1, 2, 7], dtype=int32)
+    """
+    parts: list[NDArray[np.int32]] = []
+    for word in listed.split(","):
+        ends = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", word, re.ASCII)
+        if ends is None:
+            raise InputError(where, f"'{word.strip()}'", "nodes such as 0-31,40")
+        first = whole_number(ends[1], where=where)
+        last = first if ends[2] is None else whole_number(ends[2], where=where)
+        if last < first:
+            raise InputError(where, f"'{word.strip()}'", "a range from its lowest node on")
+        check_size(last + 1, where=where, what="nodes")
+        parts.append(np.arange(first, last + 1, dtype=np.int32))
+    nodes = np.concatenate(parts)
+    found, counts = np.unique(nodes, return_counts=True)
+    if counts.max() > 1:
+        raise InputError(where, f"node {found[np.argmax(counts)]} twice", "each node once")
+    return nodes
+
+
+def share(
+    programs: Sequence[tuple[ProcessGraph, ArrayLike | None]],
+    num_nodes: int,
+    *,
+    mapping: Literal["identity", "random"] = "identity",
+    seed: int = DEFAULT_SEED,
+    shared: bool = False,
+    failed_nodes: Sequence[int] = (),
+) -> SharedProgram:
+    """Return programs as one, each mapped onto its own nodes.
+
+    Parameters
+    ----------
+    programs
+        The process graph of each, and its nodes in the order in which they are filled (int[]). A
+        program that is the only one may have None: all nodes that work.
+    num_nodes
+        Nodes of the network.
+    mapping
+        ``identity``: a program's task i on the i-th of its nodes; ``random``: on any of them, one
+        task a node, every way as likely.
+    seed
+        Of the random mappings: program p takes ``seed + p``.
+    shared
+        Whether programs may have nodes in common.
+    failed_nodes
+        Nodes that run nothing.
+
+    Raises
+    ------
+    InputError
+        If a program has no nodes, fewer than tasks, some that there are not, that have failed, or
+        that are another program's.
+
+    Examples
+    --------
+    >>> from netloom.workload import ring
+    >>> both = share([(ring(3), [4, 5, 6]), (ring(3), [0, 2, 1])], 8)
+    >>> both
+    <ring:3@4-6 and ring:3@0,2,1: 6 tasks>
+    >>> both.node_of, both.program_of_node()
+    (array([4, 5, 6, 0, 2, 1], dtype=int32), array([ 1,  1,  1, -1,  0,  0,  0, -1], dtype=int32))
+    """
+    assert programs, "no program"
+    if mapping not in ("identity", "random"):
+        raise InputError("mapping", f"'{mapping}' for programs on nodes", "identity or random")
+    working = np.setdiff1d(np.arange(num_nodes), failed_nodes)
+    owner = np.full(num_nodes, -1, np.int32)
+    names: list[str] = []
+    placed: list[NDArray[np.int32]] = []
+    for number, (graph, given) in enumerate(programs):
+        if given is None and len(programs) > 1:
+            found = f"{graph.name} without nodes, one of {len(programs)} programs"
+            raise InputError("app", found, f"its nodes too, such as {graph.name}@0-31")
+        nodes = working if given is None else np.asarray(given)
+        name = graph.name if given is None else f"{graph.name}@{_ranges(nodes)}"
+        _check_nodes(graph, nodes, num_nodes, failed_nodes, name)
+        taken = owner[nodes] >= 0
+        if taken.any() and not shared:
+            node = int(nodes[np.argmax(taken)])
+            found = f"node {node} in both {names[owner[node]]} and {name}"
+            raise InputError("app", found, "programs on nodes of their own, or shared nodes")
+        owner[nodes] = number
+        names.append(name)
+        if mapping == "random":
+            if seed < 0:
+                raise InputError("seed", str(seed), "a whole number of at least 0")
+            nodes = np.random.default_rng(seed + number).permutation(nodes)
+        placed.append(nodes[: graph.num_tasks].astype(np.int32))
+    sizes = [graph.num_tasks for graph, _ in programs]
+    program_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    joined = _joined([graph for graph, _ in programs], " and ".join(names))
+    return SharedProgram(tuple(names), num_nodes, joined, np.concatenate(placed), program_of)
+
+
+def shared_traffic(
+    programs: SharedProgram, *, weight: Literal["bytes", "messages", "uniform"] = "bytes"
+) -> tuple[Traffic, float]:
+    """Return the traffic of programs that run at once, each as much of it as it has alone.
+
+    ``load`` is the mean over the nodes that send. A program that runs alone at some load offers
+    that much at each of its sending nodes on average; here every program does, whatever its bytes
+    are beside those of the others.
+
+    Parameters
+    ----------
+    programs
+        The programs and where they run.
+    weight
+        What counts of an edge: see ``from_process_graph``.
+
+    Returns
+    -------
+    traffic
+        That of all programs.
+    load_factor
+        The load of ``traffic`` at which each program offers a load of 1: 1 where programs have
+        nodes of their own, more where they share some.
+
+    Raises
+    ------
+    InputError
+        If nothing of a program crosses the network, or there is no such weight.
+
+    Examples
+    --------
+    >>> from netloom.workload import line, ring
+    >>> both, factor = shared_traffic(share([(line(3), [0, 1, 2]), (ring(3), [3, 4, 5])], 6))
+    >>> both.rate, factor
+    (array([0.75, 1.5 , 0.75, 1.  , 1.  , 1.  ]), 1.0)
+    """
+    source: list[Any] = []
+    target: list[Any] = []
+    share_of: list[Any] = []
+    offered = 0.0
+    for number in range(len(programs.names)):
+        one = programs.alone(number)
+        traffic = from_process_graph(one.graph, one.node_of, one.num_nodes, weight=weight)
+        found = traffic.matrix()
+        senders = float(np.count_nonzero(traffic.rate))
+        offered += senders
+        source.append(found.source)
+        target.append(found.target)
+        share_of.append(found.weight * senders)
+    ends = np.concatenate(source), np.concatenate(target)
+    weights = np.concatenate(share_of)
+    together = pairs(programs.num_nodes, *ends, weights=weights, name=programs.graph.name)
+    return together, float(offered / np.count_nonzero(together.rate))
+
+
+def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
+    """Return what is left of some traffic if only the given nodes send and receive.
+
+    A node sends as often as before, relative to the others, but not at all if all its targets are
+    gone. What would go to a node that is gone goes to its other targets, in the same proportions.
+
+    Parameters
+    ----------
+    traffic
+        The traffic, say of a whole network.
+    nodes
+        int[], say those that work.
+
+    Raises
+    ------
+    InputError
+        If no node is left that sends, or there are too many pairs of nodes.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import uniform
+    >>> among(uniform(4), [0, 2, 3]).rate
+    array([1., 0., 1., 1.])
+    """
+    kept = np.zeros(traffic.num_nodes, np.bool_)
+    kept[np.asarray(nodes)] = True
+    source, target, part = traffic.law.shares(0, traffic.num_nodes)
+    inside = kept[source] & kept[target] & (traffic.rate[source] > 0)
+    if not inside.any():
+        found = "no two nodes that are left and send to each other"
+        raise InputError(f"traffic '{traffic.name}'", found, "traffic between nodes that work")
+    keys = source[inside].astype(np.int64) * traffic.num_nodes + target[inside]
+    law = weighted(traffic.num_nodes, merged(traffic.num_nodes, keys, part[inside]))
+    rate = np.where(law.can_send(), traffic.rate, 0)
+    name = f"{traffic.name} among {np.count_nonzero(kept)} nodes"
+    return Traffic(name, traffic.num_nodes, rate / rate[rate > 0].mean(), law)
+
+
+def _check_nodes(
+    graph: ProcessGraph,
+    nodes: NDArray[Any],
+    num_nodes: int,
+    failed_nodes: Sequence[int],
+    name: str,
+) -> None:
+    outside = (nodes < 0) | (nodes >= num_nodes)
+    if outside.any():
+        raise InputError(name, f"node {nodes[np.argmax(outside)]}", f"0 to {num_nodes - 1}")
+    failed = np.isin(nodes, np.asarray(failed_nodes, np.int64))
+    if failed.any():
+        raise InputError(name, f"node {nodes[np.argmax(failed)]}, which failed", "working nodes")
+    if len(nodes) < graph.num_tasks:
+        found = f"{len(nodes)} nodes for {graph.num_tasks} tasks"
+        raise InputError(name, found, f"at least {graph.num_tasks} nodes")
+
+
+def _joined(graphs: Sequence[ProcessGraph], name: str) -> ProcessGraph:
+    sizes = np.array([graph.num_tasks for graph in graphs])
+    check_size(int(sizes.sum()), where=name, what="tasks")
+    check_size(sum(graph.num_edges for graph in graphs), where=name, what="edges")
+    firsts = (np.cumsum(sizes) - sizes).astype(np.int32)
+    numbered = list(zip(graphs, firsts, strict=True))
+    return ProcessGraph(
+        name,
+        int(sizes.sum()),
+        np.concatenate([graph.source + first for graph, first in numbered]),
+        np.concatenate([graph.target + first for graph, first in numbered]),
+        np.concatenate([graph.bytes for graph in graphs]),
+        np.concatenate([graph.messages for graph in graphs]),
+    )
+
+
+def _ranges(nodes: NDArray[Any]) -> str:
+    """Write nodes as they are read: ``0-31,40``."""
+    breaks = np.flatnonzero(np.diff(nodes) != 1) + 1
+    runs = [run for run in np.split(nodes, breaks) if len(run)]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -1,0 +1,144 @@
+"""Open-loop traffic: all packets that nodes send, whatever the network makes of them.
+
+All chance of the traffic is here, in streams of its own, and none of it depends on the network:
+two routers that are given the same traffic, load and seed see the same packets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.workload.traffic.arrivals import LAST_CYCLE, LEAST_RATE, arrival_blocks, parse_arrivals
+from netloom.workload.traffic.lengths import parse_lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.workload.traffic import Traffic
+    from netloom.workload.traffic.arrivals import Arrivals
+    from netloom.workload.traffic.lengths import Lengths
+
+
+class Packets(NamedTuple):
+    """Packets in the order of their birth, those of one cycle by source; int32[num_packets] each.
+
+    ``birth``: the cycle of creation. ``source``, ``target``: nodes. ``flits``: length.
+    """
+
+    birth: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    flits: NDArray[np.int32]
+
+
+class PacketStream:
+    """The packets that the nodes of a network create, from cycle 0 on.
+
+    A node of rate r offers ``load * r`` flits a cycle: ``load * r / lengths.mean`` packets.
+    When packets are born, where they go and how long they are have streams of chance of their own:
+    the k-th packet's target does not depend on the law of the lengths, and two laws of lengths
+    with the same mean have the same packets but for their flits.
+
+    Parameters
+    ----------
+    traffic
+        Who sends to whom.
+    load
+        Offered traffic of a node of rate 1, in flits a cycle; above 0, at most 1.
+    lengths
+        The law of the packets' lengths, or its name; 1 flit by default.
+    arrivals
+        When packets come, or its name; Bernoulli by default.
+    seed
+        The same seed makes the same packets.
+
+    Raises
+    ------
+    InputError
+        If the load is out of range, or a node would have to create more packets a cycle than the
+        arrival process can.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import uniform
+    >>> stream = PacketStream(uniform(64), 1.0, lengths=1)  # a packet of every node in every cycle
+    >>> stream.until(10).birth.shape, stream.until(12).birth.shape
+    ((640,), (128,))
+    """
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        load: float,
+        *,
+        lengths: Lengths | str | int = 1,
+        arrivals: Arrivals | str = "bernoulli",
+        seed: int = 1,
+    ) -> None:
+        if not 0 < load <= 1:  # NaN is neither
+            raise InputError("load", f"{load}", "above 0, at most 1 (flits/node/cycle)")
+        if seed < 0:
+            raise InputError("seed", f"{seed}", "a whole number that is not negative")
+        self.traffic = traffic
+        self.load = load
+        self.lengths = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
+        self.arrivals = parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals
+        self.seed = seed
+        self.rates = _packet_rates(traffic, load, self.lengths, self.arrivals)
+        self._blocks = self._generate()
+        self._ahead: list[Packets] = []
+        self._drawn_until = 0
+
+    def until(self, cycle: int) -> Packets:
+        """Return the packets born before ``cycle`` that no earlier call has returned.
+
+        However the calls are split, together they return the same packets.
+
+        Raises
+        ------
+        InputError
+            If ``cycle`` is above 2³¹ − 1: times are int32.
+        """
+        if cycle > LAST_CYCLE:
+            raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
+        while self._drawn_until < cycle:
+            self._drawn_until, packets = next(self._blocks)
+            self._ahead.append(packets)
+        if not self._ahead:
+            return Packets(*(np.empty(0, np.int32) for _ in Packets._fields))
+        joined = self._ahead[0]
+        if len(self._ahead) > 1:
+            joined = Packets(*map(np.concatenate, zip(*self._ahead, strict=True)))
+        due = int(np.searchsorted(joined.birth, np.int32(cycle)))
+        self._ahead = [Packets(*(column[due:] for column in joined))]
+        return Packets(*(column[:due] for column in joined))
+
+    def _generate(self) -> Iterator[tuple[int, Packets]]:
+        """Blocks of packets, each with the first cycle after it."""
+        children = np.random.SeedSequence(self.seed).spawn(3)
+        times, targets, flits = (np.random.default_rng(child) for child in children)
+        senders = np.flatnonzero(self.traffic.rate).astype(np.int32)
+        for block in arrival_blocks(self.arrivals, self.rates[senders], times):
+            source = senders.take(block.sender)
+            target = self.traffic.draw_targets(targets, source)
+            length = self.lengths.draw(flits, len(source))
+            yield block.end, Packets(block.birth, source, target, length)
+
+
+def _packet_rates(
+    traffic: Traffic, load: float, lengths: Lengths, arrivals: Arrivals
+) -> NDArray[np.float64]:
+    """Packets that each node creates a cycle (float64[num_nodes])."""
+    rates = load * traffic.rate / lengths.mean
+    node = int(np.argmax(rates))
+    if rates[node] > arrivals.most * (1 + 1e-9):
+        found = f"{load:g}, with which node {node} creates {rates[node]:.4g} packets a cycle"
+        wanted = f"a load at which none creates more than {arrivals.most:g} ({arrivals.name})"
+        raise InputError("load", found, wanted)
+    sent = np.clip(rates, LEAST_RATE, arrivals.most)
+    return np.where(traffic.rate > 0, sent, 0.0)

@@ -1,0 +1,33 @@
+"""What the house promises, package by package."""
+
+from importlib import import_module
+from pkgutil import iter_modules, walk_packages
+
+import pytest
+
+import netloom
+
+NOT_YET = (
+    "cli",
+    "experiments",
+    "report",
+    "verbs",
+)  # TO BE EMPTIED: packages that still hide modules
+
+PACKAGES = [
+    "netloom",
+    *(
+        found.name
+        for found in walk_packages(netloom.__path__, "netloom.")
+        if found.ispkg and found.name.split(".")[1] not in NOT_YET
+    ),
+]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_is_hidden_by_a_name_of_its_package(package):
+    """``netloom.a.b`` is the module b of the package a, not a function that a has of that name."""
+    face = import_module(package)
+    names = [module.name for module in iter_modules(face.__path__) if module.name != "__main__"]
+    modules = {name: import_module(f"{package}.{name}") for name in names}
+    assert [name for name in names if getattr(face, name) is not modules[name]] == []
