@@ -18,7 +18,8 @@ from netloom.models.channel_queueing import (
 from netloom.models.channel_turns import ChannelRouter
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.router import PRESETS, Router
-from netloom.simulation.network.run import Limits, Run, run_network
+from netloom.simulation.network.run import Run, run_network
+from netloom.simulation.steady import Limits
 from netloom.topology import mesh, topology, torus
 from netloom.verbs.predict_latency import channel_router
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read

@@ -15,6 +15,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from netloom.simulation.program_network import ProgramNetwork
     from netloom.verbs import (
         BroadcastSimulation,
         LoopSimulation,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         TraceReplay,
         TransactionSimulation,
     )
-    from netloom.verbs.program_network import ProgramNetwork
 
 
 CRITICAL_PARTS = (

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.studies.model_accuracy_kept import Case, Stopped
-    from netloom.verbs.broadcast_run import BroadcastRun
 
 RADICES, FLITS, VCS, BROADCAST = (8, 10, 16), (16, 32, 48, 64), (3, 4, 5), (0.0, 0.02, 0.04)
 

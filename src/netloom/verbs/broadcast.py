@@ -11,11 +11,11 @@ from pydantic import Field
 
 from netloom.machines import Machine
 from netloom.progress import counting, patience
-from netloom.simulation.network.run import Limits
+from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
-from netloom.verbs.broadcast_run import run_broadcasts
 from netloom.verbs.broadcast_simulation import BroadcastSimulation
 from netloom.verbs.network_question import refuse
 from netloom.verbs.numbers import parse_numbers
@@ -28,7 +28,7 @@ from netloom.workload.broadcast import BroadcastTraffic
 from netloom.workload.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from netloom.verbs.broadcast_run import BroadcastRun
+    from netloom.simulation.broadcasts import BroadcastRun
 
 
 class BroadcastQuestion(ProgramQuestion):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.contention import Saturation
-    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.verbs.program_network import PreparedNetwork
     from netloom.workload.loops import LoopTimes
     from netloom.workload.shared import SharedProgram
 
@@ -264,7 +264,7 @@ def _busy(programs: SharedProgram) -> SharedProgram:
 
 def _limit(
     question: LoopQuestion,
-    network: ProgramNetwork,
+    network: PreparedNetwork,
     graph: ProcessGraph,
     node_of: NDArray[np.int32],
 ) -> Saturation | None:
@@ -291,7 +291,7 @@ def _limit(
 
 def _run(
     question: LoopQuestion,
-    network: ProgramNetwork,
+    network: PreparedNetwork,
     applied: float,
     loop: ClosedLoop,
     shared: SharedProgram | None,

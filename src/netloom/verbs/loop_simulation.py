@@ -11,7 +11,6 @@ from netloom.errors import InputError
 from netloom.simulation.paired import Batches, paired_ratio
 from netloom.verbs.channel_table import channels_by
 from netloom.verbs.numbers import known, plainly
-from netloom.verbs.unhindered import unhindered_latencies
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from netloom.simulation.agenda import Records
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
-    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.verbs.program_network import PreparedNetwork
     from netloom.workload.loops import LoopTimes
 
 
@@ -118,7 +117,7 @@ class LoopSpeed:
     @classmethod
     def of_run(
         cls,
-        network: ProgramNetwork,
+        network: PreparedNetwork,
         engine: ProgramEngine,
         ending: Ending,
         applied: float,
@@ -211,7 +210,7 @@ class LoopSimulation:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     program: str
     mapping: str
     message_flits: int
@@ -325,7 +324,7 @@ def _traffic(times: LoopTimes | None) -> str:
     )
 
 
-def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
+def _latencies(network: PreparedNetwork, rows: Records, packets: int) -> tuple[float, float]:
     """Return the mean latency of messages over the network, and what it would be unhindered.
 
     A message goes from its first packet's sending to its last's arrival; packets that the program
@@ -337,6 +336,6 @@ def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[fl
     if not len(moved):
         return float("nan"), float("nan")
     latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
-    alone = unhindered_latencies(network, moved.ravel()).reshape(-1, packets).sum(axis=1)
+    alone = network.zero_load_latencies(moved.ravel()).reshape(-1, packets).sum(axis=1)
     gaps = moved["delay"][:, 1:].sum(axis=1)
     return float(latency.mean()), float((alone + gaps).mean())

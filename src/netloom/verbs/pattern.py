@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.verbs.program_network import PreparedNetwork
 
 STEP_LOOPS = 8
 """Loops that an unhindered node makes between two extensions of the program."""
@@ -140,7 +140,7 @@ class PatternSimulation:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     pattern: str
     costs: NodeCosts
     nodes: NDArray[np.int64]
@@ -276,7 +276,7 @@ def costs_of(machine: Machine | None) -> NodeCosts:
     )
 
 
-def _costs(question: PatternQuestion, network: ProgramNetwork) -> NodeCosts:
+def _costs(question: PatternQuestion, network: PreparedNetwork) -> NodeCosts:
     """Return what messages cost at the nodes, no byte less than it takes on a channel."""
     costs = question.costs or costs_of(network.machine)
     least = costs.channel_byte_us
@@ -298,7 +298,7 @@ def _side(topology: Topology) -> int:
 
 def _run(
     question: PatternQuestion,
-    network: ProgramNetwork,
+    network: PreparedNetwork,
     costs: NodeCosts,
     program: Pattern,
     size: float,

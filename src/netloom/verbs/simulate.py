@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import InputError
 from netloom.progress import counting, patience
 from netloom.simulation.network import sweep
-from netloom.simulation.network.run import Limits, run_network
+from netloom.simulation.network.run import run_network
 from netloom.simulation.side_by_side import run_all
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.question import ask
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from netloom.machines import Machine
     from netloom.simulation.network.run import NetworkRun
+    from netloom.simulation.steady import Limits
     from netloom.topology import Topology
     from netloom.verbs.simulated_network import Setting, SimulatedNetwork
 

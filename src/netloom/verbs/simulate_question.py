@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from netloom.simulation.network.run import Limits
+from netloom.simulation.steady import Limits
 from netloom.verbs.network_question import NetworkQuestion
 from netloom.verbs.question import InstanceOf
 from netloom.verbs.shared_programs import ProgramsQuestion

@@ -9,7 +9,6 @@ import numpy as np
 
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
 from netloom.verbs.numbers import plainly
-from netloom.verbs.unhindered import unhindered_latencies
 from netloom.words import counted
 from netloom.workload.traces import EVERYONE
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from netloom.simulation.critical_path import CriticalPath
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.simulation.replay import Ending
-    from netloom.verbs.program_network import ProgramNetwork
+    from netloom.verbs.program_network import PreparedNetwork
     from netloom.workload.traces import Replay, Trace
 
 MOST_ENTRIES = 50
@@ -59,7 +58,7 @@ class TraceReplay:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     trace: Trace
     program: Replay
     mapping: str
@@ -73,7 +72,7 @@ class TraceReplay:
     @classmethod
     def of_run(
         cls,
-        network: ProgramNetwork,
+        network: PreparedNetwork,
         engine: ProgramEngine,
         ending: Ending,
         trace: Trace,
@@ -86,7 +85,7 @@ class TraceReplay:
         rows = engine.rows.copy()
         moved = (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
         alone = np.full(len(rows), -1, np.int64)
-        alone[moved] = unhindered_latencies(network, rows[moved])
+        alone[moved] = network.zero_load_latencies(rows[moved])
         path = None
         if ending.enough:
             path = critical_path(program.messages, rows, lambda some: alone[some])
