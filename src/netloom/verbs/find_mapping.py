@@ -38,9 +38,9 @@ from netloom.routing import (
 )
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
+from netloom.topology.faults import check_working
 from netloom.verbs.analysis import MappedProgram, figures
 from netloom.verbs.analyze import analyze
-from netloom.verbs.failures import check_working
 from netloom.verbs.found_mapping import (
     FIGURES,
     ProgramMapping,

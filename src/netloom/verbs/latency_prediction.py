@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import InputError
 from netloom.models.channel_accuracy import PARTS, latency_band, provenance
 from netloom.models.channel_queueing import NOT_FOUND
+from netloom.topology.faults import broken_parts
 from netloom.verbs.channel_table import channels_by
-from netloom.verbs.failures import broken_parts
 from netloom.verbs.latency_network import LATENCY_FACTOR, SATURATED, STEADY, off_by
 from netloom.verbs.network_question import ROUTER_FIELDS
 from netloom.verbs.numbers import known, plainly

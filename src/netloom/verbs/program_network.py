@@ -23,8 +23,7 @@ from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
-from netloom.topology.faults import Faulty
-from netloom.verbs.failures import broken_parts
+from netloom.topology.faults import Faulty, broken_parts
 from netloom.verbs.network_question import (
     ROUTER_FIELDS,
     NetworkQuestion,

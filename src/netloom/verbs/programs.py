@@ -15,9 +15,8 @@ from netloom.mapping.distance import mapping_with_distance
 from netloom.mapping.layouts import LAYOUTS, find_layout
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, without, working_nodes
+from netloom.topology.faults import Faulty, check_working, first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
-from netloom.verbs.failures import check_working, first_broken
 from netloom.verbs.record import traffic_of
 from netloom.words import counted
 from netloom.workload import parse_traffic, read

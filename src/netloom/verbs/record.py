@@ -14,8 +14,7 @@ from netloom.provenance import Provenance
 from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
 from netloom.simulation.network.router import Router
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, without
-from netloom.verbs.failures import broken_channels
+from netloom.topology.faults import Faulty, broken_channels, without
 from netloom.workload import (
     Arrivals,
     Lengths,

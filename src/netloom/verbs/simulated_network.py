@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
+from netloom.simulation.network.failure_cost import failure_cost
 from netloom.simulation.network.reserve import reserve
 from netloom.simulation.network.router import (
     SWITCHINGS,
@@ -20,8 +21,7 @@ from netloom.simulation.network.router import (
 )
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
-from netloom.topology.faults import Faulty
-from netloom.verbs.failures import broken_parts, failure_cost
+from netloom.topology.faults import Faulty, broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
 from netloom.verbs.shared_programs import only_program, program_seeds, share_programs
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.failure_cost import FailureCost
     from netloom.simulation.network.reserve import Reservation
     from netloom.topology import Topology
-    from netloom.verbs.failures import FailureCost
     from netloom.verbs.simulate_question import SimulateQuestion
     from netloom.workload import Arrivals, Lengths, Traffic
     from netloom.workload.shared import SharedProgram
