@@ -265,11 +265,7 @@ def _task(question: MappingQuestion) -> _Task:
     )
     routing = question.routing
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    weights = {
-        "bytes": graph.bytes,
-        "messages": graph.messages,
-        "uniform": np.ones(graph.num_edges),
-    }[question.weight]
+    weights = graph.weights(question.weight)
     if not weights.any():
         raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
     nodes = allocated_nodes(question.nodes, network, hosts)
