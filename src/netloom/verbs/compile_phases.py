@@ -22,12 +22,12 @@ from netloom.phases import (
 )
 from netloom.phases.execute import execute
 from netloom.phases.message_passing import message_passing
+from netloom.phases.order_files import connection_order
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
 from netloom.verbs.compiled_phases import CompiledPhases, SimulatedPhases
-from netloom.verbs.phase_order import connection_order
 from netloom.verbs.programs import find_network, place_program, read_program
 from netloom.verbs.question import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
