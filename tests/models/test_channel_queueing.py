@@ -19,7 +19,8 @@ from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
 from netloom.routing import DimensionOrder, paths, virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
-from netloom.simulation.network.run import Limits, Run, run_network
+from netloom.simulation.network.run import Run, run_network
+from netloom.simulation.steady import Limits
 from netloom.topology import mesh, topology, torus
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read
 from netloom.workload.traffic import from_process_graph

@@ -127,3 +127,17 @@ def test_channels_carry_what_messages_bring():
 def test_what_cannot_be_is_refused(wrong, said):
     with pytest.raises(InputError, match=said):
         simulate_transactions("torus:4x4", **QUICK | wrong)
+
+
+def test_ctrl_c_keeps_the_batches_that_are_complete(ctrl_c_after):
+    ctrl_c_after(12)
+    found = simulate_transactions("torus:4x4", app="torus:4x4")
+    assert found.interrupted
+    assert 2 <= len(found.run.batches) < 20
+    assert found.to_dict()["messages"] > 0
+
+
+def test_ctrl_c_before_anything_is_known_is_ctrl_c(ctrl_c_after):
+    ctrl_c_after(3)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_transactions("torus:4x4", app="torus:4x4")

@@ -9,7 +9,6 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
-from click.core import ParameterSource
 
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.output import check_apart, compilation_announced, print_json, write_each
@@ -51,7 +50,7 @@ def _function(kind: Kind) -> Callable[..., None]:
         given = {
             name: value
             for name, value in values.items()
-            if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+            if (source := ctx.get_parameter_source(name)) and source.name != "DEFAULT"
         }
         _answer(kind, values, given)
 
@@ -98,7 +97,7 @@ def _of_field(
     default = inspect.Parameter.empty if required else _shown(field.default, plain)
     shown: bool | str = told.shown_default or default is not None
     unit = f" In {told.unit}." if told.unit else ""
-    said = {"help": f"{field.description or ''}{unit}", "show_default": shown}
+    said: dict[str, Any] = {"help": f"{field.description or ''}{unit}", "show_default": shown}
     if told.panel:
         said["rich_help_panel"] = told.panel
     if told.argument:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-
-if TYPE_CHECKING:
-    import click
 
 HEADS = {
     "simulate": "Simulate a network: under a load, or driven by a program that waits for it.",
@@ -27,12 +24,12 @@ ORDER = ("analyze", "simulate", "predict", "hotspot", "map", "compile")
 class Commands(TyperGroup):
     """Commands by one word or two; a question's own is made when it is asked."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return what can be said first: questions, then the rest."""
         firsts = dict.fromkeys([*ORDER, *(each.partition(".")[0] for each in _all_words())])
         return [*firsts, *(each for each in super().list_commands(ctx) if " " not in each)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that says what it is for."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
@@ -41,9 +38,7 @@ class Commands(TyperGroup):
         summary = _all_words().get(cmd_name)
         return None if summary is None else TyperCommand(cmd_name, help=summary)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that arguments begin with, and the rest of them."""
         args = _today(args)
         for count in (2, 1):

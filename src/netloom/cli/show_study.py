@@ -9,8 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netloom.cli.show import console, number, percent
+from netloom.cli.show import console
 from netloom.figures import COMPUTED, MODELLED, PRINTED, Cell, Grid, Plot
+from netloom.questions.shown import number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,7 +2,7 @@
 
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.path_contention import Contention, measure, measure_paths
-from netloom.contention.saturation_limit import Saturation, saturation, slowdown
+from netloom.contention.saturation_limit import Saturation, loop_saturation, saturation, slowdown
 from netloom.contention.traffic import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
@@ -26,6 +26,7 @@ __all__ = [
     "capacity_fraction",
     "estimate_mesh",
     "expect_random",
+    "loop_saturation",
     "measure",
     "measure_paths",
     "node_traffic_of_capacity",

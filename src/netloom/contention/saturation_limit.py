@@ -17,11 +17,12 @@ whose paths cross the busy channel, so that edges no longer carry their shares.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention.path_contention import measure
 from netloom.contention.traffic import accepted_path_traffic, path_slowdown
 from netloom.errors import InputError
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.contention.path_contention import Contention
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +143,52 @@ def saturation(
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
         lemma_3=lemma_3,
+    )
+
+
+def loop_saturation(
+    topology: Topology,
+    routing: Routing,
+    graph: ProcessGraph,
+    node_of: NDArray[np.int32],
+    shares: NDArray[np.float64],
+) -> Saturation | None:
+    """Return the saturation throughput of tasks that all send as often, in the traffic of a task.
+
+    Each task goes at its own pace: most send more than those whose paths cross the busiest channel,
+    so that the upper bound is not that of the average node. None if no path uses a channel.
+
+    Parameters
+    ----------
+    topology, routing
+        The network.
+    graph, node_of
+        The program, and the node of each of its tasks.
+    shares
+        float64[num_edges], the part of its source's messages that each edge carries.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload import ring
+    >>> program = ring(4)
+    >>> limit = loop_saturation(
+    ...     mesh(4), DimensionOrder(), program, np.arange(4), program.shares("uniform"))
+    >>> limit.upper_bound
+    1.0
+    """
+    source, target = node_of[graph.source], node_of[graph.target]
+    found = measure(topology, routing, source, target, shares)
+    if not (found.path_length > 0).any():
+        return None
+    limit = saturation(found, source, shares, topology.num_nodes)
+    per_task = limit.mean_weight  # a task's weight is 1, a node's the mean
+    return replace(
+        limit,
+        average_node=limit.lemma_3 / per_task,
+        worst_node=limit.worst_node / per_task,
+        upper_bound=limit.upper_bound / per_task,
     )
 
 

@@ -4,8 +4,6 @@ A question is a class of some groups and its own fields. Fields come in the orde
 last base's first.
 """
 
-# ruff: noqa: TC003 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -28,12 +26,12 @@ from netloom.routing import (
     SourceRoutes,
     UpDown,
 )
-from netloom.simulation.network.router import MOST_CYCLES, PRESETS, Router, router
+from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
 from netloom.simulation.network.run import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
-from netloom.workload.lengths import LONGEST
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,11 +12,10 @@ from netloom.machines import Machine, machine, machine_names
 from netloom.mapping import LAYOUTS, find_layout, gray, place
 from netloom.mapping.allocation import node_names
 from netloom.mapping.distance import mapping_with_distance
-from netloom.questions.failures import check_working, first_broken
 from netloom.questions.recipes import traffic_of
 from netloom.spec import real_number, split_spec
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, without, working_nodes
+from netloom.topology.faults import Faulty, check_working, first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.words import counted
 from netloom.workload import parse_traffic, read

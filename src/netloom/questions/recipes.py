@@ -11,11 +11,10 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.machines import Machine, machine
 from netloom.provenance import Provenance
-from netloom.questions.failures import broken_channels
 from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, without
+from netloom.topology.faults import Faulty, broken_channels, without
 from netloom.workload import (
     Arrivals,
     Lengths,

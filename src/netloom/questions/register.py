@@ -130,8 +130,8 @@ _DECLARED: dict[str, Kind] = {}
 
 @overload
 def asks(
-    kind: Callable[P, Q], *, words: str = ..., title: str = ..., example: str = ..., page: str = ...,
-    sweep: str = ..., outputs: tuple[Output, ...] = ...,
+    kind: Callable[P, Q], *, words: str = ..., title: str = ..., example: str = ...,
+    page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
 ) -> Callable[[Callable[[Q], A]], Callable[P, A]]: ...  # fmt: skip
 
 

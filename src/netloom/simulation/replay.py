@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from netloom.simulation.steady import measure
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,6 +40,68 @@ class Ending:
     cycle: int
     enough: bool
     interrupted: bool
+
+
+class ProgramRun:
+    """An engine and the source of its rows, which are made as the run goes on.
+
+    Parameters
+    ----------
+    engine
+        An engine that has not begun.
+    source
+        Makes the rows.
+    stopped
+        Asked every ``HEARING_CYCLES``: whether to end at once.
+
+    Attributes
+    ----------
+    cycle
+        The cycle it came to. An engine whose rows are all complete waits where it is, so that its
+        own cycle may be earlier.
+    """
+
+    def __init__(
+        self,
+        engine: ProgramEngine,
+        source: Source,
+        *,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.engine, self.source, self.cycle = engine, source, engine.cycle
+        self._stopped = stopped
+
+    def advance(self, until: int) -> None:
+        """Have the rows made that may begin before a cycle, and run up to it."""
+        more = self.source.extend(self.engine.rows["complete"], until)
+        if len(more):
+            self.engine.append(more)
+        while self.cycle < until and not self._stopped():
+            self.cycle = min(self.cycle + HEARING_CYCLES, until)
+            self.engine.advance(self.cycle)
+
+
+class _WholeProgram(ProgramRun):
+    """A program that is run until it is complete, or has come far enough."""
+
+    def __init__(
+        self,
+        engine: ProgramEngine,
+        source: Source,
+        *,
+        enough: Callable[[Records], bool] | None,
+        stopped: Callable[[], bool],
+        tell: Callable[[int], None],
+    ) -> None:
+        super().__init__(engine, source, stopped=stopped)
+        self.done, self._enough, self._tell = False, enough, tell
+
+    def is_enough(self) -> bool:
+        engine = self.engine
+        self._tell(engine.completed)
+        complete = engine.completed == engine.num_rows
+        self.done = complete if self._enough is None else self._enough(engine.rows)
+        return self.done or engine.num_rows > MOST_ROWS
 
 
 def run_program(
@@ -90,24 +154,13 @@ def run_program(
     >>> run_program(engine, Given(there_and_back), most_cycles=1000)
     Ending(cycle=29, enough=True, interrupted=False)
     """
-    until = engine.cycle
-    while True:
-        until = min(until + max(step, until // 8), most_cycles)
-        more = source.extend(engine.rows["complete"], until)
-        if len(more):
-            engine.append(more)
-        _advance(engine, until, stopped)
-        tell(engine.completed)
-        done = engine.completed == engine.num_rows if enough is None else enough(engine.rows)
-        if not done and stopped():
-            return Ending(engine.cycle, enough=False, interrupted=True)
-        if done or until == most_cycles or engine.num_rows > MOST_ROWS:
-            return Ending(engine.cycle, done, interrupted=False)
-
-
-def _advance(engine: ProgramEngine, until: int, stopped: Callable[[], bool]) -> None:
-    """Run to a cycle, unless all is complete or it is to stop before."""
-    cycle = engine.cycle
-    while cycle < until and engine.completed < engine.num_rows and not stopped():
-        cycle = min(cycle + HEARING_CYCLES, until)
-        engine.advance(cycle)
+    run = _WholeProgram(engine, source, enough=enough, stopped=stopped, tell=tell)
+    ended = measure(
+        run,
+        first=step,
+        longer=lambda cycles: cycles + max(step, cycles // 8),
+        most=most_cycles,
+        step=most_cycles,
+        stopped=stopped,
+    )
+    return Ending(engine.cycle, run.done, interrupted=not ended)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.questions.simulate.broadcast.running import BroadcastRun
+    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.studies.model_accuracy_kept import Case, Stopped
 
 RADICES, FLITS, VCS, BROADCAST = (8, 10, 16), (16, 32, 48, 64), (3, 4, 5), (0.0, 0.02, 0.04)

@@ -55,6 +55,24 @@ class Cube(Topology):
     line_channels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     line_base: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
+    @property
+    def direction_channels(self) -> NDArray[np.int64]:
+        """Channels in each direction of a dimension (int64[n])."""
+        return self.num_nodes // np.array(self.sides) * self.line_channels
+
+    def per_channel(self, flits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
+        return flits / np.maximum(self.direction_channels, 1)[:, np.newaxis]
+
+    def direction_means(self, channel_flits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean over the channels of each direction, float64[n, 2]."""
+        found = np.zeros((len(self.sides), 2))
+        counts = self.direction_channels
+        for axis, direction in np.ndindex(found.shape):
+            first = self.line_base[axis, direction]
+            found[axis, direction] = channel_flits[first : first + counts[axis]].sum()
+        return self.per_channel(found)
+
     def coordinates(self, node: int) -> tuple[int, ...]:
         """Return the coordinates of ``node``, slowest first."""
         return tuple(

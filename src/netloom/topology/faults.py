@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from netloom.topology.cubes import Cube
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 MOST_DIGITS = 18
@@ -120,6 +120,56 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
     """
     nodes = np.arange(topology.num_nodes, dtype=np.int32)
     return np.delete(nodes, topology.failed_nodes) if isinstance(topology, Faulty) else nodes
+
+
+def broken_parts(topology: Topology) -> dict[str, Any] | None:
+    """Return the names of the broken channels and nodes as plain data; None if all is whole.
+
+    Channels that are missing only because their node is broken are not named.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> broken_parts(without(mesh(3, 3), channels="0->1", nodes="8"))
+    {'channels': ['(0,0) -> (0,1)'], 'nodes': ['(2,2)']}
+    """
+    if not isinstance(topology, Faulty):
+        return None
+    return {
+        "channels": [topology.whole.channel_name(each) for each in broken_channels(topology)],
+        "nodes": [topology.node_name(node) for node in topology.failed_nodes],
+    }
+
+
+def broken_channels(topology: Faulty) -> list[int]:
+    """Return the channels of the whole network that are broken, though their nodes work."""
+    whole = topology.whole
+    gone = np.ones(whole.num_channels, np.bool_)
+    gone[topology.whole_channel] = False
+    for ends in (whole.channel_source, whole.channel_target):
+        gone &= ~np.isin(ends, topology.failed_nodes)
+    return [int(channel) for channel in np.flatnonzero(gone)]
+
+
+def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
+    """Return the place of the first of some nodes that is broken; None if all work.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> first_broken(without(mesh(4, 4), nodes="5"), [0, 3, 5])
+    2
+    """
+    lost = ~np.isin(nodes, working_nodes(topology))
+    return int(np.argmax(lost)) if isinstance(topology, Faulty) and lost.any() else None
+
+
+def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "mapping") -> None:
+    """Raise InputError naming the first task that is on a broken node."""
+    task = first_broken(topology, node_of)
+    if task is not None:
+        found = f"task {task} on node {node_of[task]}, which failed"
+        raise InputError(where, found, "tasks on nodes that work")
 
 
 def _words(given: str | Iterable[str | int]) -> list[str | int]:

@@ -83,7 +83,7 @@ def rank_file(
 def write_rank_file(
     path: str | Path,
     node_of: ArrayLike,
-    format: str = "openmpi-rankfile",  # noqa: A002
+    format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
     hosts: Sequence[str] | None = None,
     nodes: ArrayLike | None = None,
 ) -> None:

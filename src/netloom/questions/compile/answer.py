@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.models import conset_clocks, pattern_message_passing_clocks
+from netloom.models import conset_clocks
 from netloom.phases import write_plan
 from netloom.phases.execute.node_programs import node_programs
-from netloom.phases.timetable.expected import expected_makespan
-from netloom.questions.compile.figures import (
+from netloom.phases.limits import (
     Limit,
-    break_even_words,
     channel_words,
     limit_of,
+    predicted_clocks,
     processor_words,
 )
+from netloom.phases.timetable.expected import expected_makespan
 from netloom.questions.numbers import plainly
 from netloom.words import counted
 
@@ -140,23 +140,7 @@ class CompiledPhases:
     @cached_property
     def predicted(self) -> dict[str, float | None]:
         """Clocks by the formulas of ``models.messages``, in which no channel is shared."""
-        given = self.plan.connections
-        words = given.words.astype(np.float64)
-        busiest = processor_words(self.plan, words, both_ways=self.costs.both_ways)
-        in_words = busiest.max(axis=1, initial=0.0) * self.costs.clocks_per_word
-        return {
-            "conset": conset_clocks(in_words, self.costs),
-            "message_passing": pattern_message_passing_clocks(
-                given.source,
-                given.target,
-                words,
-                self.message_costs,
-                both_ways=self.costs.both_ways,
-            ),
-            "break_even_words": (
-                break_even_words(self.plan, self.costs, self.message_costs) if len(given) else None
-            ),
-        }
+        return predicted_clocks(self.plan, self.costs, self.message_costs)
 
     @cached_property
     def limit(self) -> Limit | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from netloom.errors import DeadlockError
-from netloom.machines import Machine  # noqa: TC001
+from netloom.machines import Machine
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -22,17 +22,17 @@ from netloom.phases import (
 )
 from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
+from netloom.phases.order_files import connection_order
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
-from netloom.questions.compile.order import connection_order
 from netloom.questions.named import find_network, place_program, read_program
 from netloom.questions.recipes import provenance_of
 from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Topology  # noqa: TC001
+from netloom.topology import Topology
 from netloom.words import counted
-from netloom.workload import ProcessGraph  # noqa: TC001
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,6 +20,7 @@ from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
+
     from netloom.questions.compile.answer import CompiledPhases
 
 STYLES = {"phases": KEPT_UP, "open": DOUBTFUL, "none": DOUBTFUL, "messages": FELL_BEHIND}

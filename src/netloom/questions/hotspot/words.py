@@ -19,8 +19,9 @@ from netloom.questions.shown import (
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from collections.abc import Mapping
+
+    from rich.table import Table
 
     from netloom.questions.hotspot.answer import HotSpotLoad
     from netloom.questions.hotspot.critical_queue.answer import CriticalQueues

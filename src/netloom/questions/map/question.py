@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from math import inf
-from os import PathLike  # noqa: TC003 (pydantic reads the annotations)
+from os import PathLike
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from netloom.contention import measure, saturation
 from netloom.errors import InputError
-from netloom.machines import Machine  # noqa: TC001
+from netloom.machines import Machine
 from netloom.mapping import FoundMapping, JointRoutes, find_layout, joint_routes, read_hosts
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
@@ -27,7 +27,6 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.questions.analyze.answer import MappedProgram, figures
 from netloom.questions.analyze.question import analyze
 from netloom.questions.base import MOST, MOST_SEED, InstanceOf, Question, ask
-from netloom.questions.failures import check_working
 from netloom.questions.fields import refuse
 from netloom.questions.map.answer import (
     FIGURES,
@@ -49,8 +48,9 @@ from netloom.routing import (
     source_routes,
 )
 from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Topology  # noqa: TC001
-from netloom.workload import ProcessGraph  # noqa: TC001
+from netloom.topology import Topology
+from netloom.topology.faults import check_working
+from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -263,11 +263,7 @@ def _task(question: MappingQuestion) -> _Task:
     )
     routing = question.routing
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    weights = {
-        "bytes": graph.bytes,
-        "messages": graph.messages,
-        "uniform": np.ones(graph.num_edges),
-    }[question.weight]
+    weights = graph.weights(question.weight)
     if not weights.any():
         raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
     nodes = allocated_nodes(question.nodes, network, hosts)

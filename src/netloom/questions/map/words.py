@@ -12,6 +12,7 @@ from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
+
     from netloom.questions.map.answer import ProgramMapping
 
 STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTFUL}

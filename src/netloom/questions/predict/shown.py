@@ -10,8 +10,9 @@ from netloom.questions.predict.latency.network import AT_THE_KNEE
 from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from collections.abc import Mapping
+
+    from rich.table import Table
 
 
 ASIDE = ("vc_multiplexing", "worst_path_latency")

@@ -1,7 +1,5 @@
 """A network that is ready to run programs, on whichever engine was asked for."""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -11,7 +9,6 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
-from netloom.questions.failures import broken_parts
 from netloom.questions.fields import (
     ROUTER_FIELDS,
     NetworkQuestion,
@@ -26,19 +23,18 @@ from netloom.routing import (
     virtual_channel_routing,
 )
 from netloom.simulation.network.engine import MOST_NODES
-from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import Router, end_channels
-from netloom.simulation.worm import Worm, WormEngine
+from netloom.simulation.program_network import ProgramNetwork
+from netloom.simulation.worm import Worm
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
-from netloom.topology.faults import Faulty
+from netloom.topology.faults import Faulty, broken_parts
 from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.routing import Routing, VirtualChannelRouting
-    from netloom.simulation.program_engine import ProgramEngine
 
 WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
 """Fields of ``Worm`` that a question may change one by one."""
@@ -72,79 +68,18 @@ class ProgramQuestion(NetworkQuestion):
     most_cycles: int = Field(20_000_000, ge=1, lt=2**31)
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramNetwork:
-    """The network of a question, and the engine that is to run programs on it.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedNetwork(ProgramNetwork):
+    """The network of a question, ready to run programs.
 
     Attributes
     ----------
-    topology, machine
-        The network; ``machine`` is None where only a topology was named. Its flits are those of
-        the question, so that its ``cycle_us`` is a cycle of what is run.
-    router
-        Its routers, or how its lockstep worms switch and arbitrate.
-    routing
-        The routing, made for the router's VCs, or of one path for each pair of nodes.
-    packet_flits
-        Most flits of a packet.
-    switch_cycles, seed
-        As asked.
+    machine
+        None where only a topology was named. Its flits are those of the question, so that its
+        ``cycle_us`` is a cycle of what is run.
     """
 
-    topology: Topology
     machine: Machine | None
-    router: Router | Worm
-    routing: VirtualChannelRouting | Routing
-    packet_flits: int
-    switch_cycles: int
-    seed: int
-
-    @property
-    def engine_name(self) -> str:
-        """``network`` or ``worm``."""
-        return "worm" if isinstance(self.router, Worm) else "network"
-
-    @property
-    def routing_name(self) -> str:
-        """The routing, as a person calls it."""
-        return str(getattr(self.routing, "name", self.routing))
-
-    @property
-    def router_name(self) -> str:
-        """What switches, as a person says it."""
-        if isinstance(self.router, Worm):
-            return f"lockstep worms ({self.router.switching}, {self.router.arbitration})"
-        vcs, flits = self.router.vcs, self.router.buffer_flits
-        return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
-
-    def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
-        """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
-        if isinstance(self.router, Worm):
-            return WormEngine(
-                self.topology,
-                self.routing,  # type: ignore[arg-type]
-                self.router,
-                switch_cycles=self.switch_cycles,
-            )
-        return NetworkProgram(
-            self.topology,
-            self.routing,  # type: ignore[arg-type]
-            self.router,
-            packet_flits=self.packet_flits,
-            switch_cycles=self.switch_cycles,
-            seed=self.seed,
-            by_node=by_node,
-        )
-
-    def unhindered_cycles(self, hops: float, flits: float) -> float:
-        """Return a message's latency over so many hops where nothing is in its way.
-
-        The packets of a message that is cut follow each other without a gap.
-        """
-        if isinstance(self.router, Worm):
-            return self.router.unhindered_cycles(hops, flits)
-        first = min(flits, self.packet_flits)
-        return self.router.zero_load_cycles(hops, first) + flits - first
 
     def describe(self, provenance: Provenance) -> dict[str, Any]:
         """Return as plain data what all runs have in common."""
@@ -170,7 +105,7 @@ class ProgramNetwork:
 
 def prepare_program(
     question: ProgramQuestion, *, longest_flits: int, flit_bytes: float | None = None
-) -> ProgramNetwork:
+) -> PreparedNetwork:
     """Return the network that a question is about.
 
     Parameters
@@ -205,7 +140,7 @@ def prepare_program(
             raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         routing = _routing(question, topology, router)
-    return ProgramNetwork(
+    return PreparedNetwork(
         topology=topology,
         machine=on_machine and on_machine.with_flit_bytes(flit_bytes),
         router=router,

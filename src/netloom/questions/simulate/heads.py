@@ -9,10 +9,10 @@ from rich.markup import escape
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.questions.simulate.engines import PreparedNetwork
 
 
-def head_of(network: ProgramNetwork, what: str, how: str) -> list[str]:
+def head_of(network: PreparedNetwork, what: str, how: str) -> list[str]:
     """Return what runs on which network, and how."""
     topology = network.topology
     return [

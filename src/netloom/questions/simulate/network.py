@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.questions.failures import broken_parts, failure_cost
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import find_network, place_program, read_program, read_traffic
 from netloom.questions.simulate.shared import only_program, program_seeds, share_programs
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
+from netloom.simulation.network.failure_cost import failure_cost
 from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
-from netloom.topology.faults import Faulty
+from netloom.topology.faults import Faulty, broken_parts
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
 from netloom.workload.traffic import from_process_graph
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from netloom.machines import Machine
     from netloom.provenance import Provenance
-    from netloom.questions.failures import FailureCost
     from netloom.questions.simulate.load.fields import SimulateQuestion
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.failure_cost import FailureCost
     from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic

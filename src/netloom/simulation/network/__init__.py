@@ -3,8 +3,9 @@
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.reservations import Reservation, reserve, reserve_paths
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
-from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
+from netloom.simulation.network.run import NetworkRun, Run, run_network
 from netloom.simulation.network.sweep import SaturationPoint, find_saturation, run_loads
+from netloom.simulation.steady import Limits
 
 __all__ = [
     "PRESETS",

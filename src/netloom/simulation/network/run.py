@@ -20,6 +20,7 @@ from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
+from netloom.simulation.steady import Limits, measure, run_to, warm_up
 from netloom.simulation.tally import Tally, worst_node
 from netloom.simulation.warmup import warmup_packets
 
@@ -49,36 +50,15 @@ LEAST_LATENCIES = 4
 
 LEAST_PACKETS = 200
 """Packets of a window by which it can be told whether a network keeps up."""
+LOOK = 32
+"""Samples between two looks at a window: whether it is precise enough, or the network is behind."""
+
 CLEARLY = 1.5
 """How many times as precise as asked a run must be to end at once. One that is hardly so goes on
 until the next look: intervals are narrow by chance most often when the mean is too low."""
 
 LEAST_STEP, MOST_STEP = 50, 1024
 """Cycles of a step."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a run ends.
-
-    Attributes
-    ----------
-    cycles
-        Measured cycles; None: as many as precision needs.
-    precision
-        Half-width of the 95 % confidence interval of the mean packet latency, as a fraction of it,
-        that is narrow enough.
-    most_cycles
-        Measured cycles after which a run ends whatever its precision, and cycles after which the
-        search for the end of the start-up is given up.
-    latency
-        Mean packet latency, in cycles, beyond which nobody cares; infinite by default.
-    """
-
-    cycles: int | None = None
-    precision: float = 0.02
-    most_cycles: int = 200_000
-    latency: float = float("inf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,13 +141,6 @@ class _Samples:
     inside: list[NDArray[np.int32]] = field(default_factory=list)
     every: int = 1
     seen: int = 0
-    precision: float = np.inf  # at the last look
-
-    @property
-    def looked_at(self) -> bool:
-        """Whether a run is looked at now: at 32, 64, 96 ... samples, however it is to end."""
-        powers = self.seen & (self.seen - 1) == 0
-        return self.seen > LEAST_SAMPLES and (powers or self.seen % 32 == 0)
 
     def add(self, cycle: int, backlog: int, inside: NDArray[np.int64]) -> None:
         if self.seen % self.every == 0:
@@ -252,6 +225,11 @@ class Run:
         return delivered
 
     @property
+    def senders(self) -> int:
+        """Nodes that send."""
+        return int(np.count_nonzero(self.load * self.traffic.rate))
+
+    @property
     def past_limit(self) -> Stability | None:
         """Say that the load is past saturation, where that is proven."""
         if self.bound is None:
@@ -296,40 +274,32 @@ def run_network(
     start = time.thread_time()
     if beside is not None:
         limits = replace(limits, cycles=beside.measured.cycles)
-    most = limits.most_cycles if limits.cycles is None else limits.cycles
+    warming, most = _WarmUp(run), limits.most_measured
     if beside is None:
         step = max(1, min(_step(run), most // (2 * LEAST_SAMPLES)))
-        warmed_up = _warm_up(run, step, limits, stopped)
+        least, longest = warming.least_cycles, limits.most_cycles
+        warmed_up = warm_up(warming, least=least, most=longest, step=step, stopped=stopped)
     else:
-        step, warmed_up = beside.step, _warm_up_as(run, beside, stopped)
-    engine, begin, stops = run.engine, run.engine.cycle, tuple(run.stops)
-    tally = Tally(
-        len(run.born_flits), begin=begin, batch_cycles=max(step // 8, 1), groups=run.groups
-    )
+        step, warmed_up = beside.step, warming.as_long_as(beside, stopped)
+    engine, stops = run.engine, tuple(run.stops)
+    window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
-    samples, occupancy, steps = _Samples(), np.zeros(run.router.vcs), 0
-    samples.add(begin, run.backlog_flits, run.born_packets - run.delivered_packets)
-    behind: Stability | None = None  # what a look before the end was sure of
-    while not (ended := _ended(run, tally, samples, limits, behind)) and not stopped():
-        cycles = min(step, most - tally.cycles)
-        tally.add(run.advance(cycles), engine.cycle)
-        if cycles == step:  # samples lie at equal distances
-            samples.add(engine.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
-            behind = behind or _sure(run, samples, tally)
-        occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
-        steps += 1
+    ended = measure(
+        window, first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step,
+        most=most, step=step, stopped=stopped,
+    )  # fmt: skip
     engine.flits()  # they balance
+    tally = window.tally
     cycles = max(tally.cycles, 1)
     rate = run.load * run.traffic.rate
-    senders = int(np.count_nonzero(rate))
     worst = worst_node(tally.delivered_flits, rate, cycles)
-    measured = tally.measured(senders)
-    verdict = _stability(run, samples, int(run.born_packets.sum()) - born_packets)
-    verdict = (behind or run.past_limit or verdict) if verdict.stable else verdict
+    measured = tally.measured(run.senders)
+    verdict = window.stability(int(run.born_packets.sum()) - born_packets)
+    verdict = (window.behind or run.past_limit or verdict) if verdict.stable else verdict
     return NetworkRun(
         load=run.load,
-        created=float((run.born_flits - born).sum() / cycles / senders),
+        created=float((run.born_flits - born).sum() / cycles / run.senders),
         measured=measured,
         stable=verdict.stable,
         reason=verdict.reason,
@@ -337,14 +307,14 @@ def run_network(
         warmed_up=warmed_up,
         precise=measured.packets >= LEAST_PACKETS
         and (limits.cycles is not None or measured.precision <= limits.precision),
-        warmup_cycles=begin,
+        warmup_cycles=tally.begin,
         accepted_worst_node=worst.accepted,
         worst_node=worst.node,
         flit_hops=engine.count("link_hops") - hops,
         cpu_seconds=time.thread_time() - start,
         channel_utilisation=(engine.channel_flits() - channels) / cycles,
         accepted_by_node=tally.delivered_flits / cycles,
-        vc_occupancy=occupancy / max(steps * len(channels), 1),
+        vc_occupancy=window.occupancy / max(window.steps * len(channels), 1),
         latency_counts=tally.latency_counts,
         groups=tally.measured_by_group(),
         latency_batches=tally.latency_batches(),
@@ -363,79 +333,96 @@ def _step(run: Run) -> int:
     return int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
 
 
-def _warm_up(run: Run, step: int, limits: Limits, stopped: Callable[[], bool]) -> bool:
-    """Run until MSER-5 finds the end of the start-up, or a limit; return whether it was found."""
-    packets_a_cycle = run.packets.a_cycle
-    few_hops = run.router.zero_load_cycles(2 * run.engine.setup.network_ports, 1)
-    wanted = max(10 * few_hops, LEAST_WARM_PACKETS / packets_a_cycle)
-    cycles = min(ceil(wanted), limits.most_cycles)
-    latencies: list[NDArray[np.int32]] = []
-    while not stopped():
-        while run.engine.cycle < cycles and not stopped():
-            delivered = run.advance(min(step, cycles - run.engine.cycle))
-            latencies.append(delivered.arrival - delivered.birth)
-        if stopped():
-            break
-        seen = np.concatenate(latencies)
+class _WarmUp:
+    """A run whose start-up is looked for; see ``steady.warm_up``."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self._latencies = run, [np.zeros(0, np.int32)]
+
+    @property
+    def cycle(self) -> int:
+        return self.run.engine.cycle
+
+    @property
+    def least_cycles(self) -> int:
+        few_hops = self.run.router.zero_load_cycles(2 * self.run.engine.setup.network_ports, 1)
+        return ceil(max(10 * few_hops, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
+
+    def advance(self, until: int) -> None:
+        delivered = self.run.advance(until - self.cycle)
+        self._latencies.append(delivered.arrival - delivered.birth)
+
+    def has_settled(self, *, latencies: float = LEAST_LATENCIES) -> bool:
+        """Return what MSER-5 finds, once the run is so many mean latencies long."""
+        seen = np.concatenate(self._latencies)
         # Before far packets can have arrived, the near ones alone may well look settled.
-        long_enough = len(seen) > 0 and cycles >= LEAST_LATENCIES * seen.mean()
-        if long_enough and warmup_packets(seen) is not None:
-            return True
-        if cycles >= limits.most_cycles or _hopeless(run):
-            break
-        cycles = min(2 * cycles, limits.most_cycles)
-    return False
+        long_enough = len(seen) > 0 and self.cycle >= latencies * seen.mean()
+        return bool(long_enough and warmup_packets(seen) is not None)
+
+    def is_hopeless(self) -> bool:
+        return self.run.backlog_flits > 0.3 * self.run.born_flits.sum() and self.cycle > 2_000
+
+    def as_long_as(self, other: NetworkRun, stopped: Callable[[], bool]) -> bool:
+        """Run as long as another's start-up took; return whether this one's was over by then."""
+        came = (run_to(self, until, step=until, stopped=stopped) for until in other.stops)
+        return all(came) and self.has_settled(latencies=0)
 
 
-def _warm_up_as(run: Run, other: NetworkRun, stopped: Callable[[], bool]) -> bool:
-    """Run as long as another's start-up took; return whether this one's was over by then."""
-    latencies = [np.zeros(0, np.int32)]
-    for until in other.stops:
-        if stopped():
-            return False
-        delivered = run.advance(until - run.engine.cycle)
-        latencies.append(delivered.arrival - delivered.birth)
-    seen = np.concatenate(latencies)
-    return len(seen) > 0 and warmup_packets(seen) is not None
+class _Window:
+    """A run whose window is measured; see ``steady.measure``.
 
+    ``behind`` is what a look before the end was sure of.
+    """
 
-def _hopeless(run: Run) -> bool:
-    """Whether a network is so far behind that it will not find a steady state: 30 % and more."""
-    return run.backlog_flits > 0.3 * run.born_flits.sum() and run.engine.cycle > 2_000
+    def __init__(self, run: Run, limits: Limits, step: int) -> None:
+        self.run, self.limits, self.step = run, limits, step
+        self.tally = Tally(
+            len(run.born_flits), begin=self.cycle, batch_cycles=max(step // 8, 1), groups=run.groups
+        )
+        self.samples, self.occupancy, self.steps = _Samples(), np.zeros(run.router.vcs), 0
+        self.behind: Stability | None = None
+        self._precision = np.inf  # at the last look
+        self._sample()
 
+    @property
+    def cycle(self) -> int:
+        return self.run.engine.cycle
 
-def _ended(
-    run: Run, tally: Tally, samples: _Samples, limits: Limits, behind: Stability | None
-) -> bool:
-    if limits.cycles is not None:
-        return tally.cycles >= limits.cycles
-    if tally.cycles >= limits.most_cycles or behind:
-        return True
-    if not samples.looked_at:
-        return False
-    measured = tally.measured(int(np.count_nonzero(run.traffic.rate)))
-    before, samples.precision = samples.precision, measured.precision
-    twice = before <= limits.precision and measured.precision <= limits.precision
-    clearly = measured.precision <= limits.precision / CLEARLY
-    return measured.packet_latency > limits.latency or twice or clearly
+    def advance(self, until: int) -> None:
+        cycles = until - self.cycle
+        self.tally.add(self.run.advance(cycles), until)
+        if cycles == self.step:  # samples lie at equal distances
+            self._sample()
+        engine = self.run.engine
+        self.occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
+        self.steps += 1
 
+    def _sample(self) -> None:
+        run = self.run
+        self.samples.add(self.cycle, run.backlog_flits, run.born_packets - run.delivered_packets)
 
-def _sure(run: Run, samples: _Samples, tally: Tally) -> Stability | None:
-    """Return that the network falls behind, if a look before the end of the run is sure of it."""
-    if not samples.looked_at:
-        return None
-    found = _stability(run, samples, tally.packets, interim=True)
-    where = f"{found.reason}, in the first {tally.cycles} cycles"
-    return None if found.stable else Stability(stable=False, reason=where)
+    def is_enough(self) -> bool:
+        """Whether the network is behind for sure, or its latency known, or beyond all interest."""
+        if self.samples.seen % LOOK or self.tally.cycles % self.step:
+            return False  # the window ends here, between two looks
+        if self.behind is None:
+            found = self.stability(self.tally.packets, interim=True)
+            where = f"{found.reason}, in the first {self.tally.cycles} cycles"
+            self.behind = None if found.stable else Stability(stable=False, reason=where)
+        if self.limits.cycles is not None or self.behind:
+            return self.limits.cycles is None
+        measured, goal = self.tally.measured(self.run.senders), self.limits.precision
+        twice = self._precision <= goal and measured.precision <= goal
+        clearly = measured.precision <= goal / CLEARLY
+        self._precision = measured.precision
+        return measured.packet_latency > self.limits.latency or twice or clearly
 
-
-def _stability(run: Run, samples: _Samples, packets: int, *, interim: bool = False) -> Stability:
-    """Return whether the network keeps up, and why, of a window in which so many packets came."""
-    if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
-        few = f"{packets} packets are too few to tell whether the network keeps up"
-        return Stability(stable=True, reason=few)
-    middle = len(samples.cycles) // 2
-    inside = np.stack([samples.inside[at] for at in (0, middle, -1)])
-    rate = run.load * run.traffic.rate
-    mean = run.lengths.mean
-    return stability(samples.cycles, samples.backlogs, inside, rate, mean, interim=interim)
+    def stability(self, packets: int, *, interim: bool = False) -> Stability:
+        """Return whether the network keeps up, and why; so many packets came in the window."""
+        samples, run = self.samples, self.run
+        if len(samples.cycles) < LEAST_SAMPLES or packets < LEAST_PACKETS:
+            few = f"{packets} packets are too few to tell whether the network keeps up"
+            return Stability(stable=True, reason=few)
+        inside = np.stack([samples.inside[at] for at in (0, len(samples.cycles) // 2, -1)])
+        rate, mean = run.load * run.traffic.rate, run.lengths.mean
+        return stability(samples.cycles, samples.backlogs, inside, rate, mean, interim=interim)

@@ -12,11 +12,13 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
-from netloom.simulation.network.run import Limits, NetworkRun, Run, run_network
+from netloom.simulation.network.run import NetworkRun, Run, run_network
 from netloom.simulation.side_by_side import ctrl_c_sets, processors, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from netloom.simulation.steady import Limits
 
 IDLE_CYCLES = 100_000
 """Cycles that the latency of an idle network may take to be measured."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -46,6 +46,24 @@ class ProcessGraph:
     def num_edges(self) -> int:
         """Number of directed edges, that is, of paths once the graph is mapped."""
         return len(self.source)
+
+    def weights(self, kind: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+        """Return what each edge weighs: its bytes, its messages, or 1."""
+        if kind == "uniform":
+            return np.ones(self.num_edges)
+        return self.bytes if kind == "bytes" else self.messages
+
+    def shares(self, kind: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+        """Return the part of the weight that its source sends which each edge has; 0 of nothing.
+
+        Examples
+        --------
+        >>> process_graph(3, [0, 0, 1], [1, 2, 0], bytes=[30, 10, 5]).shares("bytes").tolist()
+        [0.75, 0.25, 1.0]
+        """
+        weight = self.weights(kind)
+        total = np.bincount(self.source, weight, self.num_tasks)[self.source]
+        return np.divide(weight, total, out=np.zeros(len(weight)), where=total > 0)
 
     def across(self, node_of: ArrayLike) -> ProcessGraph:
         """Return what enters a network: without the edges between tasks of the same node.

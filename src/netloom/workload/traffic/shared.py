@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size, whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph
+from netloom.workload.programs.loops import senders
 from netloom.workload.traffic import Traffic, from_process_graph, pairs
 from netloom.workload.traffic.targets import merged, weighted
 
@@ -58,6 +59,29 @@ class SharedProgram:
         )  # fmt: skip
         where = self.node_of[first:after]
         return SharedProgram((name,), self.num_nodes, graph, where, np.zeros_like(where))
+
+    def across_network(self) -> SharedProgram:
+        """Return programs without what they keep to a node, and without tasks left with nothing.
+
+        Raises
+        ------
+        InputError
+            If a program has nothing to send.
+        """
+        sent = replace(self, graph=self.graph.across(self.node_of))
+        for number in range(len(self.names)):
+            senders(sent.alone(number).graph)
+        graph = sent.graph
+        busy = np.union1d(graph.source, graph.target)
+        source, target = (
+            np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
+        )
+        return replace(
+            sent,
+            graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
+            node_of=self.node_of[busy],
+            program_of=self.program_of[busy],
+        )
 
     def program_of_node(self) -> NDArray[np.int32]:
         """Return int32[num_nodes], the program whose tasks a node runs, -1 where it runs none.

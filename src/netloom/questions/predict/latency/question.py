@@ -1,7 +1,5 @@
 """What latency will this program's packets have at this load, and where does it saturate?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How fast do processors communicate that wait for their network, and what is a mapping worth?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace

@@ -12,8 +12,9 @@ from netloom.questions.predict.shown import trust
 from netloom.questions.shown import KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from collections.abc import Mapping
+
+    from rich.table import Table
 
     from netloom.questions.predict.locality.answer import LocalityPrediction
 

@@ -1,7 +1,5 @@
 """What latency has a torus with adaptive routing and broadcasts, and where does it saturate?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal

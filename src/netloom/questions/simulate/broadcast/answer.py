@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.questions.channel_table import channels_by
-from netloom.questions.numbers import known, plainly
-from netloom.questions.simulate.broadcast.loads import (
+from netloom.models.broadcast_load import (
     MOST_NODES,
     broadcast_load,
-    direction_means,
     unicast_load,
 )
+from netloom.questions.channel_table import channels_by
+from netloom.questions.numbers import known, plainly
 from netloom.topology import Cube
 from netloom.words import counted
 
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.broadcast.running import BroadcastRun, Latency
-    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.simulation.broadcasts import BroadcastRun, Latency
     from netloom.workload import Lengths, Traffic
 
 
@@ -48,7 +47,7 @@ class BroadcastSimulation:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     traffic: Traffic
     lengths: Lengths
     broadcast: float
@@ -80,7 +79,7 @@ class BroadcastSimulation:
 
     def zero_load_latency(self, run: BroadcastRun) -> float:
         """Return the unicast latency of the idle network by the formula, over measured hops."""
-        return self.startup_cycles + self.network.unhindered_cycles(run.hops, run.flits)
+        return self.startup_cycles + self.network.zero_load_latency(run.hops, run.flits)
 
     @cached_property
     def expected(self) -> NDArray[np.float64]:
@@ -212,7 +211,7 @@ class BroadcastSimulation:
         cube = self.network.topology
         if not isinstance(cube, Cube):
             return []
-        total = direction_means(cube, run.channel_utilisation)
+        total = cube.direction_means(run.channel_utilisation)
         by_broadcast = run.broadcast_by_direction
         if by_broadcast is None:
             by_broadcast = np.full(total.shape, np.nan)

@@ -1,7 +1,5 @@
 """What do broadcasts cost, and what do they cost the other messages, at this rate?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from functools import partial
@@ -17,10 +15,10 @@ from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
-from netloom.questions.simulate.broadcast.running import run_broadcasts
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
-from netloom.simulation.network.run import Limits
+from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
@@ -28,7 +26,7 @@ from netloom.workload.programs.broadcast import BroadcastTraffic
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from netloom.questions.simulate.broadcast.running import BroadcastRun
+    from netloom.simulation.broadcasts import BroadcastRun
 
 
 class BroadcastQuestion(ProgramQuestion):

@@ -1,7 +1,5 @@
 """What is asked of a network under a load."""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -11,7 +9,7 @@ from pydantic import Field
 from netloom.questions.base import InstanceOf
 from netloom.questions.fields import NetworkQuestion
 from netloom.questions.simulate.shared import ProgramsQuestion
-from netloom.simulation.network.run import Limits
+from netloom.simulation.steady import Limits
 from netloom.workload import Arrivals, Lengths, Traffic
 from netloom.workload.traffic.lengths import LONGEST
 

@@ -21,7 +21,7 @@ from netloom.questions.simulate.load.answer import (
 from netloom.questions.simulate.load.fields import SimulateQuestion
 from netloom.questions.simulate.network import largest_bound, prepare
 from netloom.simulation.network import sweep
-from netloom.simulation.network.run import Limits, run_network
+from netloom.simulation.network.run import run_network
 from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.questions.simulate.network import Setting, SimulatedNetwork
     from netloom.simulation.network.run import NetworkRun
+    from netloom.simulation.steady import Limits
     from netloom.topology import Topology
 
 

@@ -10,19 +10,15 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.questions.channel_table import channels_by
 from netloom.questions.numbers import known, plainly
-from netloom.questions.simulate.unhindered import unhindered_latencies
+from netloom.simulation.loops import LoopRun
 from netloom.simulation.paired import Batches, paired_ratio
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
     from netloom.contention import Saturation
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.engines import ProgramNetwork
-    from netloom.simulation.agenda import Records
-    from netloom.simulation.program_engine import ProgramEngine
-    from netloom.simulation.replay import Ending
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.loops import LoopTimes
 
 
@@ -80,8 +76,8 @@ class ProgramSpeed:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class LoopSpeed:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoopSpeed(LoopRun):
     """What a program gets through at one applied traffic.
 
     Attributes
@@ -90,55 +86,13 @@ class LoopSpeed:
         Applied traffic, flits/node/cycle.
     times
         Loop times and actual traffic; None where a task did not go round often enough.
-    ending
-        How the run ended.
-    loops
-        int64[num_chains], loops that each task has finished.
-    message_latency, unhindered
-        Mean latency of the messages, and what it would be with nothing in their way, cycles;
-        NaN if there are none over the network.
-    channel_flits
-        float64[num_channels], flits a cycle on each channel.
-    flit_hops
-        Flits times channels crossed.
     programs
         What each of several programs gets through.
     """
 
     applied: float
     times: LoopTimes | None
-    ending: Ending
-    loops: NDArray[np.int64]
-    message_latency: float
-    unhindered: float
-    channel_flits: NDArray[np.float64]
-    flit_hops: int
     programs: tuple[ProgramSpeed, ...] = ()
-
-    @classmethod
-    def of_run(
-        cls,
-        network: ProgramNetwork,
-        engine: ProgramEngine,
-        ending: Ending,
-        applied: float,
-        times: LoopTimes | None,
-        loops: NDArray[np.int64],
-        *,
-        packets: int,
-    ) -> LoopSpeed:
-        """Return what can be said of a run that has ended; the program cuts messages in packets."""
-        latency, unhindered = _latencies(network, engine.rows, packets)
-        return cls(
-            applied=applied,
-            times=times,
-            ending=ending,
-            loops=loops,
-            message_latency=latency,
-            unhindered=unhindered,
-            channel_flits=engine.channel_flits() / max(ending.cycle, 1),
-            flit_hops=engine.flit_hops,
-        )
 
     @property
     def note(self) -> str | None:
@@ -211,7 +165,7 @@ class LoopSimulation:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     program: str
     mapping: str
     message_flits: int
@@ -323,20 +277,3 @@ def _traffic(times: LoopTimes | None) -> str:
     return (
         f"average node {times.average_node:.4g}, worst node {times.worst_node:.4g} flits/node/cycle"
     )
-
-
-def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[float, float]:
-    """Return the mean latency of messages over the network, and what it would be unhindered.
-
-    A message goes from its first packet's sending to its last's arrival; packets that the program
-    cuts it into wait for each other, and for the gap between them.
-    """
-    of_message = rows.reshape(-1, packets)
-    last = of_message[:, -1]
-    moved = of_message[(last["arrived"] >= 0) & (last["hops"] > 0)]
-    if not len(moved):
-        return float("nan"), float("nan")
-    latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
-    alone = unhindered_latencies(network, moved.ravel()).reshape(-1, packets).sum(axis=1)
-    gaps = moved["delay"][:, 1:].sum(axis=1)
-    return float(latency.mean()), float((alone + gaps).mean())

@@ -1,7 +1,5 @@
 """What traffic does a program get through, whose tasks compute, send, wait, and again?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from netloom.contention import measure, saturation
+from netloom.contention import loop_saturation
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
@@ -23,28 +21,25 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
 from netloom.questions.simulate.shared import ProgramsQuestion, only_program, share_programs
-from netloom.simulation.replay import run_program
+from netloom.routing import VirtualChannelRouting
+from netloom.simulation.loops import run_loop
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.loops import ClosedLoop, loop_times, loops_done, senders
+from netloom.workload.programs.loops import ClosedLoop, loop_times, loops_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.contention import Saturation
-    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.loops import LoopTimes
     from netloom.workload.traffic.shared import SharedProgram
 
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
-
-STEP_MESSAGES = 8
-"""Messages that an unhindered task sends between two extensions of its loop."""
 
 
 class LoopQuestion(ProgramQuestion, ProgramsQuestion):
@@ -121,7 +116,10 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
     network = prepare_program(question, longest_flits=packet or question.message_flits)
     placed = _program(question, network.topology)
     graph, node_of, shared = placed.graph, placed.node_of, placed.shared
-    limit = None if graph is None else _limit(question, network, graph, node_of)
+    limit, routing = None, network.routing
+    if graph is not None and not isinstance(routing, VirtualChannelRouting):  # paths are known
+        shares = graph.shares(question.choice)
+        limit = loop_saturation(network.topology, routing, graph, node_of, shares)
 
     def make_loop(
         graph: ProcessGraph | None, node_of: ArrayLike, traffic: float, first_task: int = 0
@@ -213,7 +211,7 @@ def _program(question: LoopQuestion, topology: Topology) -> _Placed:
     only = only_program(question.app)
     if only is None:
         several = share_programs(question, topology, question.seed)
-        busy = _busy(several)
+        busy = several.across_network()
         within, silent = _left_out(several.graph, busy.graph)
         return _Placed(busy.graph, busy.node_of, busy, within, silent)
     if only == UNIFORM:
@@ -238,95 +236,32 @@ def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
     return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
 
 
-def _busy(programs: SharedProgram) -> SharedProgram:
-    """Return programs without what they keep to a node, and without tasks left with nothing.
-
-    Raises
-    ------
-    InputError
-        If a program has nothing to send.
-    """
-    programs = replace(programs, graph=programs.graph.across(programs.node_of))
-    for number in range(len(programs.names)):
-        senders(programs.alone(number).graph)
-    graph = programs.graph
-    busy = np.union1d(graph.source, graph.target)
-    source, target = (
-        np.searchsorted(busy, ends).astype(np.int32) for ends in (graph.source, graph.target)
-    )
-    return replace(
-        programs,
-        graph=ProcessGraph(graph.name, len(busy), source, target, graph.bytes, graph.messages),
-        node_of=programs.node_of[busy],
-        program_of=programs.program_of[busy],
-    )
-
-
-def _limit(
-    question: LoopQuestion,
-    network: ProgramNetwork,
-    graph: ProcessGraph,
-    node_of: NDArray[np.int32],
-) -> Saturation | None:
-    """Return what static analysis says of the same traffic, per task; None where it cannot be said.
-
-    Every task sends as often, so that an edge's weight is the share of its source's messages.
-    """
-    if question.engine != "worm":
-        return None
-    weight = np.ones(graph.num_edges)
-    if question.choice != "uniform":
-        weight = getattr(graph, question.choice)
-    total = np.bincount(graph.source, weight, graph.num_tasks)[graph.source]
-    share = np.divide(weight, total, out=np.zeros(len(weight)), where=total > 0)
-    source, target = node_of[graph.source], node_of[graph.target]
-    found = measure(network.topology, network.routing, source, target, share)  # type: ignore[arg-type]
-    if not (found.path_length > 0).any():
-        return None
-    limit = saturation(found, source, share, network.topology.num_nodes)
-    limit = replace(limit, average_node=limit.lemma_3)  # each at its own pace: the bound is not its
-    known = ("average_node", "worst_node", "upper_bound")  # a task's weight is 1, a node's the mean
-    return replace(limit, **{name: getattr(limit, name) / limit.mean_weight for name in known})
-
-
 def _run(
     question: LoopQuestion,
-    network: ProgramNetwork,
+    network: PreparedNetwork,
     applied: float,
     loop: ClosedLoop,
     shared: SharedProgram | None,
     stopped: Callable[[], bool],
 ) -> LoopSpeed:
     """Run one loop until every task has gone round often enough."""
-    engine = network.make_engine(by_node=only_program(question.app) is None)
-    wanted = question.skip + question.loops
-    ending = run_program(
-        engine,
+    run = run_loop(
+        network,
         loop,
-        enough=lambda rows: bool(len(rows) and loop.loops_done(rows["complete"]).min() >= wanted),
-        step=STEP_MESSAGES * int(question.message_flits + loop.think_cycles),
+        question.skip + question.loops,
+        message_flits=question.message_flits,
         most_cycles=question.most_cycles,
+        by_node=only_program(question.app) is None,
         stopped=stopped,
     )
-    ends = loop.loop_ends(engine.rows["complete"], wanted)
     programs = []
     for number, name in enumerate(shared.names if shared else ()):
         assert shared is not None
         nodes = shared.node_of[shared.program_of == number]
-        times = _times(question, ends[:, shared.program_of[loop.tasks] == number])
+        times = _times(question, run.ends[:, shared.program_of[loop.tasks] == number])
         programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
-    return replace(
-        LoopSpeed.of_run(
-            network,
-            engine,
-            ending,
-            applied,
-            _times(question, ends),
-            loop.loops_done(engine.rows["complete"]),
-            packets=loop.packets,
-        ),
-        programs=tuple(programs),
-    )
+    times = _times(question, run.ends)
+    return LoopSpeed(**vars(run), applied=applied, times=times, programs=tuple(programs))
 
 
 def _times(question: LoopQuestion, ends: NDArray[np.int64]) -> LoopTimes | None:

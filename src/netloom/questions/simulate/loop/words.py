@@ -20,6 +20,7 @@ from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
+
     from netloom.questions.simulate.loop.answer import LoopSimulation
 
 

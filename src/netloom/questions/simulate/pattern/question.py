@@ -1,7 +1,5 @@
 """What do the nodes of a machine and their channels make of a pattern of messages, in µs?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,25 +17,18 @@ from netloom.questions.base import InstanceOf, ask
 from netloom.questions.numbers import parse_positive, plainly
 from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
-from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.replay import run_program
+from netloom.simulation.patterns import PatternTimes, run_pattern
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
-from netloom.workload.programs.loops import loops_done
-from netloom.workload.programs.neighbour_patterns import PATTERNS, Pattern, pattern
+from netloom.workload.programs.neighbour_patterns import PATTERNS, pattern
 from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.engines import ProgramNetwork
-
-STEP_LOOPS = 8
-"""Loops that an unhindered node makes between two extensions of the program."""
+    from netloom.questions.simulate.engines import PreparedNetwork
 
 
 class PatternQuestion(ProgramQuestion):
@@ -69,60 +60,6 @@ class PatternQuestion(ProgramQuestion):
 
 
 @dataclass(frozen=True, eq=False)
-class PatternTimes:
-    """What the loops of a pattern take, for one message length and computation.
-
-    Attributes
-    ----------
-    message_bytes, think_us
-        As asked.
-    loop_us, communication_us
-        float64[num_active], the mean loop time of every node, and what of it is not computation;
-        empty if it did not come so far.
-    messages
-        float64[num_active], messages that each node sends in a loop; fewer at a mesh's edges.
-    alone_us, alpha_us
-        What a message takes that meets no other, α + β L; and α.
-    channel_us
-        What the bytes of a message take on a channel: L / B.
-    """
-
-    message_bytes: int
-    think_us: float
-    loop_us: NDArray[np.float64]
-    communication_us: NDArray[np.float64]
-    messages: NDArray[np.float64]
-    alone_us: float
-    alpha_us: float
-    channel_us: float
-
-    def row(self) -> dict[str, Any]:
-        """Return the figures as one row of a table.
-
-        Applied traffic is what a node would send if no two messages met (eq. 4.3), actual traffic
-        what it does. ``slowdown`` is the thesis's normalised communication time of a message,
-        without its start-up: (τ_m − α) / (β L), eq. 4.4. All are of the nodes that send most: those
-        at a mesh's edges have fewer neighbours.
-        """
-        count, alone = float(self.messages.max()), self.alone_us
-        whole = self.messages == count  # a mesh's edges have fewer neighbours, and wait for others
-        row: dict[str, Any] = {
-            "message_bytes": self.message_bytes,
-            "think_us": self.think_us,
-            "message_us": alone,
-            "applied": count * self.channel_us / (self.think_us + 2 * count * alone),
-        }
-        for part, figure in (("mean", np.mean), ("max", np.max)):
-            per_message = float(figure(self.communication_us[whole])) / (2 * count)
-            row[f"loop_us_{part}"] = float(figure(self.loop_us[whole]))
-            row[f"communication_us_{part}"] = per_message
-            row[f"slowdown_{part}"] = (per_message - self.alpha_us) / (alone - self.alpha_us)
-        row["average_node"] = count * self.channel_us / row["loop_us_mean"]
-        row["worst_node"] = count * self.channel_us / row["loop_us_max"]
-        return row
-
-
-@dataclass(frozen=True, eq=False)
 class PatternSimulation:
     """What ``simulate_pattern`` found.
 
@@ -140,7 +77,7 @@ class PatternSimulation:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     pattern: str
     costs: NodeCosts
     nodes: NDArray[np.int64]
@@ -157,7 +94,7 @@ class PatternSimulation:
         """Return one row a message length and computation; times in µs, traffic in shares of B."""
         import polars as pl
 
-        return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
+        return pl.DataFrame([_row(point) for point in self.points], infer_schema_length=None)
 
     @plainly
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +105,7 @@ class PatternSimulation:
             "pattern": self.pattern,
             "active_nodes": len(self.nodes),
             "interrupted": self.interrupted,
-            "points": [point.row() for point in self.points],
+            "points": [_row(point) for point in self.points],
         }
 
     def __repr__(self) -> str:
@@ -179,6 +116,22 @@ class PatternSimulation:
         ]
         head = f"<{self.pattern} on {self.network.topology.name}; seed {self.provenance.seed}, "
         return "\n".join([f"{head}netloom {self.provenance.version}>", *lines])
+
+
+def _row(point: PatternTimes) -> dict[str, Any]:
+    """Return the figures of one message length and computation as one row of a table."""
+    mean, most = (point.of_busiest(figure)._asdict() for figure in (np.mean, np.max))
+    names = ("loop_us", "communication_us", "slowdown")
+    return {
+        "message_bytes": point.message_bytes,
+        "think_us": point.think_us,
+        "message_us": point.alone_us,
+        "applied": point.applied,
+        **{f"{name}_mean": mean[name] for name in names},
+        **{f"{name}_max": most[name] for name in names},
+        "average_node": mean["traffic"],
+        "worst_node": most["traffic"],
+    }
 
 
 def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSimulation:
@@ -226,7 +179,17 @@ def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSim
     longest = max(int(case.rounds.one.flits.max()) for case in cases)
     network = prepare_program(question, longest_flits=longest, flit_bytes=costs.flit_bytes)
     runs = [
-        partial(_run, question, network, costs, program, size, think)
+        partial(
+            run_pattern,
+            network,
+            program,
+            costs,
+            int(size),
+            think,
+            skip=question.skip,
+            loops=question.loops,
+            most_cycles=question.most_cycles,
+        )
         for program, (size, think) in zip(cases, product(sizes, thinks), strict=True)
     ]
     with counting(len(runs), f"{name} on {network.topology.name}") as tell:
@@ -276,7 +239,7 @@ def costs_of(machine: Machine | None) -> NodeCosts:
     )
 
 
-def _costs(question: PatternQuestion, network: ProgramNetwork) -> NodeCosts:
+def _costs(question: PatternQuestion, network: PreparedNetwork) -> NodeCosts:
     """Return what messages cost at the nodes, no byte less than it takes on a channel."""
     costs = question.costs or costs_of(network.machine)
     least = costs.channel_byte_us
@@ -294,48 +257,3 @@ def _side(topology: Topology) -> int:
     if not (isinstance(topology, Cube) and square and len(topology.sides) == 2):
         raise InputError("on", topology.name, "a square mesh, for these patterns")
     return int(topology.sides[0])
-
-
-def _run(
-    question: PatternQuestion,
-    network: ProgramNetwork,
-    costs: NodeCosts,
-    program: Pattern,
-    size: float,
-    think: float,
-    stopped: Callable[[], bool],
-) -> PatternTimes:
-    engine = network.make_engine()
-    wanted = question.skip + question.loops
-    one = program.rounds.one
-    packets = np.bincount(one.source[one.flits > 0], minlength=program.num_nodes)[program.nodes]
-    messages = packets / int(costs.packets(int(size)))
-    alone = float(costs.message_us(int(size)))
-    loop_cycles = (think + 2 * float(messages.max()) * alone) / costs.cycle_us
-    ending = run_program(
-        engine,
-        program,
-        enough=lambda rows: bool(
-            len(rows) and loops_done(program.loop_ends(rows["complete"])).min() >= wanted
-        ),
-        step=int(STEP_LOOPS * loop_cycles) + 1,
-        most_cycles=min(max(question.most_cycles, int(20 * wanted * loop_cycles)), LAST_CYCLE),
-        stopped=stopped,
-    )
-    ends = program.loop_ends(engine.rows["complete"])
-    times = thinking = np.zeros(0)
-    if ending.enough:
-        begin = ends[question.skip - 1] if question.skip else 0
-        times = (ends[wanted - 1] - begin) / question.loops * costs.cycle_us
-        delays = program.rounds.of_rounds(engine.rows["delay"].astype(np.int64), program.ends)
-        thinking = delays[question.skip : wanted].mean(axis=0) * costs.cycle_us
-    return PatternTimes(
-        message_bytes=int(size),
-        think_us=think,
-        loop_us=times,
-        communication_us=times - thinking,
-        messages=messages,
-        alone_us=alone,
-        alpha_us=costs.alpha_us,
-        channel_us=size * costs.channel_byte_us,
-    )

@@ -30,8 +30,17 @@ def lines(result: NetworkSaturation) -> list[Any]:
 
 def _searches(result: NetworkSaturation) -> Table:
     """Return a row a technique."""
-    table = plain_table(("switching", "saturates at", "±", "accepted", "worst node", "most accepted",
-                    "zero-load latency", "limit"), words=("switching",))  # fmt: skip
+    heads = (
+        "switching",
+        "saturates at",
+        "±",
+        "accepted",
+        "worst node",
+        "most accepted",
+        "zero-load latency",
+        "limit",
+    )
+    table = plain_table(heads, words=("switching",))  # fmt: skip
     for search in result.searches:
         data = search.to_dict()
         width = data["saturation_offered_width"]

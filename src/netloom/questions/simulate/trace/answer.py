@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.questions.numbers import plainly
-from netloom.questions.simulate.unhindered import unhindered_latencies
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.engines import ProgramNetwork
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.agenda import Records
     from netloom.simulation.critical_path import CriticalPath
     from netloom.simulation.program_engine import ProgramEngine
@@ -59,7 +58,7 @@ class TraceReplay:
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     trace: Trace
     program: Replay
     mapping: str
@@ -73,7 +72,7 @@ class TraceReplay:
     @classmethod
     def of_run(
         cls,
-        network: ProgramNetwork,
+        network: PreparedNetwork,
         engine: ProgramEngine,
         ending: Ending,
         trace: Trace,
@@ -86,7 +85,7 @@ class TraceReplay:
         rows = engine.rows.copy()
         moved = (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
         alone = np.full(len(rows), -1, np.int64)
-        alone[moved] = unhindered_latencies(network, rows[moved])
+        alone[moved] = network.zero_load_latencies(rows[moved])
         path = None
         if ending.enough:
             path = critical_path(program.messages, rows, lambda some: alone[some])

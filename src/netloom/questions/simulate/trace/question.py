@@ -1,7 +1,5 @@
 """When does this trace finish on this network, and what does it wait for?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,10 +1,9 @@
 """How fast do processors that wait for transactions issue them, on this network?"""
 
-# ruff: noqa: TC001 (pydantic reads the annotations)
-
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,9 +20,15 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
 from netloom.questions.simulate.loop.answer import silent
 from netloom.routing import ShortestPath, paths
-from netloom.simulation.intervals import batch_interval
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.replay import Ending, run_program
+from netloom.simulation.side_by_side import run_all
+from netloom.simulation.transactions import (
+    BATCHES,
+    WARM_BATCHES,
+    TransactionRun,
+    batch_cycles,
+    run_transactions,
+)
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import ProcessGraph
@@ -35,15 +40,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.engines import ProgramNetwork
-    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.transactions import TransactionStatistics
-
-BATCHES = 20
-"""Equal parts of the measured time; as long again as five of them comes before, for warming up."""
-
-BATCH_TRANSACTIONS = 10
-"""Transactions that a thread issues in a batch, where no message meets another."""
 
 
 class TransactionQuestion(ProgramQuestion):
@@ -97,39 +95,41 @@ class TransactionSimulation:
         What was run: its name, p and T_r.
     distance
         d, the mean path length of the program's edges under its mapping, hops.
-    found
-        Figures of all of the measured time.
-    batches
-        Figures of its parts.
+    run
+        What was measured.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
-    mean_flits
-        B, the mean length of a message.
-    channel_flits
-        float64[num_channels], flits a cycle on each channel.
-    ending
-        How the run ended.
     provenance
         Version, question and seed.
     """
 
-    network: ProgramNetwork
+    network: PreparedNetwork
     program: str
     contexts: int
     run_cycles: float
     distance: float
-    found: TransactionStatistics
-    batches: tuple[TransactionStatistics, ...]
+    run: TransactionRun
     silent_tasks: int
-    mean_flits: float
-    channel_flits: NDArray[np.float64]
-    ending: Ending
     provenance: Provenance
+
+    @property
+    def found(self) -> TransactionStatistics:
+        """Figures of all of the measured time."""
+        return self.run.found
+
+    @property
+    def channel_flits(self) -> NDArray[np.float64]:
+        """Flits a cycle on each channel: float64[num_channels]."""
+        return self.run.channel_flits
+
+    @property
+    def mean_flits(self) -> float:
+        """B, the mean length of a message."""
+        return self.run.mean_flits
 
     def interval(self, quantity: str) -> float:
         """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
-        values = [getattr(batch, quantity) for batch in self.batches]
-        return batch_interval(values, np.ones(len(values)))[1]
+        return self.run.interval(quantity)
 
     @property
     def left_out(self) -> str | None:
@@ -139,7 +139,7 @@ class TransactionSimulation:
     @property
     def interrupted(self) -> bool:
         """Whether the run was stopped from outside."""
-        return self.ending.interrupted
+        return self.run.interrupted
 
     @property
     def processor_use(self) -> float:
@@ -166,7 +166,7 @@ class TransactionSimulation:
                 "processor_use": self.processor_use,
                 "utilisation_mean": float(self.channel_flits.mean()),
                 "utilisation_max": float(self.channel_flits.max(initial=0.0)),
-                "cycles": self.ending.cycle,
+                "cycles": self.run.cycle,
                 "interrupted": self.interrupted,
             }
         )
@@ -253,32 +253,32 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
         seed=question.seed,
     )
     distance = float(np.diff(routed.offsets).mean())
-    batch = question.batch_cycles or _batch_cycles(question, network, distance, sum(lengths))
-    engine = network.make_engine()
-    begin, end = 5 * batch, (5 + BATCHES) * batch
+    batch = question.batch_cycles or batch_cycles(
+        message_cycles=network.zero_load_latency(distance, sum(lengths)),
+        waiting_cycles=question.fixed_cycles + question.memory_cycles,
+        run_cycles=question.run_cycles,
+        busy_cycles=question.contexts * (question.run_cycles + question.switch_cycles),
+    )
+    end = (WARM_BATCHES + BATCHES) * batch
     if end >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"
-        raise InputError("run_cycles", found, f"less: {5 + BATCHES} batches below {LAST_CYCLE}")
+        wanted = f"less: {WARM_BATCHES + BATCHES} batches below {LAST_CYCLE}"
+        raise InputError("run_cycles", found, wanted)
     if end > question.most_cycles:
         raise InputError("most_cycles", f"{question.most_cycles}", f"at least {end}")
     with patience(f"{graph.name} on {network.topology.name}: transactions"):
-        ending, used = _run(engine, program, (begin, end), batch, question.contexts)
-    marks = np.arange(begin, ending.cycle + 1, batch)
-    if len(marks) < 3:
-        found = f"{question.contexts}, with which {engine.num_rows} messages come to cycle {end}"
-        raise InputError("contexts", found, "fewer, or shorter batch_cycles")
+        run = partial(run_transactions, network, program, batch, question.contexts)
+        measured = next(iter(run_all([run])), None)
+    if measured is None:
+        raise KeyboardInterrupt  # as of any run that was stopped before anything was known
     return TransactionSimulation(
         network=network,
         program=graph.name,
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=distance,
-        found=program.statistics(engine.rows, begin=begin, end=int(marks[-1])),
-        batches=_batches(program, engine, marks),
+        run=measured,
         silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
-        mean_flits=_mean_flits(engine),
-        channel_flits=used,
-        ending=ending,
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )
 
@@ -290,51 +290,3 @@ def _protocol(question: TransactionQuestion) -> Protocol:
         return question.protocol
     named = coherence if question.protocol == "coherence" else request_reply
     return named(memory_cycles=question.memory_cycles)
-
-
-def _batch_cycles(
-    question: TransactionQuestion, network: ProgramNetwork, distance: float, flits: int
-) -> int:
-    message = network.unhindered_cycles(distance, flits)
-    alone = 2 * message + question.fixed_cycles + question.memory_cycles
-    working = question.contexts * (question.run_cycles + question.switch_cycles)
-    return int(BATCH_TRANSACTIONS * max(alone + question.run_cycles, working)) + 1
-
-
-def _run(
-    engine: ProgramEngine, program: Transactions, window: tuple[int, int], batch: int, contexts: int
-) -> tuple[Ending, NDArray[np.float64]]:
-    """Run to the end of the window; return how, and the flits a cycle on each channel in it."""
-    begin, end = window
-    step = min(batch, -(-4 * batch // contexts))
-    _advance(engine, program, begin, step)
-    before = engine.channel_flits()
-    try:
-        ending = _advance(engine, program, end, step)
-    except KeyboardInterrupt:
-        if engine.cycle < begin + 2 * batch:
-            raise
-        ending = Ending(engine.cycle, enough=False, interrupted=True)
-    return ending, (engine.channel_flits() - before) / max(ending.cycle - begin, 1)
-
-
-def _advance(engine: ProgramEngine, program: Transactions, until: int, step: int) -> Ending:
-    """Run to a cycle in short steps: for each, threads get rows as if none waited for another."""
-    while True:
-        most = min(engine.cycle + step, until)
-        ending = run_program(engine, program, enough=lambda _: False, step=step, most_cycles=most)
-        if most == until:
-            return ending
-
-
-def _batches(
-    program: Transactions, engine: ProgramEngine, marks: NDArray[np.int64]
-) -> tuple[TransactionStatistics, ...]:
-    spans = zip(marks[:-1].tolist(), marks[1:].tolist(), strict=True)
-    return tuple(program.statistics(engine.rows, begin=first, end=last) for first, last in spans)
-
-
-def _mean_flits(engine: ProgramEngine) -> float:
-    rows = engine.rows
-    sent = (rows["sent"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
-    return float(rows["flits"][sent].mean()) if sent.any() else float("nan")

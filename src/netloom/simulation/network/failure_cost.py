@@ -1,26 +1,22 @@
-"""What is broken in a network, and what it costs to go round it."""
+"""What the failures of a network cost its traffic, as far as no simulation is needed to tell."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netloom.errors import InputError
 from netloom.routing import parse_routing, paths, virtual_channel_routing
 from netloom.simulation.network.bound import MOST_PAIRS, listed_pairs, throughput_bound
 from netloom.simulation.network.routers import end_channels
-from netloom.topology.faults import Faulty, working_nodes
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from netloom.routing import Routing, VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
+    from netloom.topology.faults import Faulty
     from netloom.workload import Traffic
 
 
@@ -83,58 +79,6 @@ class FailureCost:
             return f"with what is broken, {here}; {whole}"
         hops = f"over {counted(self.hops, 'hop', '.4g')} on average"
         return f"with what is broken, {here} {hops}; {whole} over {self.intact.hops:.4g}"
-
-
-def broken_parts(topology: Topology) -> dict[str, Any] | None:
-    """Return the names of the broken channels and nodes as plain data; None if all is whole.
-
-    Channels that are missing only because their node is broken are not named.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> from netloom.topology.faults import without
-    >>> broken_parts(without(mesh(3, 3), channels="0->1", nodes="8"))
-    {'channels': ['(0,0) -> (0,1)'], 'nodes': ['(2,2)']}
-    """
-    if not isinstance(topology, Faulty):
-        return None
-    return {
-        "channels": [topology.whole.channel_name(each) for each in broken_channels(topology)],
-        "nodes": [topology.node_name(node) for node in topology.failed_nodes],
-    }
-
-
-def broken_channels(topology: Faulty) -> list[int]:
-    """Return the channels of the whole network that are broken, though their nodes work."""
-    whole = topology.whole
-    gone = np.ones(whole.num_channels, np.bool_)
-    gone[topology.whole_channel] = False
-    for ends in (whole.channel_source, whole.channel_target):
-        gone &= ~np.isin(ends, topology.failed_nodes)
-    return [int(channel) for channel in np.flatnonzero(gone)]
-
-
-def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
-    """Return the place of the first of some nodes that is broken; None if all work.
-
-    Examples
-    --------
-    >>> from netloom.topology import mesh
-    >>> from netloom.topology.faults import without
-    >>> first_broken(without(mesh(4, 4), nodes="5"), [0, 3, 5])
-    2
-    """
-    lost = ~np.isin(nodes, working_nodes(topology))
-    return int(np.argmax(lost)) if isinstance(topology, Faulty) and lost.any() else None
-
-
-def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "mapping") -> None:
-    """Raise InputError naming the first task that is on a broken node."""
-    task = first_broken(topology, node_of)
-    if task is not None:
-        found = f"task {task} on node {node_of[task]}, which failed"
-        raise InputError(where, found, "tasks on nodes that work")
 
 
 def failure_cost(

@@ -1,4 +1,4 @@
-"""What a plan of phases asks of processors and channels, and what that comes to."""
+"""What a plan of phases asks of processors and channels, and what of it limits the plan."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from netloom.models import conset_clocks, pattern_message_passing_clocks
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models import ConSetCosts, MessageCosts
-    from netloom.phases import Plan, Timetable
+    from netloom.phases.plan.plans import Plan
+    from netloom.phases.timetable.timetables import Timetable
 
 TURNS = 1.25
 """Times the least clocks of processors and channels from which on waiting is what limits."""
@@ -95,6 +98,25 @@ def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> f
     if (winning & (lost <= 1e-9 * lost.max(initial=1.0))).any():
         return None
     return float((saved[winning] / lost[winning]).max(initial=0.0))
+
+
+def predicted_clocks(
+    plan: Plan, costs: ConSetCosts, passing: MessageCosts
+) -> dict[str, float | None]:
+    """Return clocks of phases and of messages by formulas in which no channel is shared.
+
+    With them goes ``break_even_words``, which is None without connections as well.
+    """
+    given = plan.connections
+    words = given.words.astype(np.float64)
+    busiest = processor_words(plan, words, both_ways=costs.both_ways).max(axis=1, initial=0.0)
+    return {
+        "conset": conset_clocks(busiest * costs.clocks_per_word, costs),
+        "message_passing": pattern_message_passing_clocks(
+            given.source, given.target, words, passing, both_ways=costs.both_ways
+        ),
+        "break_even_words": break_even_words(plan, costs, passing) if len(given) else None,
+    }
 
 
 class Limit(NamedTuple):

@@ -1,8 +1,8 @@
 """One run of traffic with broadcasts: warm up, measure, and say what it is worth.
 
-As ``simulation.network.run`` does it for packets that wait for nothing: the start-up is found by
-MSER-5, the window grows until the confidence interval is as narrow as asked, the network is seen to
-fall behind, or a limit is met. Everything is read off the times of the messages.
+The start-up is found by MSER-5. The window grows until the confidence interval is as narrow as
+asked, the network is seen to fall behind, or a limit is met. Everything is read off the times of
+the messages.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.questions.simulate.broadcast.loads import per_channel
 from netloom.simulation.intervals import (
     CORRELATED,
     autocorrelation,
     merge_correlated,
     run_interval,
 )
+from netloom.simulation.replay import ProgramRun
 from netloom.simulation.stability import Stability, stability
+from netloom.simulation.steady import measure, warm_up
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.simulation.warmup import warmup_packets
 from netloom.topology import Cube, average_distance
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.questions.simulate.engines import ProgramNetwork
-    from netloom.simulation.network.run import Limits
     from netloom.simulation.program_engine import ProgramEngine
+    from netloom.simulation.program_network import ProgramNetwork
+    from netloom.simulation.steady import Limits
     from netloom.workload import Traffic
     from netloom.workload.programs.broadcast import BroadcastTraffic, Sent
 
@@ -183,88 +184,78 @@ def run_broadcasts(
     DeadlockError
         If messages block each other for good.
     """
-    engine = network.make_engine()
+    run = _BroadcastRun(network.make_engine(), program, limits)
     messages_a_cycle = rate * float(traffic.rate.sum())
-    idle = network.unhindered_cycles(average_distance(network.topology), mean_flits)
+    idle = network.zero_load_latency(average_distance(network.topology), mean_flits)
     wanted = max(LEAST_WARM_LATENCIES * idle, LEAST_WARM_MESSAGES / messages_a_cycle)
-    begin, warmed_up = _warm_up(engine, program, ceil(wanted), limits.most_cycles, stopped)
-    observed = int(program.fraction == 1)  # broadcasts only where there is nothing else
-    channels = engine.channel_flits()
-    most = limits.most_cycles if limits.cycles is None else limits.cycles
-    cycles = most
-    if limits.cycles is None:
-        wanted = max(begin, LEAST_CYCLES, 2 * PRECISE_PACKETS / messages_a_cycle)
-        cycles = min(ceil(wanted), most)
-    end = begin
-    while True:
-        end = _advance(engine, program, end, begin + cycles, stopped)
-        seen = _seen(engine, program)
-        verdict = _stability(seen, begin, end)
-        found = _latencies(seen, begin, end)
-        precise = found[observed].precision <= limits.precision
-        interrupted = end < begin + cycles
-        done = precise if verdict.stable else _telling(seen, begin)
-        if done or interrupted or cycles >= most:
-            break
-        cycles = min(ceil(GROWTH * cycles), most)
-    if limits.cycles is not None:
-        precise = found[observed].messages >= LEAST_MESSAGES
-    used = (engine.channel_flits() - channels) / max(end - begin, 1)
-    return _found(
-        network, traffic, seen, found, verdict, (begin, end), used,
-        rate=rate, interrupted=interrupted, warmed_up=warmed_up, precise=precise,
+    warmed_up = warm_up(
+        run, least=ceil(wanted), most=limits.most_cycles, step=STEP_CYCLES, stopped=stopped
+    )
+    run.begin = run.cycle
+    channels = run.engine.channel_flits()
+    most = limits.most_measured
+    wanted = max(run.begin, LEAST_CYCLES, 2 * PRECISE_PACKETS / messages_a_cycle)
+    ended = measure(
+        run, first=most if limits.cycles else ceil(wanted),
+        longer=lambda cycles: ceil(GROWTH * cycles), most=most, step=STEP_CYCLES, stopped=stopped,
     )  # fmt: skip
+    if not ended:
+        run.is_enough()  # at what there is
+    used = (run.engine.channel_flits() - channels) / max(run.cycle - run.begin, 1)
+    return _found(
+        network, traffic, run, used, rate=rate, interrupted=not ended, warmed_up=warmed_up
+    )
 
 
-def _advance(
-    engine: ProgramEngine,
-    program: BroadcastTraffic,
-    cycle: int,
-    until: int,
-    stopped: Callable[[], bool],
-) -> int:
-    """Run from one cycle to another; return how far it came.
+class _BroadcastRun(ProgramRun):
+    """Messages on their way, and what the last look at the window since ``begin`` found."""
 
-    An engine whose rows are all complete waits where it is: so the cycle is counted here.
-    """
-    while cycle < until and not stopped():
-        cycle = min(cycle + STEP_CYCLES, until)
-        more = program.extend(engine.rows["complete"], cycle)
-        if len(more):
-            engine.append(more)
-        engine.advance(cycle)
-    return cycle
+    source: BroadcastTraffic
+    begin = 0
+    seen: _Seen
+    latency: tuple[Latency, Latency, Latency]
+    verdict: Stability
 
+    def __init__(self, engine: ProgramEngine, source: BroadcastTraffic, limits: Limits) -> None:
+        super().__init__(engine, source)
+        self.limits = limits
 
-def _seen(engine: ProgramEngine, program: BroadcastTraffic) -> _Seen:
-    sent, complete = program.sent(), engine.rows["complete"].copy()
-    return _Seen(sent, latencies(sent, complete), complete, engine.rows["hops"].copy())
+    @property
+    def observed(self) -> int:
+        """The class of messages that decides: broadcasts only where there is nothing else."""
+        return int(self.source.fraction == 1)
 
+    def _look(self) -> _Seen:
+        sent, rows = self.source.sent(), self.engine.rows
+        complete = rows["complete"].copy()
+        self.seen = _Seen(sent, latencies(sent, complete), complete, rows["hops"].copy())
+        return self.seen
 
-def _warm_up(
-    engine: ProgramEngine,
-    program: BroadcastTraffic,
-    least_cycles: int,
-    most_cycles: int,
-    stopped: Callable[[], bool],
-) -> tuple[int, bool]:
-    """Run until MSER-5 finds the end of the start-up, or a limit; return when, and whether."""
-    until, cycle = min(least_cycles, most_cycles), 0
-    while True:
-        cycle = _advance(engine, program, cycle, until, stopped)
-        if cycle < until:
-            return cycle, False
-        seen = _seen(engine, program)
-        counted = (seen.latency >= 0) & (seen.sent.broadcast == (program.fraction == 1))
-        if counted.any():
-            arrivals = np.argsort(seen.end[counted], kind="stable")
-            if warmup_packets(seen.latency[counted][arrivals]) is not None:
-                return cycle, True
+    def has_settled(self) -> bool:
+        seen = self._look()
+        counted = (seen.latency >= 0) & (seen.sent.broadcast == self.observed)
+        if not counted.any():
+            return False
+        arrivals = np.argsort(seen.end[counted], kind="stable")
+        return warmup_packets(seen.latency[counted][arrivals]) is not None
+
+    def is_hopeless(self) -> bool:
+        seen = self.seen
         waiting = seen.sent.flits[seen.complete < 0].sum()
-        hopeless = waiting > HOPELESS * seen.sent.flits.sum()
-        if (hopeless and _telling(seen, 0)) or until >= most_cycles:
-            return cycle, False
-        until = min(2 * until, most_cycles)
+        return bool(waiting > HOPELESS * seen.sent.flits.sum()) and _telling(seen, 0)
+
+    def is_enough(self) -> bool:
+        seen = self._look()
+        self.verdict = _stability(seen, self.begin, self.cycle)
+        self.latency = _latencies(seen, self.begin, self.cycle)
+        return self.is_precise if self.verdict.stable else _telling(seen, self.begin)
+
+    @property
+    def is_precise(self) -> bool:
+        found = self.latency[self.observed]
+        if self.limits.cycles is not None:
+            return found.messages >= LEAST_MESSAGES
+        return found.precision <= self.limits.precision
 
 
 def _telling(seen: _Seen, begin: int) -> bool:
@@ -343,18 +334,14 @@ def _stability(seen: _Seen, begin: int, end: int) -> Stability:
 def _found(
     network: ProgramNetwork,
     traffic: Traffic,
-    seen: _Seen,
-    latency: tuple[Latency, Latency, Latency],
-    verdict: Stability,
-    window: tuple[int, int],
+    run: _BroadcastRun,
     used: NDArray[np.float64],
     *,
     rate: float,
     interrupted: bool,
     warmed_up: bool,
-    precise: bool,
 ) -> BroadcastRun:
-    begin, end = window
+    seen, begin, end = run.seen, run.begin, run.cycle
     cycles, sent = max(end - begin, 1), seen.sent
     senders = int(np.count_nonzero(traffic.rate))
 
@@ -369,21 +356,21 @@ def _found(
     if isinstance(topology, Cube) and (seen.hops[moved & of_class] == 1).all():
         flits = np.where(moved, sent.flits, 0)
         crossed = direction_flits(topology, sent._replace(flits=flits))[1]
-        by_direction = per_channel(topology, crossed) / cycles
+        by_direction = topology.per_channel(crossed) / cycles
     return BroadcastRun(
         rate=rate,
         created=int(np.count_nonzero(inside(sent.birth))) / cycles / senders,
         accepted=int(np.count_nonzero(inside(seen.end))) / cycles / senders,
-        unicast=latency[0],
-        broadcast=latency[1],
-        target=latency[2],
+        unicast=run.latency[0],
+        broadcast=run.latency[1],
+        target=run.latency[2],
         hops=float(seen.hops[unicast].mean()) if unicast.any() else np.nan,
         flits=float(sent.flits[unicast].mean()) if unicast.any() else np.nan,
-        stable=verdict.stable,
-        reason=verdict.reason,
+        stable=run.verdict.stable,
+        reason=run.verdict.reason,
         interrupted=interrupted,
         warmed_up=warmed_up,
-        precise=precise,
+        precise=run.is_precise,
         warmup_cycles=begin,
         cycles=end - begin,
         flit_hops=round(float(used.sum()) * cycles),

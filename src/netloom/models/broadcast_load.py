@@ -64,7 +64,7 @@ def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
             asked=np.ones(count, bool),
         )
         hops += direction_flits(cube, sent)[0]
-    return per_channel(cube, hops * traffic.rate.sum())
+    return cube.per_channel(hops * traffic.rate.sum())
 
 
 def broadcast_load(
@@ -112,22 +112,7 @@ def broadcast_load(
             grows = side - 1 - falls
         before = np.prod(sides[axis + 1 :]) if tree == "row-first" else _mean_before(sides, axis)
         hops[axis] = before * grows, before * falls
-    return per_channel(cube, hops * rate.sum())
-
-
-def direction_means(cube: Cube, channel_flits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over the channels of each direction, float64[n, 2]."""
-    found = np.zeros((len(cube.sides), 2))
-    counts = _channels(cube)
-    for axis, direction in np.ndindex(found.shape):
-        first = cube.line_base[axis, direction]
-        found[axis, direction] = channel_flits[first : first + counts[axis]].sum()
-    return per_channel(cube, found)
-
-
-def per_channel(cube: Cube, flits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the flits of each direction (float64[n, 2]) over the number of its channels."""
-    return flits / np.maximum(_channels(cube), 1)[:, np.newaxis]
+    return cube.per_channel(hops * rate.sum())
 
 
 def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
@@ -140,8 +125,3 @@ def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
     count = len(others)
     products = np.poly(-others)
     return float(np.mean([products[p] / comb(count, p) for p in range(count + 1)]))
-
-
-def _channels(cube: Cube) -> NDArray[np.int64]:
-    """Channels in each direction of a dimension."""
-    return cube.num_nodes // np.array(cube.sides) * cube.line_channels

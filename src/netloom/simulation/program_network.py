@@ -1,0 +1,176 @@
+"""A network that runs programs, on either engine, and what messages take in it while it is idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.routing import VirtualChannelRouting
+from netloom.routing.virtual_channel_tables import TABLE
+from netloom.simulation.network.program import NetworkProgram
+from netloom.simulation.network.routers import end_channels
+from netloom.simulation.worm import Worm, WormEngine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.simulation.agenda import Records
+    from netloom.simulation.network.routers import Router
+    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.topology import Topology
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramNetwork:
+    """A network and the engine that runs programs on it.
+
+    Attributes
+    ----------
+    topology
+        The network.
+    router
+        Its routers, or how its lockstep worms switch and arbitrate.
+    routing
+        The routing, made for the router's VCs, or of one path for each pair of nodes.
+    packet_flits
+        Most flits of a packet.
+    switch_cycles
+        Cycles that a processor takes to go from one hardware context to another.
+    seed
+        Of what routing leaves to chance.
+    """
+
+    topology: Topology
+    router: Router | Worm
+    routing: VirtualChannelRouting | Routing
+    packet_flits: int
+    switch_cycles: int
+    seed: int
+
+    @property
+    def engine_name(self) -> str:
+        """``network`` or ``worm``."""
+        return "worm" if isinstance(self.router, Worm) else "network"
+
+    @property
+    def routing_name(self) -> str:
+        """The routing, as a person calls it."""
+        return str(getattr(self.routing, "name", self.routing))
+
+    @property
+    def router_name(self) -> str:
+        """What switches, as a person says it."""
+        if isinstance(self.router, Worm):
+            return f"lockstep worms ({self.router.switching}, {self.router.arbitration})"
+        vcs, flits = self.router.vcs, self.router.buffer_flits
+        return f"{self.router.switching} routers of {vcs} VCs of {flits} flits"
+
+    def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
+        """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
+        if isinstance(self.router, Worm):
+            return WormEngine(
+                self.topology,
+                self.routing,  # type: ignore[arg-type]
+                self.router,
+                switch_cycles=self.switch_cycles,
+            )
+        return NetworkProgram(
+            self.topology,
+            self.routing,  # type: ignore[arg-type]
+            self.router,
+            packet_flits=self.packet_flits,
+            switch_cycles=self.switch_cycles,
+            seed=self.seed,
+            by_node=by_node,
+        )
+
+    def zero_load_latency(self, hops: float, flits: float) -> float:
+        """Return a message's latency over so many hops of the idle network; both may be means.
+
+        The packets of a message that is cut follow each other without a gap.
+        """
+        if isinstance(self.router, Worm):
+            return self.router.unhindered_cycles(hops, flits)
+        first = min(flits, self.packet_flits)
+        return self.router.zero_load_cycles(hops, first) + flits - first
+
+    def zero_load_latencies(self, rows: Records) -> NDArray[np.int64]:
+        """Return the latency of each message over the hops it took, were the network idle.
+
+        Exact on lockstep worms, and on the network for messages of one packet in buffers that let a
+        channel be used in every cycle (see ``Router.zero_load_cycles``). For longer messages it is
+        a lower bound: the packet that is last in its source's queue, or the one before, waits there
+        for its predecessors only; and all flits have to go through the target's ejection channels.
+
+        Parameters
+        ----------
+        rows
+            Records of rows that sent a message which has arrived.
+
+        Returns
+        -------
+        int64[len(rows)], cycles.
+
+        Examples
+        --------
+        >>> from netloom.routing import virtual_channel_routing
+        >>> from netloom.simulation.network.routers import router
+        >>> from netloom.topology import mesh
+        >>> net, single = mesh(4, 4), router("single-cycle")
+        >>> routing = virtual_channel_routing(net, "default", num_vcs=single.vcs)
+        >>> network = ProgramNetwork(net, single, routing, 5, switch_cycles=0, seed=0)
+        >>> rows = np.array([(3, 5), (3, 12)], [("hops", "i4"), ("flits", "i4")])
+        >>> network.zero_load_latencies(rows)
+        array([14, 21])
+        """
+        flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
+        router, packet_flits = self.router, self.packet_flits
+        if isinstance(router, Worm):
+            return _whole(router.unhindered_cycles(hops, flits))  # type: ignore[arg-type]
+        packets = -(-flits // packet_flits)
+        if _ways_differ_in_length(self.routing):
+            hops = np.where(packets > 1, 1, hops)
+        injection, ejection = end_channels(self.topology, router)
+        last_flits = flits - (packets - 1) * packet_flits
+        short = _alone(router, hops, last_flits)
+        last = (packets - 1) // injection * _taken(router, hops, packet_flits) + short
+        before = (packets - 2) // injection * _taken(router, hops, packet_flits)
+        before += _alone(router, hops, packet_flits)
+        ejected = short - last_flits + -(-flits // ejection)
+        cut = np.maximum(np.maximum(last, before), ejected)
+        return np.where(packets > 1, cut, short)
+
+
+def _alone(router: Router, hops: NDArray[np.int64], flits: Any) -> NDArray[np.int64]:
+    """Latency of a packet in an idle network."""
+    return _whole(router.zero_load_cycles(hops, flits))  # type: ignore[arg-type]
+
+
+def _taken(router: Router, hops: NDArray[np.int64], flits: int) -> NDArray[np.int64]:
+    """Cycles for which a packet has an injection channel for itself."""
+    if router.switching != "circuit":
+        return np.full(len(hops), flits)
+    times = router.timing()
+    flight = times.injection + hops * times.flit + times.ejection
+    return _alone(router, hops, flits) - flight + 1  # until its last flit has left the source
+
+
+def _ways_differ_in_length(routing: VirtualChannelRouting | Routing) -> bool:
+    """Whether packets of one message may cross different numbers of channels.
+
+    Only those of a table may: all other routings are minimal, or draw one path for a message.
+    """
+    assert isinstance(routing, VirtualChannelRouting)
+    tables = routing.tables
+    if tables.kind != TABLE or routing.minimal:
+        return False
+    ports = np.bitwise_count(tables.next_slots) // tables.num_vcs
+    np.fill_diagonal(ports, 0)
+    return bool((ports > 1).any())
+
+
+def _whole(cycles: Any) -> NDArray[np.int64]:
+    return np.asarray(cycles, np.int64)
