@@ -4,6 +4,8 @@
 says something, and ``verify`` judges what. What a ``Plan`` cannot even hold is refused here.
 """
 
+# ruff: noqa: TC003 (pydantic reads the annotations)
+
 from __future__ import annotations
 
 import dataclasses

@@ -185,12 +185,23 @@ class Placed(Question, panel="Program"):
     tasks_per_node: int = option("Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS)
 
 
-class Weighted(Question, panel="Program"):
+class EdgeWeight(Question, panel="Program"):
     """What an edge's share of the traffic is taken from."""
 
     weight: Literal["bytes", "messages", "uniform"] = option(
         "What an edge's share of the traffic is taken from: its bytes, its messages, or uniform.",
         default="bytes",
+    )
+
+
+class ContextSwitches(Question, panel="Processors"):
+    """What it takes a processor to go from one context to another."""
+
+    switch_cycles: int = option(
+        "Cycles from one context to another; hidden while the processor waits.",
+        default=0,
+        ge=0,
+        le=2**20,
     )
 
 

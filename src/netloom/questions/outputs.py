@@ -76,7 +76,8 @@ def table_output(name: str, said: str, method: str) -> Output:
     return Output(name, said, write, check_table)
 
 
-def _check_in_folder(path: Path) -> None:
+def check_in_folder(path: Path) -> None:
+    """Refuse a file that cannot be written, or whose folder is not there."""
     check_writable(path)
     if not path.absolute().parent.is_dir():
         raise InputError(str(path), "a folder that is not there", "a file in one that is")
@@ -108,32 +109,32 @@ def _write_ranks(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
     return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
 
 
-def _refuse_ranks(_: Any, ready: Any, settings: Mapping[str, str]) -> None:
+def _refuse_ranks(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
     """Refuse a rank file of an unknown form, or one that no mapping of this program has."""
     from netloom.mapping import FORMATS, check_rank_file, rank_file
 
     form = settings["rankfile_format"]
     if form not in FORMATS:
         raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
-    ground = getattr(ready, "ground", None)
-    if ground is None:
+    if not hasattr(ready, "nodes"):  # the mapping is given: it fits, or there is none
         return
-    names = ground.hosts
-    if ground.layout is not None:
-        rank_file(ground.layout.node_of, form, names, ground.nodes)
+    names = _host_names(question.hosts) or ready.network.node_labels or None
+    if ready.layout is not None:
+        rank_file(ready.layout.node_of, form, names, ready.nodes)
     else:
-        check_rank_file(form, ground.num_tasks, ground.nodes, ground.tasks_per_node, names)
+        per_node = question.tasks_per_node
+        check_rank_file(form, ready.graph.num_tasks, ready.nodes, per_node, names)
 
 
 SAVE_MAPPING = Output(
-    "save_mapping", "The mapping, .json or text.", _write_mapping, _check_in_folder
+    "save_mapping", "The mapping, .json or text.", _write_mapping, check_in_folder
 )
 
 RANK_FILE = Output(
     "rankfile",
     "Rank file that applies the mapping.",
     _write_ranks,
-    _check_in_folder,
+    check_in_folder,
     _refuse_ranks,
     (
         Setting(

@@ -83,7 +83,7 @@ class Report:
     faults: list[str] = field(default_factory=list)
 
 
-class _Fault(Exception):  # ends one stream; never leaves this module
+class _Fault(Exception):  # noqa: N818  # ends one stream; never leaves this module
     pass
 
 

@@ -26,13 +26,13 @@ from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     BrokenParts,
+    EdgeWeight,
     HostNames,
     OnePathOrFunction,
     Placed,
     ProgramFile,
     ProgramOnNetwork,
     Seeded,
-    Weighted,
 )
 from netloom.questions.named import find_network, place_program, read_program
 from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING
@@ -66,7 +66,7 @@ WORK, PATH_WORK = 3 * 2**30, 300
 
 
 class AnalyzeQuestion(
-    HostNames, Seeded, Weighted, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
+    HostNames, Seeded, EdgeWeight, Placed, ProgramFile, BrokenParts, ProgramOnNetwork
 ):
     """Where a mapped program contends, and what limits it."""
 

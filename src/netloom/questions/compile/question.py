@@ -6,10 +6,7 @@ from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
-
 from netloom.errors import DeadlockError
-from netloom.machines import Machine
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -24,11 +21,13 @@ from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
 from netloom.phases.order_files import connection_order
 from netloom.progress import patience
-from netloom.provenance import DEFAULT_SEED
-from netloom.questions.base import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
+from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
+from netloom.questions.fields import BrokenParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import find_network, place_program, read_program
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.words import counted
@@ -40,83 +39,108 @@ if TYPE_CHECKING:
 
     from netloom.phases import Connections, Plan, Timetable
 
-
-class CompileQuestion(Question):
-    """The question that ``compile_phases`` answers.
-
-    Attributes
-    ----------
-    app
-        Who talks to whom: a process graph, a spec such as ``all-to-all:64``, or a file.
-    parts
-        Which part of Open MPI's monitoring to read (see ``workload.read``).
-    on, failed_channels, failed_nodes
-        The network or machine, and what of it is broken; as for ``analyze``.
-    mapping, tasks_per_node
-        Where tasks run: ``identity``, ``random``, ``gray``, ``distance:HOPS``, a file, or the array
-        ``node_of``; and how many a node takes. Tasks of one node need no connection.
-    channels, per
-        Virtual channels for connections of each ``node``, one of which a connection takes at every
-        node of its path; or of each ``channel``.
-    words, word_bytes
-        Words of every connection; by default the process graph's bytes, in words of so many.
-    order
-        Which connections come before which: a file of lines such as ``0 1 < 2 3``, or pairs of
-        edges; see ``connection_order``.
-    method, objective
-        See ``phases.partition``.
-    schedule
-        ``streaming``, ``shared`` or ``timetable``, see ``phases.schedule``. ``auto``: streaming
-        where processors send and receive at once and as fast as a channel, else shared.
-    sync_clocks, phase_clocks, clocks_per_word, channel_clocks_per_word, both_ways
-        Of phases; see ``models.ConSetCosts``. A processor takes as long for a word of a message.
-    send_clocks, receive_clocks
-        Overheads of a message, see ``models.MessageCosts``.
-    execute
-        Whether to simulate both, flit by flit: the phases, and messages in random order.
-    seed
-        Of all that is left to chance.
-    """
-
-    app: str | InstanceOf[ProcessGraph]
-    parts: str = "network"
-    on: str | InstanceOf[Topology] | InstanceOf[Machine]
-    failed_channels: str | None = None
-    failed_nodes: str | None = None
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    channels: int = Field(12, ge=0, le=MAX_ELEMENTS)
-    per: Literal["node", "channel"] = "node"
-    words: int | None = Field(None, ge=0, le=MOST_WORDS)
-    word_bytes: int = Field(4, ge=1, le=MAX_ELEMENTS)
-    order: str | PathLike[str] | list[Any] | None = None
-    method: Literal["auto", "symmetric", "negotiated", "sequential"] = "auto"
-    objective: Literal["phases", "time"] = "phases"
-    schedule: Literal["auto", "streaming", "shared", "timetable"] = "auto"
-    sync_clocks: float = Field(352.0, ge=0, le=MOST)
-    phase_clocks: float = Field(176.0, ge=0, le=MOST)
-    clocks_per_word: float = Field(2.0, ge=0, le=MOST)
-    channel_clocks_per_word: float = Field(2.0, ge=0, le=MOST)
-    both_ways: bool = True
-    send_clocks: float = Field(400.0, ge=0, le=MOST)
-    receive_clocks: float = Field(400.0, ge=0, le=MOST)
-    execute: bool = False
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+PATTERN = "Pattern"
+HELD = "What the network holds"
+HOW = "How it is compiled"
+COSTS = "Costs of the machine, in clocks (those of iWarp)"
 
 
-def compile_phases(
-    app: str | ProcessGraph, on: str | Topology | Machine, **options: Any
-) -> CompiledPhases:
+class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
+    """A pattern that is known beforehand, to be cut into phases."""
+
+    parts: str = option(
+        "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
+        "collective-calls.",
+        default="network",
+        panel=PATTERN,
+    )
+    words: int | None = option(
+        "Words of every connection, instead of the pattern's bytes.",
+        default=None,
+        ge=0,
+        le=MOST_WORDS,
+        panel=PATTERN,
+    )
+    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PATTERN)
+    order: str | PathLike[str] | list[Any] | None = option(
+        "File of lines such as '0 1 < 2 3': the words from task 0 to 1 before those from 2 to 3; "
+        "or pairs of edges.",
+        default=None,
+        panel=PATTERN,
+    )
+    channels: int = option(
+        "Virtual channels for connections, of each node or channel.",
+        default=12,
+        ge=0,
+        le=MAX_ELEMENTS,
+        panel=HELD,
+    )
+    per: Literal["node", "channel"] = option(
+        "node: a connection takes one at every node of its path, both ends included; channel: one "
+        "on every channel.",
+        default="node",
+        panel=HELD,
+    )
+    method: Literal["auto", "symmetric", "negotiated", "sequential"] = option(
+        "symmetric (regular patterns on tori), negotiated (any), sequential (the paper's) or auto.",
+        default="auto",
+        panel=HOW,
+    )
+    objective: Literal["phases", "time"] = option(
+        "phases: as few as can be found, then short ones; time: the least of all phases and "
+        "switches.",
+        default="phases",
+        panel=HOW,
+    )
+    schedule: Literal["auto", "streaming", "shared", "timetable"] = option(
+        "streaming: all connections of a phase at once, word by word; shared: one at a time at "
+        "each processor; timetable: so too, as if no channel were shared; auto: streaming, or "
+        "shared where processors are slower than channels or work one way.",
+        default="auto",
+        panel=HOW,
+    )
+    execute: bool = option(
+        "Simulate phases, and messages in random order, flit by flit.", default=False, panel=HOW
+    )
+    sync_clocks: float = option(
+        "Clocks to synchronise before a phase.", default=352.0, ge=0, le=MOST, panel=COSTS
+    )
+    phase_clocks: float = option(
+        "Clocks to set up a phase.", default=176.0, ge=0, le=MOST, panel=COSTS
+    )
+    clocks_per_word: float = option(
+        "Clocks of a processor for a word.", default=2.0, ge=0, le=MOST, panel=COSTS
+    )
+    channel_clocks_per_word: float = option(
+        "Clocks of a channel for a word.", default=2.0, ge=0, le=MOST, panel=COSTS
+    )
+    both_ways: bool = option(
+        "A processor sends and receives at once.",
+        default=True,
+        flags=("--both-ways/--one-way",),
+        panel=COSTS,
+    )
+    send_clocks: float = option(
+        "Clocks of overhead to send a message.", default=400.0, ge=0, le=MOST, panel=COSTS
+    )
+    receive_clocks: float = option(
+        "Clocks of overhead to receive one.", default=400.0, ge=0, le=MOST, panel=COSTS
+    )
+
+
+@asks(
+    CompileQuestion,
+    title="Compiled phases",
+    example="netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute",
+    page="compile.md",
+    outputs=(PLOT,),
+)
+def compile_phases(question: CompileQuestion) -> CompiledPhases:
     """Compile a communication pattern that is known beforehand into phases, routes and times.
 
     Feldmann, Stricker & Warfel's ConSet (1993): connections that the hardware can hold all at once
     make a phase, phases follow one another, and nothing has to be routed, buffered or waited for
     while words move. What is returned has been verified.
-
-    Parameters
-    ----------
-    app, on
-        The pattern and the network; see ``CompileQuestion``, as for all other options.
 
     Raises
     ------
@@ -131,7 +155,6 @@ def compile_phases(
     >>> found.plan.num_phases, found.to_dict()["predicted"]["conset"]
     (1, 2576.0)
     """
-    question = ask(CompileQuestion, {"app": app, "on": on, **options})
     costs, passing = _costs(question)
     capacity = Capacity(question.channels, question.per)
     network, _ = find_network(

@@ -62,54 +62,6 @@ def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
     }
 
 
-def critical_chart(record: Recorded) -> alt.HConcatChart:
-    """Return what sizes of queues do to the queues, and to the steps of requests."""
-    found = record.figures
-    critical = [
-        f"{each['critical_queue']} at rate {each['rate']:.4g}"
-        for each in found["rates"]
-        if each["critical_queue"]
-    ]
-    return framed(
-        list(critical_parts(record, legends=False).values()),
-        f"Critical queues of omega:{found['pes']}, {found['hot_spots']} hot spots",
-        [f"critical: {', '.join(critical) or 'none'}; dashed: the rise that counts"],
-    )
-
-
-def critical_parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
-    """Return the parts of the picture of critical queues, by name; see ``parts``."""
-    import altair as alt
-    import polars as pl
-
-    table = record.tables["table"].with_columns(rate=pl.format("{}", "rate"))
-    sized = table.drop_nulls("size").with_columns(rise=100 * pl.col("rise"))
-    counts = pl.DataFrame({"rise": [100 * record.figures["rise"]]})
-    rise = alt.LayerChart(
-        layer=[
-            alt.Chart(counts).mark_rule(strokeDash=[6, 3], color=GREY).encode(y="rise:Q"),
-            _sizes(
-                sized, alt.Y("rise:Q", title="longest rise of a stage's queue, %"), named=legends
-            ),
-        ]
-    )
-    free = (
-        alt.Chart(table.filter(pl.col("size").is_null()))
-        .mark_rule(strokeDash=[2, 3], strokeWidth=1.4)
-        .encode(y="steps_mean:Q", color=_rates(table))
-    )
-    least = alt.Scale(zero=False)
-    steps = alt.Y("steps_mean:Q", title="mean steps of a request", scale=least)
-    return {
-        "rise": rise.properties(
-            width=WIDTH, height=HEIGHT, title="Requests behind a stage, longer by"
-        ),
-        "steps": alt.LayerChart(layer=[free, _sizes(sized, steps)]).properties(
-            width=WIDTH, height=HEIGHT, title="Steps; dotted: unbounded queues"
-        ),
-    }
-
-
 def queues_by_stage(record: Recorded, *, named: bool = True) -> alt.LayerChart:
     """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
     import altair as alt
@@ -237,7 +189,7 @@ def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Ch
         .encode(
             x=_stage(of_kind, modules),
             y=alt.Y("mean:Q", title=LENGTH),
-            color=_rates(table, named=named),
+            color=rates_colour(table, named=named),
             tooltip=["rate:N", "stage:Q", "mean:Q"],
         )
         .properties(width=300, height=HEIGHT, title=f"{TITLES[kind]} by stage")
@@ -245,7 +197,8 @@ def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Ch
     return lines
 
 
-def _sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
+def sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
+    """Return a figure by size of queues, a colour a rate."""
     import altair as alt
 
     size = alt.X("size:Q", title="queue size, packets", axis=alt.Axis(tickMinStep=1, format="d"))
@@ -253,7 +206,10 @@ def _sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
         alt.Chart(table)
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
         .encode(
-            x=size, y=y, color=_rates(table, named=named), tooltip=["rate:N", "size:Q", y.shorthand]
+            x=size,
+            y=y,
+            color=rates_colour(table, named=named),
+            tooltip=["rate:N", "size:Q", y.shorthand],
         )
     )
     return lines
@@ -273,7 +229,8 @@ def _behind(record: Recorded) -> list[alt.Chart]:
     return [rule, words.encode(y=alt.value(0), text=alt.value("falls behind"))]
 
 
-def _rates(table: pl.DataFrame, *, named: bool = True) -> alt.Color:
+def rates_colour(table: pl.DataFrame, *, named: bool = True) -> alt.Color:
+    """Return the colours of rates."""
     import altair as alt
 
     rates = table["rate"].unique(maintain_order=True).to_list()

@@ -36,7 +36,7 @@ def chart(record: Recorded) -> alt.HConcatChart:
     pair = pair.resolve_scale(color="independent")
     what = f"{found['app']} mapped onto {found['topology']}"
     words = wrapped(found["verdict"]["sentence"])
-    return framed([alt.vconcat(pair, parts["objective"], spacing=26)], what, words)
+    return framed([alt.vconcat(pair, drawn["objective"], spacing=26)], what, words)
 
 
 def parts(record: Recorded) -> dict[str, Part]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from math import inf
-from os import PathLike
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from netloom.contention import measure, saturation
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.mapping import FoundMapping, JointRoutes, find_layout, joint_routes, read_hosts
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
@@ -23,11 +20,19 @@ from netloom.mapping.search.bounds import least
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import check_room, random_starts
 from netloom.progress import patience
-from netloom.provenance import DEFAULT_SEED
 from netloom.questions.analyze.answer import MappedProgram, figures
 from netloom.questions.analyze.question import analyze
-from netloom.questions.base import MOST, MOST_SEED, InstanceOf, Question, ask
-from netloom.questions.fields import refuse
+from netloom.questions.base import MOST, option
+from netloom.questions.fields import (
+    BrokenParts,
+    EdgeWeight,
+    HostNames,
+    PathRouting,
+    ProgramFile,
+    ProgramOnNetwork,
+    Seeded,
+    refuse,
+)
 from netloom.questions.map.answer import (
     FIGURES,
     ProgramMapping,
@@ -35,17 +40,16 @@ from netloom.questions.map.answer import (
 )
 from netloom.questions.map.verdict import mapping_verdict, paired
 from netloom.questions.named import find_network, read_program
+from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING, Output, check_in_folder
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import (
-    DimensionOrder,
-    Layered,
     Routing,
-    ShortestPath,
     SourceRoutes,
-    UpDown,
     parse_routing,
     source_routes,
+    write_routes,
 )
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
@@ -53,7 +57,8 @@ from netloom.topology.faults import check_working
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -61,6 +66,11 @@ if TYPE_CHECKING:
     from netloom.mapping.search.objectives import Measure
     from netloom.questions.analyze.answer import Analysis
     from netloom.questions.simulate.load.answer import Simulation
+
+WHERE = "Where tasks may run"
+SEARCH = "What is looked for, and how long"
+CHECK = "Simulation of before and after"
+
 
 PAIRS = 5
 """Runs of both mappings that are simulated, each pair with a seed of its own."""
@@ -70,91 +80,68 @@ SAME = ("app", "on", "messages", "parts", "failed_channels", "failed_nodes", "ro
 """What ``analyze`` and ``simulate`` are asked as well."""
 
 
-class MappingQuestion(Question):
-    """The question that ``find_mapping`` answers.
+class MappingQuestion(
+    Seeded, EdgeWeight, HostNames, PathRouting, ProgramFile, BrokenParts, ProgramOnNetwork
+):
+    """Where each task of a program should run, so that its communication contends least."""
 
-    Attributes
-    ----------
-    app, messages, parts, on, failed_channels, failed_nodes, routing, weight, tasks_per_node
-        The program, the network, and how packets travel there; as for ``analyze``.
-    nodes
-        The allocation: which nodes may be used, all by default. Their numbers, a list such as
-        ``0-31,n40``, or a file of such lists; see ``mapping.allocation``. Broken ones are left out.
-    hosts
-        A file of host names, line n that of node n, by which ``nodes`` may name them.
-    objective
-        What is made small: ``max-channel-load``, ``hop-bytes``, ``path-contention``,
-        ``saturation``, or a mixture such as ``hop-bytes:1,max-channel-load:2``.
-    layout
-        A mapping made for this kind of program, by name, instead of a search.
-    seconds, rounds
-        When the search ends: after so much processor time, of all threads together, or after so
-        many rounds of annealing, however long they take. A loaded machine takes longer, and finds
-        as much. With rounds the answer depends on nothing but the question.
-    routes
-        Whether to choose routes for the mapping as well, where the machine lets each packet follow
-        one that its source chose; a layout with routes of its own keeps these.
-    simulate, load
-        Whether to simulate the program before and after, flit by flit, with several seeds, and at
-        which offered load; by default what the busiest channel can just carry afterwards. The
-        verdict is then that of the simulation.
-    seed
-        Of all that is left to chance.
-    """
-
-    app: str | InstanceOf[ProcessGraph]
-    on: str | InstanceOf[Topology] | InstanceOf[Machine]
-    failed_channels: str | None = None
-    failed_nodes: str | None = None
-    messages: str | None = None
-    parts: str = "network"
-    nodes: Any = None
-    hosts: str | PathLike[str] | None = None
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    routing: (
-        str
-        | InstanceOf[DimensionOrder]
-        | InstanceOf[ShortestPath]
-        | InstanceOf[UpDown]
-        | InstanceOf[Layered]
-        | InstanceOf[SourceRoutes]
-    ) = "default"
-    weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    objective: str = "max-channel-load"
-    layout: str | None = None
-    seconds: float = Field(10.0, gt=0, le=MOST)
-    rounds: int | None = Field(None, ge=0, le=MOST)
-    routes: bool = False
-    simulate: bool = False
-    load: float | None = Field(None, gt=0, le=1)
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
-
-
-class SearchGround(NamedTuple):
-    """What is known before a search begins.
-
-    Attributes
-    ----------
-    num_tasks, tasks_per_node
-        Tasks, and most of a node.
-    nodes
-        int32[], the nodes that may be used.
-    layout
-        The mapping that was asked for instead of a search; None otherwise.
-    hosts
-        The host names that the network's file gives its nodes; None if it gives none.
-    """
-
-    num_tasks: int
-    tasks_per_node: int
-    nodes: NDArray[np.int32]
-    layout: Layout | None
-    hosts: Sequence[str] | None
+    nodes: Any = option(
+        "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names; one or several a line.",
+        default=None,
+        panel=WHERE,
+        shown_default="all that work",
+    )
+    tasks_per_node: int = option(
+        "Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS, panel=WHERE
+    )
+    objective: str = option(
+        "What is made small: max-channel-load, hop-bytes, path-contention, saturation, or a "
+        "mixture such as hop-bytes:1,max-channel-load:2.",
+        default="max-channel-load",
+        panel=SEARCH,
+    )
+    layout: str | None = option(
+        "No search, but a mapping made for such programs: tiles, gray, fold, hilbert ...",
+        default=None,
+        panel=SEARCH,
+    )
+    seconds: float = option(
+        "Processor time of the search (seconds), of all threads together.",
+        default=10.0,
+        gt=0,
+        le=MOST,
+        panel=SEARCH,
+    )
+    rounds: int | None = option(
+        "Rounds of annealing instead, however long they take: the same answer every time.",
+        default=None,
+        ge=0,
+        le=MOST,
+        panel=SEARCH,
+    )
+    routes: bool = option(
+        "Choose routes as well, one for each pair of nodes (source routing).",
+        default=False,
+        panel=SEARCH,
+    )
+    simulate: bool = option(
+        "Simulate before and after at one load, in paired runs: the verdict is then theirs.",
+        default=False,
+        panel=CHECK,
+    )
+    load: float | None = option(
+        "Offered traffic of the average node, as a fraction of a channel.",
+        default=None,
+        gt=0,
+        le=1,
+        panel=CHECK,
+        shown_default="what the busiest channel can just carry afterwards",
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A question, with what it names."""
+    """A question, with what it names; ``layout`` is None where a mapping is searched for."""
 
     question: MappingQuestion
     graph: ProcessGraph
@@ -162,6 +149,7 @@ class _Task:
     routing: Routing
     weights: NDArray[np.float64]
     nodes: NDArray[np.int32]
+    layout: Layout | None = None
 
     @property
     def identity(self) -> NDArray[np.int32]:
@@ -178,26 +166,44 @@ class _Task:
         )
 
 
-def find_mapping(
-    app: str | ProcessGraph,
-    on: str | Topology | Machine,
-    *,
-    check: Callable[[SearchGround], None] | None = None,
-    **options: Any,
-) -> ProgramMapping:
-    """Find a mapping of a program onto a network that contends little, and say what it bought.
+def prepare(question: MappingQuestion) -> _Task:
+    """Read the program, build the network, and find the nodes that may be used."""
+    task = _task(question)
+    if question.layout is not None:
+        task = replace(task, layout=_layout(task, question.layout))
+    return task
 
-    It is compared with identity, with 25 random mappings and with everything that the search began
-    with; it is never worse than any of them. Ctrl-C ends the search, and the best so far is the
-    answer.
 
-    Parameters
-    ----------
-    app, on
-        The program and the network; see ``MappingQuestion``, as for all other options.
-    check
-        Called before the search with what is known by then; refuses, by an InputError, what could
-        not be done with the mapping afterwards, such as writing it in a certain format.
+def _write_chosen_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    if answer.routes is None:
+        return f"No routes in {path}: nothing crosses the network."
+    write_routes(answer.topology, answer.routes, path)
+    return f"Routes: --routing routes:{path}"
+
+
+ROUTES = Output(
+    "routes",
+    "Choose routes as well (source routing), and write them: for --routing routes:FILE.",
+    _write_chosen_routes,
+    check_in_folder,
+    asks="routes",
+)
+
+
+@asks(
+    MappingQuestion,
+    prepare=prepare,
+    title="Mapping search",
+    example="netloom map examples/lammps-64.mtx --on torus:4x4x4 --seconds 10 --rankfile ranks.txt",
+    page="map.md",
+    outputs=(PLOT, SAVE_MAPPING, RANK_FILE, ROUTES),
+)
+def find_mapping(question: MappingQuestion, task: _Task) -> ProgramMapping:
+    """Find the mapping under which a program contends least, and say what it buys.
+
+    Begins with partitions, embeddings and layouts of such programs, and makes them better until the
+    processor time is used up, or nothing can be better. If nothing is better than ranks in order,
+    these stay. Ctrl-C ends the search: the best so far is the answer.
 
     Raises
     ------
@@ -210,13 +216,7 @@ def find_mapping(
     >>> found.value, found.bound, found.verdict.kind
     (48.0, 48.0, 'bound')
     """
-    question = ask(MappingQuestion, {"app": app, "on": on, **options})
-    task = _task(question)
-    layout = None if question.layout is None else _layout(task, question.layout)
-    if check is not None:
-        per_node = question.tasks_per_node
-        hosts = task.network.node_labels or None
-        check(SearchGround(task.graph.num_tasks, per_node, task.nodes, layout, hosts))
+    layout = task.layout
     routes = None if layout is None else _own_routes(task, layout)
     if question.routes and routes is None and _moving(task, task.identity).any():
         _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.machines import Machine
-from netloom.questions.fields import (
-    ROUTER_FIELDS,
-    NetworkQuestion,
-    asked_router,
-    refuse,
-)
+from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import find_network
 from netloom.routing import (
     RouteTable,
@@ -26,7 +19,6 @@ from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.topology.faults import Faulty, broken_parts
 from netloom.words import counted
@@ -34,38 +26,11 @@ from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.provenance import Provenance
+    from netloom.questions.simulate.fields import ProgramQuestion
     from netloom.routing import Routing, VirtualChannelRouting
 
 WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
 """Fields of ``Worm`` that a question may change one by one."""
-
-
-class ProgramQuestion(NetworkQuestion):
-    """The fields of a question about a program: a network, and the engine that runs it.
-
-    Attributes
-    ----------
-    engine
-        ``network``: routers with virtual channels, flit by flit. ``worm``: lockstep worms,
-        Chittor's simulator; see ``Worm``. Each engine has its own fields.
-    arbitration, release_cycles, end_channels
-        Of lockstep worms; see ``Worm``.
-    packet_flits
-        Of the network: most flits of a packet; longer messages are cut. By default messages are
-        packets, however long.
-    switch_cycles
-        Cycles that a processor takes to go from one hardware context to another.
-    most_cycles
-        Cycles after which a run ends however far it has come.
-    """
-
-    engine: Literal["network", "worm"] = "network"
-    arbitration: str | None = None
-    release_cycles: int | None = Field(None, ge=0, le=1)
-    end_channels: int | None = Field(None, ge=0, le=1)
-    packet_flits: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
-    switch_cycles: int = Field(0, ge=0, le=2**20)
-    most_cycles: int = Field(20_000_000, ge=1, lt=2**31)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,7 +111,7 @@ def prepare_program(
         router=router,
         routing=routing,
         packet_flits=question.packet_flits or max(longest_flits, 1),
-        switch_cycles=question.switch_cycles,
+        switch_cycles=getattr(question, "switch_cycles", 0),
         seed=question.seed,
     )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from netloom.machines import Machine
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.load.fields import SimulateQuestion
+    from netloom.questions.simulate.fields import OpenLoad
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.failure_cost import FailureCost
@@ -237,7 +237,7 @@ def largest_bound(settings: tuple[Setting, ...]) -> Bound:
     return max((setting.bound for setting in settings), key=lambda bound: bound.load)
 
 
-def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
+def prepare(question: OpenLoad, load: float | None) -> SimulatedNetwork:
     """Return the network that a question is about, checked by running one cycle of it.
 
     That cycle also loads the kernels, so that no run's processor time holds their compilation.
@@ -299,7 +299,7 @@ def prepare(question: SimulateQuestion, load: float | None) -> SimulatedNetwork:
 
 
 def _settings(
-    question: SimulateQuestion,
+    question: OpenLoad,
     network: SimulatedNetwork,
     base: Router,
     techniques: list[Switching],
@@ -324,7 +324,7 @@ def _settings(
 
 
 def _traffic(
-    question: SimulateQuestion, topology: Topology
+    question: OpenLoad, topology: Topology
 ) -> tuple[Traffic, Programs | None, tuple[Traffic, NDArray[np.int32]] | None]:
     """Return the traffic, the programs that make it, and that of the tasks of a single one."""
     if question.app is None:
@@ -355,7 +355,7 @@ def _traffic(
     return traffic, None, tasks
 
 
-def _of_programs(question: SimulateQuestion, topology: Topology) -> tuple[Traffic, Programs]:
+def _of_programs(question: OpenLoad, topology: Topology) -> tuple[Traffic, Programs]:
     """Return the traffic of programs on nodes of their own."""
     shared = share_programs(question, topology, question.seed)
     together, load_factor = shared_traffic(shared, weight=question.weight)
@@ -394,7 +394,7 @@ def _comparable(
     return replace(base, buffer_flits=longest), (remark,)
 
 
-def _setting(question: SimulateQuestion, network: SimulatedNetwork, router: Router) -> Setting:
+def _setting(question: OpenLoad, network: SimulatedNetwork, router: Router) -> Setting:
     topology, lengths = network.topology, network.lengths
     if router.whole_packets and lengths.longest > router.buffer_flits:
         found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"

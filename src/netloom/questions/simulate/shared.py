@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.questions.base import InstanceOf, Question
 from netloom.questions.named import read_program
 from netloom.questions.numbers import known, plainly
 from netloom.simulation.paired import paired_ratio
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology.faults import Faulty
 from netloom.workload import ProcessGraph
 from netloom.workload.traffic.shared import SharedProgram, parse_placed, share
@@ -21,6 +18,7 @@ from netloom.workload.traffic.shared import SharedProgram, parse_placed, share
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.questions.simulate.fields import Programs as ProgramFields
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.paired import Batches
     from netloom.simulation.tally import GroupMeasured
@@ -28,32 +26,6 @@ if TYPE_CHECKING:
 
 OWNER = 11
 """What the seeds of programs are spawned from."""
-
-
-class ProgramsQuestion(Question):
-    """The fields of a question about a program, or about several at once.
-
-    Attributes
-    ----------
-    app, messages, parts, mapping, tasks_per_node
-        The program, how to read it, and where its tasks run (see ``analyze``). Several programs at
-        once are a list: of specs or files with their nodes, such as ``A.mtx@0-31``, or of pairs, a
-        process graph and its nodes; ``mapping`` is then ``identity`` or ``random``, of each on its
-        own nodes.
-    shared
-        Whether several programs may have nodes in common.
-    alone
-        Whether each of several programs is also run with the network to itself, each time, to tell
-        by what it is slowed down. That is as many runs more as there are programs.
-    """
-
-    app: str | InstanceOf[ProcessGraph] | list[Any] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    shared: bool = False
-    alone: bool = True
 
 
 def only_program(app: Any) -> str | ProcessGraph | None:
@@ -68,7 +40,7 @@ def only_program(app: Any) -> str | ProcessGraph | None:
     return None if others or nodes is not None else first
 
 
-def share_programs(question: ProgramsQuestion, topology: Topology, seed: int) -> SharedProgram:
+def share_programs(question: ProgramFields, topology: Topology, seed: int) -> SharedProgram:
     """Return the programs of a question, each mapped onto its own nodes.
 
     Parameters

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.models.channel_accuracy import KNEE
@@ -19,21 +18,33 @@ from netloom.models.channel_queueing import (
 )
 from netloom.models.channel_turns import ChannelRouter
 from netloom.progress import patience
-from netloom.questions.base import InstanceOf, ask
-from netloom.questions.fields import NetworkQuestion, asked_router, refuse
+from netloom.questions.base import ask, option
+from netloom.questions.fields import (
+    AnyPath,
+    EdgeWeight,
+    NetworkQuestion,
+    PatternTraffic,
+    Placed,
+    Program,
+    ProgramFile,
+    asked_router,
+    refuse,
+)
 from netloom.questions.named import find_network, place_program, read_program, read_traffic
+from netloom.questions.outputs import PLOT
+from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.latency.answer import LatencyPrediction
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
 from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
-from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, average_distance
 from netloom.words import counted
-from netloom.workload import ProcessGraph, Traffic
+from netloom.workload import Traffic
 from netloom.workload.traffic import from_process_graph
 from netloom.workload.traffic.targets import Fixed, Weighted
 
@@ -44,6 +55,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.bound import Bound
     from netloom.topology import Topology
 
+
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
 
@@ -51,45 +63,35 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
 """Fields that say something of ``app`` only."""
 
 
-class LatencyQuestion(NetworkQuestion):
-    """The question that ``predict_latency`` answers.
+class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic, NetworkQuestion):
+    """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
-    Attributes
-    ----------
-    app, messages, parts, mapping, tasks_per_node
-        The program, how to read it, and where its tasks run (see ``analyze``).
-    weight
-        What the share of the traffic is taken from that an edge of ``app`` has.
-    traffic
-        Instead of a program who sends to whom, as for ``simulate``; uniform by default.
-    offered
-        Offered traffic of the average sending node, flits/node/cycle, 0 to 1: a number, several, a
-        range ``START:STOP:STEP``, or ``0:auto`` (``0:auto:STEPS``), from there to where it
-        saturates, in 20 steps.
-    packet_flits
-        Length of all packets.
-    simulate
-        Whether to simulate the network beside it, at some of the loads.
-    cycles, precision, most_cycles
-        Of the simulation; see ``SimulateQuestion``.
-    """
-
-    app: str | InstanceOf[ProcessGraph] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = None
-    offered: Any = "0:auto"
-    packet_flits: int = Field(5, ge=1, le=2**14)
-    simulate: bool = False
-    cycles: int | None = Field(None, ge=1, le=2**30)
-    precision: float = Field(0.02, gt=0, lt=1)
-    most_cycles: int = Field(200_000, ge=1, le=2**30)
+    app: Program | None = option(
+        "Process graph, as for analyze; else a pattern of traffic.", default=None, panel="Program"
+    )
+    routing: AnyPath = option(
+        "default, dimension-order, shortest-path, layered, up-down or routes:FILE: one that leaves "
+        "no choice of channels.",
+        default="default",
+        flags=("--routing", "--routes"),
+        panel="Network",
+    )
+    offered: Any = option(
+        f"Offered traffic of the average sending node, flits/node/cycle: 0.2, several, {RATES}.",
+        default="0:auto",
+        panel="Traffic",
+    )
+    packet_flits: int = option("Length of all packets.", default=5, ge=1, le=2**14, panel="Traffic")
 
 
-def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPrediction:
+@asks(
+    LatencyQuestion,
+    title="Model of latency",
+    example="netloom predict latency --on mesh:8x8 --app examples/lammps-64.mtx --plot curve.svg",
+    page="predict.md",
+    outputs=(PLOT,),
+)
+def predict_latency(question: LatencyQuestion) -> LatencyPrediction:
     """Predict the latency of packets by load on any network whose routing leaves no choice.
 
     From the rates of all channels, VCs and buffers by queueing theory: see
@@ -98,11 +100,6 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
     limits the network. Above nine tenths of the predicted saturation there is no latency:
     simulate. With ``simulate`` the same network is simulated beside it, which shows progress;
     Ctrl-C ends that, and what was known by then is the answer.
-
-    Parameters
-    ----------
-    on, app
-        The network and the program; see ``LatencyQuestion``, as for all other options.
 
     Raises
     ------
@@ -119,7 +116,6 @@ def predict_latency(on: str | Topology | Machine, **options: Any) -> LatencyPred
     >>> round(predict_latency("mesh:4x4", offered=0).to_dict()["latency"], 2)  # 2.67 hops
     20.67
     """
-    question = ask(LatencyQuestion, {"on": on, **options})
     if not question.simulate:
         refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
     network = _network(question)

@@ -6,24 +6,28 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.models import locality as model
 from netloom.models.channel_flows import follow_flows
 from netloom.models.locality_network import TorusNetwork, random_distance
 from netloom.models.locality_node import Application, TransactionCost
-from netloom.provenance import DEFAULT_SEED
-from netloom.questions.base import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
-from netloom.questions.fields import refuse
+from netloom.questions.base import (
+    MOST,
+    MOST_DIMENSIONS,
+    option,
+)
+from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
 from netloom.questions.named import place_program, read_program
+from netloom.questions.outputs import PLOT
+from netloom.questions.predict.fields import SIZES
 from netloom.questions.predict.locality.answer import LocalityPrediction
 from netloom.questions.predict.numbers import parse_sizes
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.routing import virtual_channel_routing
-from netloom.topology import Cube, Topology, average_distance
+from netloom.topology import Cube, average_distance
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from netloom.models.locality import Locality
 
 Models = tuple[Application, TransactionCost, TorusNetwork]
+
+TORUS = "Torus"
+PROCESSORS = "Processors and their transactions (by default Alewife's)"
+
 
 NODES, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
@@ -44,62 +52,109 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 """Fields that say something of ``app`` only."""
 
 
-class LocalityQuestion(Question):
-    """The question that ``predict_locality`` answers.
+class LocalityQuestion(Seeded, EdgeWeight, ProgramFile):
+    """Processors that wait for a torus, and where their tasks run."""
 
-    Attributes
-    ----------
-    nodes, dimensions
-        Of the torus: a number of nodes, several, or a range ``START:STOP:STEP`` or
-        ``START:STOP:xFACTOR``; by default 1000, in 2 dimensions.
-    on
-        Instead of these a torus: a topology, a spec such as ``torus:8x8``, or a machine.
-    contexts
-        p: hardware contexts of a processor, or its outstanding transactions.
-    network_speed
-        The network's clock over the processor's.
-    distance
-        d, mean hops of a message under the mapping that is asked about; by default that of a
-        random mapping.
-    node_channels
-        How many of the channels between a node and its router messages queue for: 0, 1 or 2.
-    run_processor_cycles, switch_processor_cycles, fixed_processor_cycles
-        T_r, T_s and T_f: useful work between two transactions, the time from one context to
-        another, and what a transaction takes beside its messages.
-    transaction_messages, critical_messages, message_flits
-        g, c and B: messages of a transaction, those of them that follow one another, and their
-        mean length. Like the three before, by default those of Johnson's program on Alewife; see
-        ``models.locality.alewife``.
-    app, messages, parts, mapping
-        A program with a task on each node, how to read it, and where its tasks run (see
-        ``analyze``): its mean distance and the loads of its channels under the mapping are
-        counted. ``on`` says where. Every task has as many transactions as any other.
-    weight
-        How a task shares them among its neighbours: by ``bytes``, by ``messages``, or
-        ``uniform``.
-    seed
-        Of the random mapping; those that are compared with use the seeds after it.
-    """
-
-    nodes: Any = None
-    dimensions: int | None = Field(None, ge=1, le=MOST_DIMENSIONS)
-    on: str | InstanceOf[Topology] | InstanceOf[Machine] | None = None
-    contexts: float = Field(1, ge=1, le=MOST)
-    network_speed: float = Field(2, gt=0, le=MOST)
-    distance: float | None = Field(None, gt=0, le=MOST)
-    node_channels: Literal[0, 1, 2] = 0
-    run_processor_cycles: float | None = Field(None, ge=0, le=MOST)
-    switch_processor_cycles: float | None = Field(None, ge=0, le=MOST)
-    fixed_processor_cycles: float | None = Field(None, ge=0, le=MOST)
-    transaction_messages: float | None = Field(None, gt=0, le=MOST)
-    critical_messages: float | None = Field(None, ge=0, le=MOST)
-    message_flits: float | None = Field(None, gt=0, le=MOST)
-    app: str | InstanceOf[ProcessGraph] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    weight: Literal["bytes", "messages", "uniform"] = "bytes"
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
+    nodes: Any = option(
+        f"Size of the torus: {SIZES}.",
+        default=None,
+        kw_only=False,
+        panel=TORUS,
+        shown_default="1000",
+    )
+    dimensions: int | None = option(
+        "Dimensions of the torus.",
+        default=None,
+        ge=1,
+        le=MOST_DIMENSIONS,
+        panel=TORUS,
+        shown_default="2",
+    )
+    on: Network | None = option(
+        "Instead of its size a torus: torus:8x8, a topology or a machine.",
+        default=None,
+        panel=TORUS,
+    )
+    node_channels: Literal[0, 1, 2] = option(
+        "Channels between node and router that messages queue for: 0, 1 or 2.",
+        default=0,
+        panel=TORUS,
+    )
+    contexts: float = option(
+        "Hardware contexts of a processor, or transactions that it has outstanding.",
+        default=1,
+        ge=1,
+        le=MOST,
+        panel=PROCESSORS,
+    )
+    network_speed: float = option(
+        "The network's clock over the processor's.", default=2, gt=0, le=MOST, panel=PROCESSORS
+    )
+    run_processor_cycles: float | None = option(
+        "Useful work between two transactions, T_r.",
+        default=None,
+        ge=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="8.055",
+    )
+    switch_processor_cycles: float | None = option(
+        "Time from one context to another, T_s.",
+        default=None,
+        ge=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="11",
+    )
+    fixed_processor_cycles: float | None = option(
+        "Time of a transaction beside its messages, T_f.",
+        default=None,
+        ge=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="38.85 with one context",
+    )
+    transaction_messages: float | None = option(
+        "Messages of a transaction, g.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="3.2",
+    )
+    critical_messages: float | None = option(
+        "Those of them that follow one another, c.",
+        default=None,
+        ge=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="1.895 with one context",
+    )
+    message_flits: float | None = option(
+        "Mean length of a message, B.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel=PROCESSORS,
+        shown_default="12",
+    )
+    distance: float | None = option(
+        "Mean hops of a message under the mapping that is asked about, d.",
+        default=None,
+        gt=0,
+        le=MOST,
+        panel="Program",
+        shown_default="those of a random mapping",
+    )
+    app: Program | None = option(
+        "Process graph with a task on each node, as for analyze.", default=None, panel="Program"
+    )
+    mapping: Any = option(
+        "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
+        "each task.",
+        default="identity",
+        panel="Program",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +168,18 @@ class Place:
     channel_load: NDArray[np.float64]
 
 
-def predict_locality(nodes: Any = None, **options: Any) -> LocalityPrediction:
+@asks(
+    LocalityQuestion,
+    title="Model of locality",
+    example="netloom predict locality --on torus:8x8 --app examples/lammps-64.mtx --contexts 4",
+    page="is-locality-worth-it.md",
+    outputs=(PLOT,),
+)
+def predict_locality(question: LocalityQuestion) -> LocalityPrediction:
     """Predict how often processors communicate over a torus, and what a mapping is worth to them.
 
     Johnson's model (ISCA 1992), in which processors that wait longer also send less: see
     ``models.locality``.
-
-    Parameters
-    ----------
-    nodes
-        The size of the torus; see ``LocalityQuestion``, as for all other options.
 
     Raises
     ------
@@ -138,7 +195,6 @@ def predict_locality(nodes: Any = None, **options: Any) -> LocalityPrediction:
     >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
     [2.1, 41.2]
     """
-    question = ask(LocalityQuestion, {"nodes": nodes, **options})
     _check_places(question)
     topology, graph = None, None
     if question.on is None:

@@ -5,27 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.models.torus_broadcasts import torus_broadcast
-from netloom.provenance import DEFAULT_SEED
-from netloom.questions.base import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
-from netloom.questions.fields import refuse
+from netloom.questions.base import (
+    MOST,
+    MOST_DIMENSIONS,
+    option,
+)
+from netloom.questions.fields import Network, Seeded, refuse
+from netloom.questions.outputs import PLOT
+from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Cube, Topology, torus
+from netloom.topology import Cube, torus
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
+
+TORUS = "Torus"
+MESSAGES = "Messages"
+
 
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
@@ -36,70 +44,83 @@ SIMULATED: dict[str, Any] = {
 """The network that the model is of: Duato's routing, and a cycle a hop."""
 
 
-class TorusBroadcastQuestion(Question):
-    """The question that ``predict_torus_broadcast`` answers.
+class TorusBroadcastQuestion(Simulated, Seeded):
+    """A torus with Duato's adaptive routing, and messages of which a part is broadcast."""
 
-    Attributes
-    ----------
-    k, dimensions
-        The torus: nodes a side, at least 2, by default 8; and dimensions, by default 2.
-    sides
-        Instead of these, the nodes of each side.
-    on
-        Or a torus by name: ``torus:8x4``, a topology or a machine.
-    message_flits
-        M, the length of all messages.
-    vcs
-        V, virtual channels of every channel: 3 or more, of which two are for escape.
-    broadcast
-        β: part of the messages that are broadcast, 0 to 1.
-    rate
-        λ_g: messages a node and cycle, broadcasts among them, 0 or more: a number, several, a range
-        ``START:STOP:STEP``, or ``0:auto`` (``0:auto:STEPS``), from there to 99 % of where it
-        saturates, in 20 steps.
-    startup_cycles
-        Δ, of every message before it is sent.
-    variant
-        ``improved``, or the published model, ``consistent`` or ``printed``; see
-        ``models.torus_broadcast``.
-    injection_channels
-        Channels from a node into the network; 0: as many as it has to its neighbours.
-    simulate
-        Whether to simulate that network beside it, at some of the rates.
-    cycles, precision, most_cycles, seed
-        Of the simulation; see ``BroadcastQuestion``.
-    """
+    k: int | None = option(
+        "Nodes a side.",
+        default=None,
+        kw_only=False,
+        ge=2,
+        le=MAX_ELEMENTS,
+        panel=TORUS,
+        shown_default="8",
+    )
+    dimensions: int | None = option(
+        "Dimensions of the torus.",
+        default=None,
+        ge=1,
+        le=MOST_DIMENSIONS,
+        panel=TORUS,
+        shown_default="2",
+    )
+    sides: list[int] | tuple[int, ...] | None = option(
+        "Instead of these, the nodes of each side.", default=None, panel=TORUS
+    )
+    on: Network | None = option(
+        "Instead of its size a torus: torus:8x4, a topology or a machine.",
+        default=None,
+        panel=TORUS,
+    )
+    vcs: int = option(
+        "Virtual channels of every channel, 3 or more, of which two are for escape.",
+        default=3,
+        ge=1,
+        le=62,
+        panel=TORUS,
+    )
+    injection_channels: int = option(
+        "Channels from a node into the network; 0: as many as to its neighbours.",
+        default=0,
+        ge=0,
+        le=62,
+        panel=TORUS,
+    )
+    message_flits: int = option(
+        "Length of all messages, M.", default=32, ge=1, le=2**24, panel=MESSAGES
+    )
+    broadcast: float = option(
+        "Part of the messages that are broadcast.", default=0.0, ge=0, le=1, panel=MESSAGES
+    )
+    rate: Any = option(
+        f"Messages a node and cycle, broadcasts among them: 0.002, several, {RATES}.",
+        default="0:auto",
+        panel=MESSAGES,
+    )
+    startup_cycles: float = option(
+        "Cycles of every message before it is sent.", default=0.0, ge=0, le=MOST, panel=MESSAGES
+    )
+    variant: Literal["improved", "consistent", "printed"] = option(
+        "improved; or the published model, consistent or printed.",
+        default="improved",
+        panel=MESSAGES,
+    )
 
-    k: int | None = Field(None, ge=2, le=MAX_ELEMENTS)
-    dimensions: int | None = Field(None, ge=1, le=MOST_DIMENSIONS)
-    sides: list[int] | tuple[int, ...] | None = None
-    on: str | InstanceOf[Topology] | InstanceOf[Machine] | None = None
-    message_flits: int = Field(32, ge=1, le=2**24)
-    vcs: int = Field(3, ge=1, le=62)
-    broadcast: float = Field(0.0, ge=0, le=1)
-    rate: Any = "0:auto"
-    startup_cycles: float = Field(0.0, ge=0, le=MOST)
-    variant: Literal["improved", "consistent", "printed"] = "improved"
-    injection_channels: int = Field(0, ge=0, le=62)
-    simulate: bool = False
-    cycles: int | None = Field(None, ge=1, le=2**30)
-    precision: float = Field(0.02, gt=0, lt=1)
-    most_cycles: int = Field(200_000, ge=1, le=2**30)
-    seed: int = Field(DEFAULT_SEED, ge=0, le=MOST_SEED)
 
-
-def predict_torus_broadcast(k: int | None = None, **options: Any) -> TorusBroadcastPrediction:
+@asks(
+    TorusBroadcastQuestion,
+    title="Model of a torus with broadcasts",
+    example="netloom predict torus-broadcast --k 8 --broadcast 0.02 --rate 0:auto --plot curve.svg",
+    page="predict.md",
+    outputs=(PLOT,),
+)
+def predict_torus_broadcast(question: TorusBroadcastQuestion) -> TorusBroadcastPrediction:
     """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
 
     Latency is that of the messages to one node; those that are broadcast are in their way.
     Uniform targets, Duato's adaptive routing, messages of one length: see
     ``models.torus_broadcast``. With ``simulate`` the same network is simulated beside it, which
     shows progress; Ctrl-C ends that, and what was known by then is the answer.
-
-    Parameters
-    ----------
-    k
-        Nodes a side; see ``TorusBroadcastQuestion``, as for all other options.
 
     Raises
     ------
@@ -115,7 +136,6 @@ def predict_torus_broadcast(k: int | None = None, **options: Any) -> TorusBroadc
     >>> curve["latency"].is_sorted()
     True
     """
-    question = ask(TorusBroadcastQuestion, {"k": k, **options})
     topology = None if question.on is None else find_torus(question.on)
     sides = _sides(question, topology)
     if not question.simulate:

@@ -21,9 +21,12 @@ from netloom.models.wiring import (
     wire_length_ratio,
 )
 from netloom.provenance import Provenance
-from netloom.questions.base import Question, ask
+from netloom.questions.base import Question, option
 from netloom.questions.numbers import parse_positive, plainly
+from netloom.questions.outputs import PLOT
+from netloom.questions.predict.fields import SIZES
 from netloom.questions.predict.numbers import parse_sizes
+from netloom.questions.register import asks
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,29 +35,23 @@ DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 
 
 class WiringQuestion(Question):
-    """The question that ``predict_wiring`` answers.
+    """A square mesh against a hypercube of as many nodes and the same density of wires."""
 
-    Attributes
-    ----------
-    nodes
-        Sizes of the networks, powers of two from 4: a number, several, or a range
-        ``START:STOP:STEP`` or ``START:STOP:xFACTOR``.
-    message_headers
-        Lengths of messages over that of their headers, L / H; likewise.
-    distance
-        Path lengths that the speed-up assumes: ``neighbours`` (1 hop on both), ``average``, or
-        ``worst`` (the diameters).
-    form
-        ``exact``, or ``chittor-1991``: the approximations that the thesis prints.
-    """
-
-    nodes: Any = (64, 256, 1024, 4096)
-    message_headers: Any = (1, 10, 100)
+    nodes: Any = option(
+        f"Sizes of the networks, powers of two: {SIZES}.",
+        default=(64, 256, 1024, 4096),
+        kw_only=False,
+    )
+    message_headers: Any = option(
+        "Lengths of messages over that of their headers, L/H: likewise.", default=(1, 10, 100)
+    )
     distance: Annotated[
         Literal["neighbours", "average", "worst"],
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
-    ] = "average"
-    form: Literal["exact", "chittor-1991"] = "exact"
+    ] = option("Where messages go: neighbours, average or worst.", default="average")
+    form: Literal["exact", "chittor-1991"] = option(
+        "exact; or chittor-1991, the approximations that the thesis prints.", default="exact"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,16 +115,18 @@ class WiringPrediction:
         return "\n".join(lines)
 
 
-def predict_wiring(nodes: Any = (64, 256, 1024, 4096), **options: Any) -> WiringPrediction:
+@asks(
+    WiringQuestion,
+    title="Model of wiring",
+    example="netloom predict wiring --nodes 64:4096:x4",
+    page="predict.md",
+    outputs=(PLOT,),
+)
+def predict_wiring(question: WiringQuestion) -> WiringPrediction:
     """Compare a square mesh with a hypercube of as many nodes and the same density of wires.
 
     Chittor 1991, chapter 2: how wide channels can be, how long the longest wire is, how fast it
     can be clocked, and how much sooner a message arrives where nothing is in its way.
-
-    Parameters
-    ----------
-    nodes
-        The sizes; see ``WiringQuestion``, as for all other options.
 
     Raises
     ------
@@ -142,7 +141,6 @@ def predict_wiring(nodes: Any = (64, 256, 1024, 4096), **options: Any) -> Wiring
     >>> found.table().select("delay", "channel_bandwidth_ratio", "speedup").row(0)
     ('constant', 10.0, 6.7817...)
     """
-    question = ask(WiringQuestion, {"nodes": nodes, **options})
     sizes = parse_sizes(question.nodes, "nodes")
     for size in sizes:
         if size < 4 or size & (size - 1):

@@ -3,92 +3,85 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
-
-from netloom.machines import Machine
 from netloom.progress import counting, patience
-from netloom.questions.base import InstanceOf, ask
-from netloom.questions.fields import refuse
+from netloom.questions.base import option
+from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
 from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
-from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Topology
-from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
+from netloom.workload import Lengths, parse_lengths
 from netloom.workload.programs.broadcast import BroadcastTraffic
-from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
     from netloom.simulation.broadcasts import BroadcastRun
 
-
-class BroadcastQuestion(ProgramQuestion):
-    """The question that ``simulate_broadcast`` answers.
-
-    Attributes
-    ----------
-    rate
-        Messages a cycle that the average sending node generates, above 0: a number, a list, or a
-        range ``START:STOP:STEP`` that includes both ends.
-    broadcast
-        Part of the messages that are broadcast, 0 to 1.
-    multicast_targets
-        So many nodes, drawn for each broadcast, are its targets; 0: all.
-    tree
-        ``balanced``: the order of the dimensions is drawn for each broadcast; ``row-first``: along
-        the rows, then along the columns.
-    startup_cycles
-        Cycles that every message, and every copy from node to node, takes before it is sent.
-    traffic
-        Who generates messages, and to whom the others go: a ``Traffic``, a pattern (see
-        ``workload.parse_traffic``), or a dict as provenance records it; uniform by default.
-    packet_flits
-        Length of a message, which is one packet: a number of flits, a law such as
-        ``bimodal:1,9,0.5``, or ``Lengths``.
-    arrivals
-        When messages are generated: ``bernoulli``, ``poisson``, ``on-off:CYCLES,DUTY``, or
-        ``Arrivals``.
-    cycles
-        Cycles to measure; by default as many as ``precision`` needs.
-    precision
-        Half-width of the 95 % confidence interval of the mean unicast latency, as a fraction of
-        it, that is narrow enough.
-    most_cycles
-        Measured cycles after which a run ends whatever its precision.
-    """
-
-    rate: Any = None
-    broadcast: float = Field(0.04, ge=0, le=1)
-    multicast_targets: int = Field(0, ge=0, le=MAX_ELEMENTS)
-    tree: Literal["balanced", "row-first"] = "balanced"
-    startup_cycles: int = Field(0, ge=0, le=2**20)
-    traffic: str | dict[str, Any] | InstanceOf[Traffic] = "uniform"
-    packet_flits: Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths] = 5  # type: ignore[assignment]
-    arrivals: str | InstanceOf[Arrivals] = "bernoulli"
-    cycles: int | None = Field(None, ge=1, le=2**30)
-    precision: float = Field(0.02, gt=0, lt=1)
-    most_cycles: int = Field(200_000, ge=1, le=2**30)
+BROADCAST = "Broadcast"
 
 
-def simulate_broadcast(on: str | Topology | Machine, **options: Any) -> BroadcastSimulation:
+class BroadcastQuestion(Measured, Arriving, PatternTraffic, ProgramQuestion):
+    """Messages of which a part goes to all nodes, by trees."""
+
+    rate: Any = option(
+        "Messages a cycle that the average sending node generates: 0.002, several with commas, or "
+        "START:STOP:STEP.",
+        panel=BROADCAST,
+    )
+    broadcast: float = option(
+        "Part of the messages that are broadcast.", default=0.04, ge=0, le=1, panel=BROADCAST
+    )
+    multicast_targets: int = option(
+        "Send broadcasts to so many nodes, drawn for each; 0: all.",
+        default=0,
+        ge=0,
+        le=MAX_ELEMENTS,
+        panel=BROADCAST,
+    )
+    tree: Literal["balanced", "row-first"] = option(
+        "balanced: the order of dimensions is drawn for each broadcast; row-first: along rows, "
+        "then columns.",
+        default="balanced",
+        panel=BROADCAST,
+    )
+    startup_cycles: int = option(
+        "Cycles that every message, and every copy, takes before it is sent.",
+        default=0,
+        ge=0,
+        le=2**20,
+        panel=BROADCAST,
+    )
+    packet_flits: PacketLengths = option(  # type: ignore[assignment]
+        "Length of a message, which is one packet: a number of flits, uniform:1-9, "
+        "bimodal:1,9,0.5 or geometric:5.",
+        default=5,
+        panel=BROADCAST,
+    )
+
+
+@asks(
+    BroadcastQuestion,
+    title="Simulated broadcasts",
+    example="netloom simulate broadcast --on torus:8x8 --rate 0.002 --broadcast 0.04",
+    page="simulate-a-network.md",
+    sweep="rate",
+    outputs=(PLOT,),
+)
+def simulate_broadcast(question: BroadcastQuestion) -> BroadcastSimulation:
     """Simulate traffic of which a part is broadcast, by trees of messages from node to node.
 
     Every node that a broadcast reaches sends copies on (Shahrabi, Ould-Khaoua & Mackenzie 2002).
     Runs at several rates go on at once, on all processors. Ctrl-C ends them, and what was known by
     then is the answer.
-
-    Parameters
-    ----------
-    on, rate, broadcast
-        The network, the messages, and which part of them is broadcast; see ``BroadcastQuestion``,
-        as for all other options.
 
     Raises
     ------
@@ -105,8 +98,6 @@ def simulate_broadcast(on: str | Topology | Machine, **options: Any) -> Broadcas
     >>> run.stable, run.broadcast.mean > run.unicast.mean
     (True, True)
     """
-    question = ask(BroadcastQuestion, {"on": on, **options})
-    refuse(question, ("switch_cycles",), "transactions: these messages have no contexts")
     rates = parse_numbers(question.rate, "rate", unit="messages/node/cycle")
     law = _lengths(question)
     whole = question.model_copy(update={"packet_flits": None})  # messages are not cut

@@ -5,20 +5,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
-from netloom.errors import InputError
 from netloom.progress import counting, patience
-from netloom.questions.base import ask
+from netloom.questions.base import ask, option, positional_fields
 from netloom.questions.numbers import parse_numbers
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
+from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import (
-    NetworkSaturation,
-    Search,
     SimulatedLoad,
     Simulation,
 )
-from netloom.questions.simulate.load.fields import SimulateQuestion
 from netloom.questions.simulate.network import largest_bound, prepare
 from netloom.simulation.network import sweep
 from netloom.simulation.network.run import run_network
@@ -27,25 +26,38 @@ from netloom.simulation.side_by_side import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.machines import Machine
     from netloom.questions.simulate.network import Setting, SimulatedNetwork
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.steady import Limits
-    from netloom.topology import Topology
 
 
-def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
+P = ParamSpec("P")
+
+
+class SimulateQuestion(OpenLoad):
+    """A network under a load, or several."""
+
+    load: Any = option(
+        "Offered traffic of the average sending node (of each program, if there are several), "
+        "flits/node/cycle: 0.2, 0.1,0.2 or START:STOP:STEP.",
+        panel="Traffic",
+    )
+
+
+@asks(
+    SimulateQuestion,
+    title="Simulation",
+    example="netloom simulate --on torus:8x8 --traffic tornado --load 0.05:0.6:0.05 --plot c.svg",
+    page="simulate-a-network.md",
+    sweep="load",
+    outputs=(PLOT,),
+)
+def simulate(question: SimulateQuestion) -> Simulation:
     """Simulate a network flit by flit under one load, or under several until it saturates.
 
-    Runs at several loads go on at once, on all processors; the answer does not depend on how
-    many there are. Ctrl-C ends them, and what was known by then is the answer. Of several programs
-    each is run alone too, which multiplies the time (see ``alone``).
-
-    Parameters
-    ----------
-    on, load
-        The network and the offered load, flits/node/cycle; see ``SimulateQuestion``, as for all
-        other options.
+    Packets come whatever becomes of them. Runs at several loads go on at once, on all processors;
+    the answer does not depend on how many there are. Ctrl-C ends them, and what was known by then
+    is the answer. Of several programs each is run alone too, which multiplies the time.
 
     Raises
     ------
@@ -63,11 +75,10 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
     >>> simulate("mesh:4x4", load="0.1:0.3:0.1", cycles=500).table()["offered"].to_list()
     [0.1, 0.2, 0.3]
     """
-    question = ask(SimulateQuestion, {"on": on, **options})
     loads = parse_numbers(question.load, "load")
     network = prepare(question, max(loads))
     asked = tuple(network.mean_load(load) for load in loads)
-    advice = _advice(network.settings, asked)
+    advice = advice_of(network.settings, asked)
     if advice:
         warnings.warn(advice, stacklevel=2)
     points: list[SimulatedLoad] = []
@@ -87,7 +98,15 @@ def simulate(on: str | Topology | Machine, **options: Any) -> Simulation:
     )
 
 
-def simulate_beside(other: Simulation, on: str | Topology | Machine, **options: Any) -> Simulation:
+def _beside(
+    kind: Callable[P, OpenLoad],  # noqa: ARG001 (its parameters are what counts)
+) -> Callable[[Callable[..., Simulation]], Callable[Concatenate[Simulation, P], Simulation]]:
+    """Give a function the parameters of a question after its first."""
+    return lambda function: function
+
+
+@_beside(OpenLoad)
+def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulation:
     """Simulate as another simulation was, cycle by cycle, to compare the two; see ``latency_over``.
 
     Warm-up and measured cycles of each run are those of the other's run of that technique and
@@ -99,8 +118,8 @@ def simulate_beside(other: Simulation, on: str | Topology | Machine, **options: 
     ----------
     other
         What it is to be compared with.
-    on
-        The network; see ``SimulateQuestion``, as for all other options. ``load`` is the other's.
+    values, fields
+        Those of ``simulate``, but ``load``, which is the other's.
 
     Raises
     ------
@@ -119,7 +138,8 @@ def simulate_beside(other: Simulation, on: str | Topology | Machine, **options: 
     >>> ratio + half_width < 1
     True
     """
-    question = ask(SimulateQuestion, {"on": on, **options} | {"load": list(other.asked)})
+    given = dict(zip(positional_fields(SimulateQuestion), values, strict=False)) | fields
+    question = ask(SimulateQuestion, given | {"load": list(other.asked)})
     network = prepare(question, max(other.asked))
     setting_of = {setting.router.switching: setting for setting in network.settings}
     pairs = [
@@ -139,60 +159,8 @@ def simulate_beside(other: Simulation, on: str | Topology | Machine, **options: 
         network=network,
         points=tuple(points),
         asked=other.asked,
-        advice=_advice(network.settings, tuple(network.mean_load(load) for load in other.asked)),
+        advice=advice_of(network.settings, tuple(network.mean_load(load) for load in other.asked)),
         provenance=provenance_of(question, "simulate", network.topology),
-    )
-
-
-def find_saturation(on: str | Topology | Machine, **options: Any) -> NetworkSaturation:
-    """Find the offered load at which a network saturates, by bracketing.
-
-    Saturated is a network that falls behind, or whose mean packet latency is more than three times
-    what it is when idle.
-
-    Parameters
-    ----------
-    on
-        The network; see ``SimulateQuestion``, as for all other options. There is no ``load``.
-
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
-    DeadlockError
-        If packets could block each other for good.
-
-    Examples
-    --------
-    >>> from netloom import find_saturation
-    >>> found = find_saturation("mesh:4x4", most_cycles=5000)
-    >>> found.searches[0].found.load < found.searches[0].setting.bound.load
-    True
-    """
-    question = ask(SimulateQuestion, {"on": on, **options})
-    if question.load is not None:
-        raise InputError("load", f"'{question.load}'", "none: it is what is looked for")
-    network = prepare(question, None)
-    advice = _advice(network.settings, ())
-    if advice:
-        warnings.warn(advice, stacklevel=2)
-    searches = []
-    for setting in network.settings:
-        with patience(f"{network.name}: looking for saturation"):
-            point = sweep.find_saturation(
-                partial(network.make_run, setting),
-                question.limits(),
-                below=network.most_load(setting),
-            )
-        points = tuple(SimulatedLoad(network, setting, run) for run in point.runs)
-        searches.append(Search(setting, point, points))
-        if searches[-1].interrupted:
-            break
-    return NetworkSaturation(
-        network=network,
-        searches=tuple(searches),
-        advice=advice,
-        provenance=provenance_of(question, "find_saturation", network.topology),
     )
 
 
@@ -236,7 +204,7 @@ def _with_programs_alone(
     ]
 
 
-def _advice(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
+def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
     """Return what is better known before the runs: what cannot work well, why, what to change."""
     lines = []
     bound = largest_bound(settings)

@@ -7,20 +7,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from netloom.contention import loop_saturation
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.progress import counting
-from netloom.questions.base import ask
+from netloom.questions.base import option
 from netloom.questions.fields import refuse
 from netloom.questions.named import place_program, read_program
 from netloom.questions.numbers import parse_numbers
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
-from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.register import asks
+from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
-from netloom.questions.simulate.shared import ProgramsQuestion, only_program, share_programs
+from netloom.questions.simulate.shared import only_program, share_programs
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import run_loop
 from netloom.simulation.side_by_side import run_all
@@ -38,59 +39,59 @@ if TYPE_CHECKING:
     from netloom.workload.programs.loops import LoopTimes
     from netloom.workload.traffic.shared import SharedProgram
 
+LOOP = "Loop: every task computes, sends, waits, and again"
+
+
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
 
 
-class LoopQuestion(ProgramQuestion, ProgramsQuestion):
-    """The question that ``simulate_loop`` answers.
+class LoopQuestion(Programs, ProgramQuestion):
+    """Tasks that compute, send a message, wait for it, and again."""
 
-    Attributes
-    ----------
-    applied
-        Applied traffic λ_a, above 0 and below 1: the part of its time that a task would send if
-        messages of L flits took L cycles. A number, a list, or a range ``START:STOP:STEP`` that
-        includes both ends.
-    app
-        A program, or several; ``uniform`` is one task a node, each of which sends to any other.
-        What tasks of one node would send each other needs no network, and is left out; a task that
-        has nothing else to send is idle.
-    message_flits
-        L.
-    think
-        The law of computation times: ``uniform`` on 0 to 2t, ``fixed`` or ``exponential``.
-    choice
-        How a task draws the neighbour that it sends to: ``uniform``, or by the edges' ``bytes``
-        or ``messages``.
-    gap_cycles
-        Messages are cut into packets of ``packet_flits``, the next of which is sent so many cycles
-        after the last is complete (thesis, 5.6.3). By default, on the network, all packets of a
-        message are queued at once; lockstep worms do not cut messages unless ``packet_flits`` is
-        given.
-    loops, skip
-        Loops of every task that count, and those before that do not.
-    """
-
-    applied: Any = None
-    message_flits: int = Field(50, ge=1, le=2**24)
-    think: Literal["fixed", "uniform", "exponential"] = "uniform"
-    choice: Literal["uniform", "bytes", "messages"] = "uniform"
-    gap_cycles: int | None = Field(None, ge=0, le=2**24)
-    loops: int = Field(100, ge=1, le=10**6)
-    skip: int = Field(10, ge=0, le=10**6)
+    applied: Any = option(
+        "Applied traffic of every task, flits/cycle: the part of its time that it would send if "
+        "messages took no longer than their flits. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        panel=LOOP,
+    )
+    message_flits: int = option("Message length L.", default=50, ge=1, le=2**24, panel=LOOP)
+    think: Literal["fixed", "uniform", "exponential"] = option(
+        "Distribution of computation times: uniform on 0 to twice the mean, fixed or exponential.",
+        default="uniform",
+        panel=LOOP,
+    )
+    choice: Literal["uniform", "bytes", "messages"] = option(
+        "How a task draws the neighbour that it sends to: uniform, or by the edges' bytes or "
+        "messages.",
+        default="uniform",
+        panel=LOOP,
+    )
+    gap_cycles: int | None = option(
+        "Cut messages into packets of packet_flits, each sent so many cycles after the one before "
+        "is complete.",
+        default=None,
+        ge=0,
+        le=2**24,
+        panel=LOOP,
+        shown_default="all at once",
+    )
+    loops: int = option("Loops of every task that count.", default=100, ge=1, le=10**6, panel=LOOP)
+    skip: int = option("Loops before them that do not.", default=10, ge=0, le=10**6, panel=LOOP)
 
 
-def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulation:
+@asks(
+    LoopQuestion,
+    title="Simulated program of loops",
+    example="netloom simulate loop --on mesh:8x8 --app transpose:8 --applied 0.1:0.9:0.2",
+    page="run-a-program.md",
+    sweep="applied",
+    outputs=(PLOT,),
+)
+def simulate_loop(question: LoopQuestion) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
 
     Runs at several applied traffics go on at once, on all processors. Ctrl-C ends them, and what
     was known by then is the answer. Of several programs each is run alone too (see ``alone``).
-
-    Parameters
-    ----------
-    on, applied, app
-        The network, the applied traffic and the program; see ``LoopQuestion``, as for all other
-        options.
 
     Raises
     ------
@@ -106,8 +107,6 @@ def simulate_loop(on: str | Topology | Machine, **options: Any) -> LoopSimulatio
     >>> round(found.points[0].times.worst_node, 2)  # three paths share a channel
     0.33
     """
-    question = ask(LoopQuestion, {"on": on, **options})
-    refuse(question, ("switch_cycles",), "transactions: these tasks have no contexts")
     if question.app == UNIFORM:
         fields = ("messages", "parts", "mapping", "tasks_per_node", "choice")
         refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")

@@ -8,15 +8,17 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
-from netloom.questions.base import InstanceOf, ask
+from netloom.questions.base import InstanceOf, argument, option
 from netloom.questions.numbers import parse_positive, plainly
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
-from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.register import asks
+from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.patterns import PatternTimes, run_pattern
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
@@ -30,33 +32,37 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
 
+PATTERN = "Machine experiment: what nodes and their channels take"
+
 
 class PatternQuestion(ProgramQuestion):
-    """The question that ``simulate_pattern`` answers.
+    """A machine's nodes that exchange messages in a pattern."""
 
-    Attributes
-    ----------
-    pattern
-        Who sends to whom, and in which order: ``ab-1nn``, ``aa-1nn``, ``ab-4nn``, ``aa-4nn``,
-        ``diagonal`` or ``transpose``; see ``workload.programs.neighbour_patterns.pattern``.
-    message_bytes
-        Message length: a number, or several.
-    think_us
-        Mean computation of a loop, µs; it is uniform on 0 to twice as much. A number, several,
-        or a range ``START:STOP:STEP``.
-    costs
-        What a message costs at its ends; the machine's own by default.
-    loops, skip
-        Loops of every node that count, and those before that do not.
-    """
-
-    engine: Literal["network", "worm"] = "worm"
-    pattern: str = "transpose"
-    message_bytes: Any = 4096
-    think_us: Any = 1000
-    costs: InstanceOf[NodeCosts] | None = None
-    loops: int = Field(100, ge=1, le=10**6)
-    skip: int = Field(10, ge=0, le=10**6)
+    pattern: str = argument(
+        "Who sends to whom, in which order: ab-1nn, aa-1nn, ab-4nn, aa-4nn, diagonal or transpose "
+        "(thesis, chapter 4).",
+        kw_only=True,
+    )
+    engine: Literal["network", "worm"] = option(
+        "worm: lockstep worms (Chittor's simulator); network: routers with virtual channels.",
+        default="worm",
+    )
+    message_bytes: Any = option(
+        "Message length: a number of bytes, or several with commas.", default=4096, panel=PATTERN
+    )
+    think_us: Any = option(
+        "Mean computation of a loop, µs, uniform on 0 to twice as much: one, several with commas, "
+        "or START:STOP:STEP.",
+        default=1000,
+        panel=PATTERN,
+    )
+    costs: InstanceOf[NodeCosts] | None = option(
+        "What a message costs at its ends.", default=None, shown_default="the machine's"
+    )
+    loops: int = option(
+        "Loops of every node that count.", default=100, ge=1, le=10**6, panel=PATTERN
+    )
+    skip: int = option("Loops before them that do not.", default=10, ge=0, le=10**6, panel=PATTERN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,19 +140,18 @@ def _row(point: PatternTimes) -> dict[str, Any]:
     }
 
 
-def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSimulation:
+@asks(
+    PatternQuestion,
+    title="Simulated pattern of a machine",
+    example="netloom simulate pattern transpose --on symult2010:12x12",
+    page="run-a-program.md",
+    outputs=(PLOT,),
+)
+def simulate_pattern(question: PatternQuestion) -> PatternSimulation:
     """Simulate a machine's nodes that exchange messages in a pattern (Chittor 1991, chapter 4).
 
     A message costs its two nodes α + β L, and the one channel between a node and its router
     carries all that enters and leaves. Runs go on at once, on all processors.
-
-    Parameters
-    ----------
-    on
-        A machine with published start-up times on a square mesh, such as ``symult2010:12x12``; or
-        any square mesh, with ``costs``.
-    options
-        See ``PatternQuestion``.
 
     Raises
     ------
@@ -161,7 +166,6 @@ def simulate_pattern(on: str | Topology | Machine, **options: Any) -> PatternSim
     >>> round(found.points[0].alone_us)
     216
     """
-    question = ask(PatternQuestion, {"on": on, **options})
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
     name = question.pattern.lower()

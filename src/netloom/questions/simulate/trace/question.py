@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.progress import counting
-from netloom.questions.base import InstanceOf, ask
-from netloom.questions.fields import refuse
+from netloom.questions.base import InstanceOf, argument, option
+from netloom.questions.fields import ContextSwitches, Placed, refuse
 from netloom.questions.named import find_network, place_tasks
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
-from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.register import asks
+from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
 from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Topology
 from netloom.workload.programs.goal import read_goal
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from netloom.simulation.program_engine import ProgramEngine
     from netloom.workload.programs.traces import Replay
 
+TRACE = "Trace"
+
+
 STEP_CYCLES = 2_000
 """Cycles after which a run can be interrupted."""
 
@@ -39,41 +42,42 @@ OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 """Fields that say how to read a GOAL schedule."""
 
 
-class ReplayQuestion(ProgramQuestion):
-    """The question that ``replay`` answers.
+class ReplayQuestion(ContextSwitches, Placed, ProgramQuestion):
+    """A trace of messages that wait for one another."""
 
-    Attributes
-    ----------
-    trace
-        The path of a table (``.csv``, ``.tsv``, ``.parquet``; see ``read_trace``), or of a GOAL
-        schedule (``.goal``; see ``read_goal``), or a ``Trace``.
-    flit_bytes
-        Bytes of a flit, for tables with bytes, and for GOAL; the machine's own by default. On a
-        machine a cycle is the time in which a channel carries so many bytes.
-    overhead_cycles, gap_cycles, calc_cycles
-        Of GOAL only: o and g of LogGP, and the cycles of one unit of ``calc``.
-    mapping, tasks_per_node
-        Where the tasks run (see ``analyze``); those on one node share its processor.
-    """
+    trace: str | Path | InstanceOf[Trace] = argument(
+        "Table of messages (.csv, .tsv, .parquet) or GOAL schedule (.goal), whose order of rows "
+        "says nothing; or a trace.",
+        kw_only=True,
+    )
+    flit_bytes: int | None = option(
+        "Bytes of a flit; a cycle is the time that a channel takes for them.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        panel=TRACE,
+        shown_default="the machine's",
+    )
+    overhead_cycles: int = option(
+        "Of GOAL: the overhead o.", default=0, ge=0, lt=2**31, panel=TRACE
+    )
+    gap_cycles: int = option("Of GOAL: the gap g.", default=0, ge=0, lt=2**31, panel=TRACE)
+    calc_cycles: float = option(
+        "Of GOAL: cycles of a unit of calc.", default=1.0, ge=0, lt=2**31, panel=TRACE
+    )
 
-    trace: str | Path | InstanceOf[Trace] | None = None
-    flit_bytes: int | None = Field(None, ge=1, le=MAX_ELEMENTS)
-    overhead_cycles: int = Field(0, ge=0, lt=2**31)
-    gap_cycles: int = Field(0, ge=0, lt=2**31)
-    calc_cycles: float = Field(1.0, ge=0, lt=2**31)
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
 
-
-def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
+@asks(
+    ReplayQuestion,
+    title="Replayed trace",
+    example="netloom simulate trace examples/halo.csv --on torus:4x4x4",
+    page="run-a-program.md",
+    outputs=(PLOT,),
+)
+def replay(question: ReplayQuestion) -> TraceReplay:
     """Replay a trace with all its dependences: when it finishes, and what that time is made of.
 
     Ctrl-C ends the run, and what was known by then is the answer.
-
-    Parameters
-    ----------
-    on, trace
-        The network and the trace; see ``ReplayQuestion``, as for all other options.
 
     Raises
     ------
@@ -90,7 +94,6 @@ def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
     >>> len(found.messages()), found.critical_entries()["id"][0].startswith("step0.")
     (1278, True)
     """
-    question = ask(ReplayQuestion, {"on": on, **options})
     trace = _read(question)
     network = prepare_program(
         question,

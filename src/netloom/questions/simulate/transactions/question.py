@@ -7,17 +7,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.machines import Machine
 from netloom.progress import patience
-from netloom.questions.base import InstanceOf, ask
+from netloom.questions.base import InstanceOf, option
 from netloom.questions.channel_table import channels_by
+from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import place_program, read_program
 from netloom.questions.numbers import plainly
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
-from netloom.questions.simulate.engines import ProgramQuestion, prepare_program
+from netloom.questions.register import asks
+from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.loop.answer import silent
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
@@ -29,8 +31,6 @@ from netloom.simulation.transactions import (
     batch_cycles,
     run_transactions,
 )
-from netloom.spec import MAX_ELEMENTS
-from netloom.topology import Topology
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
 from netloom.workload.programs.transactions import Transactions
@@ -43,44 +43,53 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.transactions import TransactionStatistics
 
+TRANSACTIONS = "Transactions: contexts that wait for a protocol"
 
-class TransactionQuestion(ProgramQuestion):
-    """The question that ``simulate_transactions`` answers.
 
-    Attributes
-    ----------
-    app, messages, parts, mapping, tasks_per_node
-        The program whose tasks have their transactions with their neighbours, and where they
-        run (see ``analyze``); ``distance:4`` is a mapping of average distance 4. There is one
-        instance of it for each context.
-    contexts
-        p, the hardware contexts of a processor.
-    run_cycles, law
-        T_r, the mean computation between two transactions, and its law: ``fixed``, ``uniform``
-        or ``exponential``.
-    fixed_cycles
-        T_f, what a transaction takes beside its messages.
-    protocol
-        ``coherence``: cache-coherency reads and writes; ``request-reply``; or a ``Protocol``.
-    memory_cycles
-        From a request to its answer, of the named protocols.
-    batch_cycles
-        The run is measured in 20 parts of so many cycles, after 5 for warming up; by default as
-        long as 10 unhindered transactions of a thread.
-    """
+class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion):
+    """Processors whose contexts run, issue a transaction and wait for it."""
 
-    app: str | InstanceOf[ProcessGraph] | None = None
-    messages: str | None = None
-    parts: str = "network"
-    mapping: Any = "identity"
-    tasks_per_node: int = Field(1, ge=1, le=MAX_ELEMENTS)
-    contexts: int = Field(1, ge=1, le=256)
-    run_cycles: float = Field(16, ge=0, le=2**24)
-    law: Literal["fixed", "uniform", "exponential"] = "fixed"
-    fixed_cycles: int = Field(0, ge=0, le=2**24)
-    protocol: Literal["coherence", "request-reply"] | InstanceOf[Protocol] = "coherence"
-    memory_cycles: int = Field(0, ge=0, le=2**24)
-    batch_cycles: int | None = Field(None, ge=1, le=2**24)
+    app: str | InstanceOf[ProcessGraph] = option(
+        "Process graph, as for analyze, whose tasks have transactions with their neighbours; one "
+        "instance for each context.",
+        panel="Program",
+    )
+    contexts: int = option(
+        "Hardware contexts of a processor.", default=1, ge=1, le=256, panel=TRANSACTIONS
+    )
+    run_cycles: float = option(
+        "Mean computation between two transactions, cycles.",
+        default=16,
+        ge=0,
+        le=2**24,
+        panel=TRANSACTIONS,
+    )
+    law: Literal["fixed", "uniform", "exponential"] = option(
+        "Distribution of that: fixed, uniform or exponential.", default="fixed", panel=TRANSACTIONS
+    )
+    fixed_cycles: int = option(
+        "Cycles of a transaction beside its messages and memory.",
+        default=0,
+        ge=0,
+        le=2**24,
+        panel=TRANSACTIONS,
+    )
+    protocol: Literal["coherence", "request-reply"] | InstanceOf[Protocol] = option(
+        "coherence: cache-coherency reads and writes; or request-reply.",
+        default="coherence",
+        panel=TRANSACTIONS,
+    )
+    memory_cycles: int = option(
+        "Cycles from a request to its answer.", default=0, ge=0, le=2**24, panel=TRANSACTIONS
+    )
+    batch_cycles: int | None = option(
+        "Measure 20 parts of so many cycles, after 5 for warming up.",
+        default=None,
+        ge=1,
+        le=2**24,
+        panel="When to stop",
+        shown_default="as long as 10 unhindered transactions",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,15 +212,17 @@ class TransactionSimulation:
         )
 
 
-def simulate_transactions(on: str | Topology | Machine, **options: Any) -> TransactionSimulation:
+@asks(
+    TransactionQuestion,
+    title="Simulated transactions",
+    example="netloom simulate transactions --on torus:8x8 --app torus:8x8 --contexts 2",
+    page="run-a-program.md",
+    outputs=(PLOT,),
+)
+def simulate_transactions(question: TransactionQuestion) -> TransactionSimulation:
     """Simulate processors whose contexts run, issue a transaction and wait for it (Johnson 1992).
 
     Ctrl-C ends the run, and what was known by then is the answer.
-
-    Parameters
-    ----------
-    on, app
-        The network and the program; see ``TransactionQuestion``, as for all other options.
 
     Raises
     ------
@@ -226,12 +237,9 @@ def simulate_transactions(on: str | Topology | Machine, **options: Any) -> Trans
     >>> found.found.messages / found.found.transactions > 3
     True
     """
-    question = ask(TransactionQuestion, {"on": on, **options})
     protocol = _protocol(question)
     lengths = [step.flits for each in protocol.transactions for step in each.steps]
     network = prepare_program(question, longest_flits=max(lengths))
-    if question.app is None:
-        raise InputError("app", "no program", "a process graph: who has transactions with whom")
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     node_of = place_program(
         question.mapping, graph, network.topology,

@@ -1,0 +1,92 @@
+"""What is the smallest size of queues that does no worse than unbounded ones?"""
+
+from __future__ import annotations
+
+from netloom.provenance import Provenance
+from netloom.questions.base import option
+from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
+from netloom.questions.hotspot.system import (
+    RUNS,
+    HotSpotSystem,
+    network_of,
+    rates_of,
+    seeds_of,
+    shown_progress,
+    traffic_of,
+)
+from netloom.questions.outputs import PLOT
+from netloom.questions.register import asks
+from netloom.simulation.combining import critical_queue
+from netloom.simulation.combining.critical import DISCERNIBLE, CriticalQueue
+from netloom.spec import check_size
+from netloom.words import counted
+
+
+class CriticalQueueQuestion(HotSpotSystem):
+    """The largest queues that do worse than unbounded ones."""
+
+    replications: int = option(
+        "Runs with hot spots of their own, the seed one more each time.",
+        default=10,
+        ge=1,
+        le=10_000,
+        panel=RUNS,
+    )
+    rise: float = option(
+        "Fraction by which a stage's mean queue is longer that counts.",
+        default=DISCERNIBLE,
+        gt=0,
+        le=1000,
+        panel=RUNS,
+    )
+
+
+@asks(
+    CriticalQueueQuestion,
+    title="Search for the critical queue",
+    example="netloom hotspot critical-queue --pes 64 --rate 0.1",
+    page="combining-network.md",
+    sweep="rate",
+    outputs=(PLOT,),
+)
+def find_critical_queue(question: CriticalQueueQuestion) -> CriticalQueues:
+    """Find the largest size of queues and wait buffers that shows, for each rate.
+
+    "The largest queue size which produces the first discernible degradation of performance as the
+    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3).
+
+    Raises
+    ------
+    InputError
+        If a field or their combination cannot be used.
+
+    Examples
+    --------
+    >>> found = find_critical_queue(64, 4, rate=0.1, steps=500, replications=6)
+    >>> found.sizes
+    {0.1: 2}
+    """
+    rates = rates_of(question)
+    network = network_of(question, None, None)
+    seeds = seeds_of(question)
+    per_pe = len(traffic_of(question, rates[0], seeds[0]).assigned[0])
+    what = "places for hot spots of PEs in all replications"
+    check_size(len(seeds) * network.pes * per_pe, where="replications", what=what)
+    found: list[CriticalQueue] = []
+    with shown_progress(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
+        for rate in rates:
+            traffics = [traffic_of(question, rate, seed) for seed in seeds]
+            found.append(
+                critical_queue(network, traffics, question.steps, seeds=seeds, rise=question.rise)
+            )
+            tell(len(found))
+            if found[-1].interrupted:
+                break
+    return CriticalQueues(
+        network=network,
+        hot_spots=question.hot_spots,
+        found=tuple(zip(rates, found, strict=False)),
+        asked=rates,
+        rise=question.rise,
+        provenance=Provenance(question.configuration(), question.seed, verb="find_critical_queue"),
+    )

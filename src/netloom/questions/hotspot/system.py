@@ -1,0 +1,208 @@
+"""A network that combines, its hot spots, and who asks for them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from netloom.errors import InputError
+from netloom.progress import counting, patience
+from netloom.questions.base import Question, option
+from netloom.questions.fields import Seeded
+from netloom.questions.numbers import parse_positive
+from netloom.simulation.combining import CombiningNetwork
+from netloom.simulation.combining.engine import MOST_STEPS
+from netloom.spec import MAX_ELEMENTS
+from netloom.words import counted
+from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+HOT_SPOTS = "Hot spots, and who asks for them"
+
+NETWORK = "Network"
+
+RULES = "Rules of its switches and modules"
+
+RUNS = "Runs"
+
+MOST_RUNS = 100_000
+"""Most rates times replications of one question."""
+
+
+class HotSpotSystem(Seeded, Question):
+    """A network whose switches combine, its hot spots, and who asks for them."""
+
+    pes: int = option(
+        "Processing elements (PEs), and memory modules: a power of the switch size.",
+        default=512,
+        kw_only=False,
+        ge=1,
+        le=MAX_ELEMENTS,
+        panel=NETWORK,
+    )
+    hot_spots: int = option(
+        "Modules one word of which is shared.",
+        default=8,
+        kw_only=False,
+        ge=0,
+        le=MAX_ELEMENTS,
+        panel=HOT_SPOTS,
+    )
+    switch_size: int = option(
+        "Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64, panel=NETWORK
+    )
+    digits: Literal["most-significant-first", "least-significant-first"] = option(
+        "Order in which stages look at the digits of a module's number: most-significant-first or "
+        "least-significant-first.",
+        default="most-significant-first",
+        panel=NETWORK,
+    )
+    per_pe: int | None = option(
+        "Hot spots that a PE draws.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        panel=HOT_SPOTS,
+        shown_default="2, or as many as there are",
+    )
+    assign: float = option(
+        "Probability that it gets each.", default=0.95, ge=0, le=1, panel=HOT_SPOTS
+    )
+    rate: Any = option(
+        "Probability that a PE makes a request in a step: 0.15, 0.05,0.1 or START:STOP:STEP.",
+        default=0.15,
+        panel=HOT_SPOTS,
+    )
+    policy: Literal["no-wait", "wait"] = option(
+        "wait: a PE makes no request for a hot spot before the last is answered; no-wait.",
+        default="no-wait",
+        panel=HOT_SPOTS,
+    )
+    spacing: int | None = option(
+        "Modules between hot spots.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        panel=HOT_SPOTS,
+        shown_default="at random",
+    )
+    deviation: int = option(
+        "Most that the spacing is off, either way.",
+        default=0,
+        ge=0,
+        le=MAX_ELEMENTS,
+        panel=HOT_SPOTS,
+    )
+    hot_fraction: float = option(
+        "Part of the requests for hot spots; others go to all modules, uncombined.",
+        default=1.0,
+        ge=0,
+        le=1,
+        panel=HOT_SPOTS,
+    )
+    new: float = option(
+        "Probability of a new hot spot in a step.", default=0.0, ge=0, le=1, panel=HOT_SPOTS
+    )
+    remove: float = option("Probability that one goes.", default=0.0, ge=0, le=1, panel=HOT_SPOTS)
+    combining: Literal["waiting", "slot", "entering", "none"] = option(
+        "Which requests for one word become one: waiting (also with one in the output queue), "
+        "slot (that too, where the queue has room), entering (two that enter together), none.",
+        default="waiting",
+        panel=RULES,
+    )
+    unlimited: bool = option(
+        "Let a request combine any number of times a switch.", default=False, panel=RULES
+    )
+    order: Literal["forward", "backward"] = option(
+        "Order of the stages in a step: forward, along a request's path, or backward.",
+        default="forward",
+        panel=RULES,
+    )
+    service_steps: int = option(
+        "Steps of a module for a request.", default=1, ge=1, le=MAX_ELEMENTS, panel=RULES
+    )
+    operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = option(
+        "Fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add", panel=RULES
+    )
+    steps: int = option(
+        "Steps in which requests are made; the run goes on until all are answered.",
+        default=1000,
+        ge=1,
+        le=MOST_STEPS,
+        panel=RUNS,
+    )
+    replications: int = option(
+        "Runs with hot spots of their own, the seed one more each time.",
+        default=1,
+        ge=1,
+        le=10_000,
+        panel=RUNS,
+    )
+
+
+def rates_of(question: HotSpotSystem) -> tuple[float, ...]:
+    """Return the rates of a question, rising."""
+    rates = parse_positive(question.rate, "rate", zero=True)
+    if rates[-1] > 1:
+        raise InputError("rate", f"{rates[-1]:g}", "a probability from 0 to 1")
+    if len(rates) * question.replications > MOST_RUNS:
+        found = f"{len(rates)} rates * {question.replications}"
+        raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
+    return rates
+
+
+def seeds_of(question: HotSpotSystem) -> range:
+    """Return the seeds of its replications."""
+    return range(question.seed, question.seed + question.replications)
+
+
+def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
+    """Return its network, with queues and wait buffers of these sizes."""
+    return CombiningNetwork(
+        question.pes,
+        switch_size=question.switch_size,
+        queue=queue,
+        wait_buffer=pool,
+        combining=question.combining,
+        unlimited=question.unlimited,
+        order=question.order,
+        digits=question.digits,
+        service_steps=question.service_steps,
+        operation=question.operation,
+    )
+
+
+def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
+    """Return the hot spots of a replication, and who asks for which of them how often."""
+    per_pe = min(2, question.hot_spots) if question.per_pe is None else question.per_pe
+    places = place_hot_spots(
+        question.pes,
+        question.hot_spots,
+        spacing=question.spacing,
+        deviation=question.deviation,
+        seed=seed,
+    )
+    return HotSpotTraffic(
+        places,
+        assign_hot_spots(question.pes, places, per_pe, question.assign, seed=seed),
+        rate,
+        wait=question.policy == "wait",
+        hot_fraction=question.hot_fraction,
+        assign=question.assign,
+        new=question.new,
+        remove=question.remove,
+    )
+
+
+@contextmanager
+def shown_progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Show progress: how many are done, or of one only that it is being worked on."""
+    if total == 1:
+        with patience(what):
+            yield lambda _: None
+    else:
+        with counting(total, what) as tell:
+            yield tell

@@ -1,0 +1,102 @@
+"""The fields that simulations share: programs, open loads, and the engine that runs a program."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from netloom.questions.base import InstanceOf, Question, option
+from netloom.questions.fields import (
+    Arriving,
+    EdgeWeight,
+    Measured,
+    NetworkQuestion,
+    PacketLengths,
+    PatternTraffic,
+    Placed,
+    ProgramFile,
+)
+from netloom.spec import MAX_ELEMENTS
+from netloom.workload import ProcessGraph
+
+
+class Programs(Placed, ProgramFile, panel="Program"):
+    """A program, or several at once, each on nodes of its own."""
+
+    app: str | InstanceOf[ProcessGraph] | list[Any] | None = option(
+        "Process graph, as for analyze; A.mtx@0-31 runs it on these nodes. Several programs run "
+        "together: a list, or the option more than once; mapping is then identity or random.",
+        default=None,
+        several=True,
+    )
+    shared: bool = option("Let programs share nodes.", default=False)
+    alone: bool = option(
+        "Run each of several programs on its own too, to tell what slows it down.",
+        default=True,
+        flags=("--alone/--no-alone",),
+    )
+
+
+class Techniques(Question, panel="Router"):
+    """The switching techniques that are compared."""
+
+    switching: str | None = option(
+        "wormhole, virtual-cut-through, store-and-forward, circuit or reserved; several (a,b) or "
+        "all, side by side.",
+        default=None,
+        shown_default="the router's",
+    )
+
+
+class OpenLoad(
+    Measured, EdgeWeight, Programs, Arriving, PatternTraffic, Techniques, NetworkQuestion
+):
+    """A network whose nodes offer packets whatever becomes of them: a pattern's, or a program's."""
+
+    packet_flits: PacketLengths = option(
+        "Packet length: a number of flits, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",
+        default=5,
+        panel="Traffic",
+    )
+
+
+class Engine(Question, panel="Engine"):
+    """What runs a program."""
+
+    engine: Literal["network", "worm"] = option(
+        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
+        "simulator: one-flit buffers, a blocked head stops its message). Each has its own options.",
+        default="network",
+    )
+    arbitration: str | None = option(
+        "Of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
+    )
+    release_cycles: int | None = option(
+        "Of worms: cycles from the tail's crossing until a channel is free, 1 or 0.",
+        default=None,
+        ge=0,
+        le=1,
+    )
+    end_channels: int | None = option(
+        "Of worms: channels between node and router, each way, 1 or 0 (unlimited).",
+        default=None,
+        ge=0,
+        le=1,
+    )
+    packet_flits: int | None = option(
+        "Of the network: most flits of a packet; longer messages are cut.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="messages are packets",
+    )
+    most_cycles: int = option(
+        "Cycles after which a run ends however far it has come.",
+        default=20_000_000,
+        ge=1,
+        lt=2**31,
+        panel="When to stop",
+    )
+
+
+class ProgramQuestion(Engine, NetworkQuestion):
+    """A program that drives a network and waits for it, and the engine that runs it."""

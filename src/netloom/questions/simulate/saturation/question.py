@@ -1,0 +1,71 @@
+"""Where does this network saturate?"""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+
+from netloom.progress import patience
+from netloom.questions.outputs import PLOT
+from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
+from netloom.questions.simulate.fields import OpenLoad
+from netloom.questions.simulate.load.answer import NetworkSaturation, Search, SimulatedLoad
+from netloom.questions.simulate.load.question import advice_of
+from netloom.questions.simulate.network import prepare
+from netloom.simulation.network import sweep
+
+
+class SaturationQuestion(OpenLoad):
+    """A network, and the load at which it saturates."""
+
+
+@asks(
+    SaturationQuestion,
+    title="Search for saturation",
+    example="netloom simulate saturation --on torus:8x8 --traffic tornado --switching all",
+    page="simulate-a-network.md",
+    outputs=(PLOT,),
+)
+def find_saturation(question: SaturationQuestion) -> NetworkSaturation:
+    """Find the offered load at which a network saturates, by bracketing.
+
+    Saturated is a network that falls behind, or whose mean packet latency is more than three times
+    what it is when idle.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+    DeadlockError
+        If packets could block each other for good.
+
+    Examples
+    --------
+    >>> from netloom import find_saturation
+    >>> found = find_saturation("mesh:4x4", most_cycles=5000)
+    >>> found.searches[0].found.load < found.searches[0].setting.bound.load
+    True
+    """
+    network = prepare(question, None)
+    advice = advice_of(network.settings, ())
+    if advice:
+        warnings.warn(advice, stacklevel=2)
+    searches = []
+    for setting in network.settings:
+        with patience(f"{network.name}: looking for saturation"):
+            point = sweep.find_saturation(
+                partial(network.make_run, setting),
+                question.limits(),
+                below=network.most_load(setting),
+            )
+        points = tuple(SimulatedLoad(network, setting, run) for run in point.runs)
+        searches.append(Search(setting, point, points))
+        if searches[-1].interrupted:
+            break
+    return NetworkSaturation(
+        network=network,
+        searches=tuple(searches),
+        advice=advice,
+        provenance=provenance_of(question, "find_saturation", network.topology),
+    )
