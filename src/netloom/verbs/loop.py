@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from netloom.contention import Saturation
     from netloom.verbs.program_network import ProgramNetwork
     from netloom.workload.programs.loops import LoopTimes
-    from netloom.workload.traffic.shared import SharedProgram
+    from netloom.workload.programs.shared import SharedProgram
 
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""

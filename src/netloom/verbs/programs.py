@@ -20,7 +20,7 @@ from netloom.verbs.failures import check_working, first_broken
 from netloom.verbs.record import traffic_of
 from netloom.words import counted
 from netloom.workload import parse_traffic, read
-from netloom.workload.traffic.shared import among
+from netloom.workload.programs.shared import among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from netloom.verbs.numbers import known, plainly
 from netloom.verbs.programs import read_program
 from netloom.verbs.question import InstanceOf, Question
 from netloom.workload import ProcessGraph
-from netloom.workload.traffic.shared import SharedProgram, parse_placed, share
+from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,8 +22,8 @@ from netloom.verbs.programs import find_network, place_program, read_program, re
 from netloom.verbs.shared_programs import only_program, program_seeds, share_programs
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
+from netloom.workload.programs.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
-from netloom.workload.traffic.shared import shared_traffic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.verbs.failures import FailureCost
     from netloom.verbs.simulate_question import SimulateQuestion
     from netloom.workload import Arrivals, Lengths, Traffic
-    from netloom.workload.traffic.shared import SharedProgram
+    from netloom.workload.programs.shared import SharedProgram
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""
