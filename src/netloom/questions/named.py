@@ -19,7 +19,7 @@ from netloom.topology.faults import Faulty, check_working, first_broken, without
 from netloom.topology.kinds import check_all_compute
 from netloom.words import counted
 from netloom.workload import parse_traffic, read
-from netloom.workload.traffic.shared import among
+from netloom.workload.programs.shared import among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,8 +22,8 @@ from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty, broken_parts
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
+from netloom.workload.programs.shared import shared_traffic
 from netloom.workload.traffic import from_process_graph
-from netloom.workload.traffic.shared import shared_traffic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic
-    from netloom.workload.traffic.shared import SharedProgram
+    from netloom.workload.programs.shared import SharedProgram
 
 MOST_RAISED = 254
 """Flits up to which buffers are raised to make techniques comparable."""

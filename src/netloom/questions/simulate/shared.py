@@ -13,7 +13,7 @@ from netloom.questions.numbers import known, plainly
 from netloom.simulation.paired import paired_ratio
 from netloom.topology.faults import Faulty
 from netloom.workload import ProcessGraph
-from netloom.workload.traffic.shared import SharedProgram, parse_placed, share
+from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.loops import LoopTimes
-    from netloom.workload.traffic.shared import SharedProgram
+    from netloom.workload.programs.shared import SharedProgram
 
 LOOP = "Loop: every task computes, sends, waits, and again"
 

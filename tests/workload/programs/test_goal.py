@@ -6,9 +6,9 @@ import pytest
 from netloom.errors import InputError
 from netloom.topology import mesh
 from netloom.workload.programs.goal import read_goal
-from tests.workload.test_traces import lists, replayed
+from tests.workload.programs.test_traces import lists, replayed
 
-ALLREDUCE = Path(__file__).parents[2] / "examples" / "allreduce.goal"
+ALLREDUCE = Path(__file__).parents[3] / "examples" / "allreduce.goal"
 
 
 @pytest.fixture

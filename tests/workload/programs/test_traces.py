@@ -11,7 +11,7 @@ from netloom.workload.programs.trace_files import read_trace, write_trace
 from netloom.workload.programs.traces import EVERYONE
 from tests.reference.agenda import Agenda
 
-HALO = Path(__file__).parents[2] / "examples" / "halo.csv"
+HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from netloom.errors import InputError
 from netloom.workload import read, read_monitoring
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LAMMPS = ROOT / "examples/openmpi-monitoring/lammps_melt_16"
 MATRICES = Path(__file__).parent / "data"
 
