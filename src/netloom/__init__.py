@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.frames import to_pandas as to_pandas
-    from netloom.questions.hotspot.question import find_critical_queue as find_critical_queue
+    from netloom.questions.hotspot.critical_queue.question import (
+        find_critical_queue as find_critical_queue,
+    )
     from netloom.questions.hotspot.question import simulate_hot_spots as simulate_hot_spots
     from netloom.questions.map.question import find_mapping as find_mapping
     from netloom.questions.predict.latency.question import predict_latency as predict_latency
@@ -35,10 +37,11 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.broadcast.question import (
         simulate_broadcast as simulate_broadcast,
     )
-    from netloom.questions.simulate.load.question import find_saturation as find_saturation
     from netloom.questions.simulate.load.question import simulate as simulate
+    from netloom.questions.simulate.load.question import simulate_beside as simulate_beside
     from netloom.questions.simulate.loop.question import simulate_loop as simulate_loop
     from netloom.questions.simulate.pattern.question import simulate_pattern as simulate_pattern
+    from netloom.questions.simulate.saturation.question import find_saturation as find_saturation
     from netloom.questions.simulate.trace.question import replay as replay
     from netloom.questions.simulate.transactions.question import (
         simulate_transactions as simulate_transactions,
@@ -48,32 +51,18 @@ if TYPE_CHECKING:
     from netloom.workload import write as write
 
 _FACE = {
-    "analyze": "netloom.questions.analyze.question",
-    "compile_phases": "netloom.questions.compile.question",
-    "find_critical_queue": "netloom.questions.hotspot.question",
-    "find_mapping": "netloom.questions.map.question",
-    "find_saturation": "netloom.questions.simulate.load.question",
     "machine": "netloom.machines",
-    "predict_latency": "netloom.questions.predict.latency.question",
-    "predict_locality": "netloom.questions.predict.locality.question",
-    "predict_torus_broadcast": "netloom.questions.predict.torus_broadcast.question",
-    "predict_wiring": "netloom.questions.predict.wiring.question",
     "process_graph": "netloom.workload",
     "read": "netloom.workload",
-    "run_plan": "netloom.questions.compile.plans",
-    "simulate": "netloom.questions.simulate.load.question",
-    "replay": "netloom.questions.simulate.trace.question",
     "results": "netloom.experiments",
     "run": "netloom.experiments",
-    "simulate_broadcast": "netloom.questions.simulate.broadcast.question",
-    "simulate_hot_spots": "netloom.questions.hotspot.question",
-    "simulate_loop": "netloom.questions.simulate.loop.question",
-    "simulate_pattern": "netloom.questions.simulate.pattern.question",
-    "simulate_transactions": "netloom.questions.simulate.transactions.question",
+    "run_plan": "netloom.questions.compile.plans",
+    "simulate_beside": "netloom.questions.simulate.load.question",
     "to_pandas": "netloom.questions.frames",
     "verify_plan": "netloom.questions.compile.plans",
     "write": "netloom.workload",
 }
+"""Where the names are that ask no question; those that do are in the register."""
 
 __all__ = [
     "DeadlockError",
@@ -99,6 +88,7 @@ __all__ = [
     "run",
     "run_plan",
     "simulate",
+    "simulate_beside",
     "simulate_broadcast",
     "simulate_hot_spots",
     "simulate_loop",
@@ -116,7 +106,16 @@ def __getattr__(name: str) -> Any:
         return import_module(f"netloom.{name}")
     if name in _FACE:
         return getattr(import_module(_FACE[name]), name)
+    if (module := _questions().get(name)) is not None:
+        return getattr(import_module(module), name)
     raise AttributeError(f"module 'netloom' has no attribute '{name}'")
+
+
+def _questions() -> dict[str, str]:
+    """Return where the functions are that ask questions, by name."""
+    from netloom.questions.register import modules
+
+    return modules()
 
 
 def __dir__() -> list[str]:

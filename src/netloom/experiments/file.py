@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -18,8 +19,9 @@ from netloom.experiments.lines import find_lines
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import values_of
 from netloom.provenance import DEFAULT_SEED
+from netloom.questions import former
 from netloom.questions.named import find_network
-from netloom.questions.register import KINDS, PROGRAMS, kind_of, plain_fields, says_nothing
+from netloom.questions.register import all_words, kind_of
 from netloom.textfiles import read_text
 
 if TYPE_CHECKING:
@@ -41,8 +43,6 @@ SHARED = "all"
 
 SETTINGS = {"repeat": (1, 1, 10_000), "knee": (3, 0, 20)}
 """What a table says beside the fields of its question: the default, the least and the most."""
-
-UNTIMED = "rounds instead: what is found must not depend on how fast the machine is"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,13 @@ class _Section(NamedTuple):
     table: Mapping[str, Any]
 
     @property
+    def kind(self) -> Kind:
+        """What it asks: a table of one word may be short for one of two."""
+        if self.words in all_words():
+            return kind_of(self.words)
+        return kind_of(f"{self.words}.{former.simulation_of(self.table)}")
+
+    @property
     def name(self) -> str:
         """What it is called in results."""
         return f"{self.words}#{self.place + 1}" if self.place else self.words
@@ -111,9 +118,9 @@ class _File(NamedTuple):
 def read_experiment(path: str | Path) -> Experiment:
     """Read and check an experiment file.
 
-    Its tables are named as commands are: ``[analyze]``, ``[simulate]``, ``[predict.latency]``,
-    ``[hotspot]``, ``[compile]``, ``[map]``; or several of a name, ``[[simulate]]``. Their fields
-    are those of the questions of ``netloom.questions``; lists and ranges make a grid of points.
+    Its tables are named as commands are, ``[analyze]``, ``[simulate.loop]`` and so on; or several
+    of a name, ``[[map]]``. ``[simulate]`` is short for ``[simulate.load]``. Their fields
+    are those of ``netloom.questions``; lists and ranges make a grid of points.
 
     Raises
     ------
@@ -133,7 +140,7 @@ def read_experiment(path: str | Path) -> Experiment:
         raise file.wrong(None, SHARED, InputError(SHARED, repr(shared), f"a table, [{SHARED}]"))
     sections = list(_sections(file, whole))
     if not sections:
-        raise InputError(str(path), "no questions", f"a table such as [{next(iter(KINDS))}]")
+        raise InputError(str(path), "no questions", f"a table such as [{next(iter(all_words()))}]")
     _check_shared(file, shared, sections)
     inputs: dict[str, Input] = {}
     every = (point for section in sections for point in _points(file, section, shared, inputs))
@@ -151,10 +158,10 @@ def _words(file: _File, name: str, value: Any) -> str:
 
 def _sections(file: _File, whole: Mapping[str, Any]) -> Iterator[_Section]:
     """Yield the tables of questions, in the order of commands."""
-    heads = {words.partition(".")[0] for words in KINDS}
+    heads = {words.partition(".")[0] for words in all_words()}
     for head, found in whole.items():
         if head not in heads:
-            names = [*KINDS, *HEADINGS, SHARED]
+            names = [*all_words(), *HEADINGS, SHARED]
             key = head if (("", 0, head)) in file.lines else ""
             section = None if key else _Section(head, 0, {})
             raise file.wrong(section, key, InputError(key, "no such table", _near(head, names)))
@@ -171,9 +178,11 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
     wrong = InputError(head, repr(table), f"a table, [{head}]")
     if not isinstance(table, dict):
         raise file.wrong(None, head, wrong)
-    below = {words.partition(".")[2]: words for words in KINDS if words.startswith(f"{head}.")}
+    below = {
+        words.partition(".")[2]: words for words in all_words() if words.startswith(f"{head}.")
+    }
     own = {name: value for name, value in table.items() if name not in below}
-    if head in KINDS and (own or not table):
+    if (head in all_words() or head == former.HEAD) and (own or not table):
         yield head, own
     elif own or not table:
         name = next(iter(own), "")
@@ -192,14 +201,16 @@ def _points(
 ) -> Iterator[Point]:
     """Yield the points of a table, the curve's field and the seed varying fastest."""
     try:
-        kind = kind_of(section.words, section.table)
+        kind = section.kind
     except InputError as error:
         raise file.wrong(section, error.found.partition(" ")[0], error) from None
     repeat, knee = (_setting(file, section, name, shared) for name in SETTINGS)
     own = {name: value for name, value in section.table.items() if name not in SETTINGS}
-    known = kind.fields.model_fields
+    if section.words == former.HEAD and "transactions" not in kind.question.model_fields:
+        own.pop("transactions", None)  # it only said which simulation
+    known = kind.question.model_fields
     given = {name: value for name, value in shared.items() if name in known and name not in own}
-    fields = plain_fields(kind, given | own)
+    fields = given | own
     _check_names(file, section, kind, fields)
     axes = _axes(file, section, fields, kind, repeat)
     if prod(map(len, axes.values())) > MOST_POINTS:
@@ -215,8 +226,6 @@ def _points(
             if len(axes[name]) > 1 or name == kind.sweep
         }
         asked = fields | chosen
-        if kind.verb == "find_mapping" and asked.get("layout") is None:
-            asked.setdefault("rounds", 8)
         point = _point(file, section, kind, asked, varied, knee, inputs, checked)
         if point.key not in seen:  # what a list says twice is one point
             seen.add(point.key)
@@ -236,7 +245,8 @@ def _point(
     """Return a point, if its question can be asked."""
     files = {}
     try:
-        for each in find_inputs(fields, file.path.parent):
+        fields = kind.repeatable(dict(fields))
+        for each in find_inputs(kind.question, fields, file.path.parent):
             if each.name not in inputs:
                 inputs[each.name] = each
             files[each.name] = inputs[each.name].digest
@@ -267,7 +277,7 @@ def _axes(
             axes[name] = values
     if repeat > 1:
         first = fields.get("seed", DEFAULT_SEED)
-        repeats = "seed" in kind.fields.model_fields and isinstance(first, int)
+        repeats = "seed" in kind.question.model_fields and isinstance(first, int)
         if not repeats and "repeat" in section.table:
             what = "a list of seeds as well" if "seed" in axes else "nothing that chance decides"
             raise file.wrong(section, "repeat", InputError("repeat", what, "no repetitions"))
@@ -289,23 +299,19 @@ def _setting(file: _File, section: _Section, name: str, shared: Mapping[str, Any
 
 
 def _check_names(file: _File, section: _Section, kind: Kind, fields: Mapping[str, Any]) -> None:
-    """Raise InputError at the first field that the question does not have, or that needs time."""
-    known = kind.fields.model_fields
+    """Raise InputError at the first field that the question does not have."""
+    known = kind.question.model_fields
     for name in fields:
         if name not in known:
-            of_another = section.words == "simulate" and says_nothing(kind, name)
-            wrong = of_another or InputError(name, "no such field", _near(name, known))
-            raise file.wrong(section, name, wrong)
-        if kind.verb == "find_mapping" and name == "seconds":
-            raise file.wrong(section, name, InputError(name, f"{fields[name]}", UNTIMED))
+            raise file.wrong(section, name, InputError(name, "no such field", _near(name, known)))
 
 
 def _check_shared(file: _File, shared: Mapping[str, Any], sections: list[_Section]) -> None:
     """Raise InputError at the first field for all that no question has."""
     known: dict[str, Any] = dict(SETTINGS)
     for section in sections:
-        for kind in (KINDS[section.words], *PROGRAMS.values()):
-            known |= kind.fields.model_fields
+        with suppress(InputError):  # said where its own fields are looked at
+            known |= section.kind.question.model_fields
     for name in shared:
         if name not in known:
             wrong = InputError(name, "no such field", _near(name, known))

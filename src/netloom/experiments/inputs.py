@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.questions.base import told_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-NAMES_FILES = ("app", "on", "messages", "mapping", "routing", "trace", "hosts", "nodes", "order")
-"""The fields of questions that may name files."""
+    from netloom.questions.base import Question
 
 PREFIXES = ("graph", "routes", "fem")
 """What may stand before a file, with a colon."""
@@ -86,9 +86,11 @@ class Input:
         return [(each.st_mtime_ns, each.st_size) for each in found]
 
 
-def find_inputs(fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
+def find_inputs(kind: type[Question], fields: Mapping[str, Any], folder: Path) -> Iterator[Input]:
     """Yield the files that the fields of a question name, relative to the experiment's folder."""
-    for field in NAMES_FILES:
+    for field in kind.model_fields:
+        if not told_of(kind, field).file:
+            continue
         for text in _strings(fields.get(field)):
             for name in _candidates(text):
                 path = Path(os.path.abspath(folder / name))  # noqa: PTH100 (keeps links)

@@ -60,7 +60,7 @@ class Point:
         """Work out the key; a field of the question that is wrong is found here."""
         if self.key:
             return
-        question = ask(by_verb(self.verb).fields, self.fields)
+        question = ask(by_verb(self.verb).question, self.fields)
         whole = {
             "verb": self.verb,
             "configuration": question.configuration(),

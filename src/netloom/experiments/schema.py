@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +9,10 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import PydanticOmit
 
 from netloom.experiments.file import HEADINGS, SETTINGS, SHARED
-from netloom.questions.register import KINDS, PROGRAMS
+from netloom.questions import former
+from netloom.questions.register import all_kinds, all_words
 
 if TYPE_CHECKING:
-    from netloom.questions.base import Question
     from netloom.questions.register import Kind
 
 SAID = {
@@ -23,7 +21,6 @@ SAID = {
     "repeat": "How often each point is asked, each time with the next seed.",
     "knee": "How many loads are added on a curve between the last at which the network keeps up "
     "and the first at which it falls behind.",
-    "transactions": "Simulate transactions.",
     "all": "Fields that every table has that knows them.",
 }
 
@@ -47,17 +44,16 @@ def schema() -> dict[str, Any]:
     """
     forms: dict[str, Any] = {"range": RANGE}
     shared: dict[str, Any] = {}
-    for words, kind in KINDS.items():
-        kinds = [*PROGRAMS.values(), kind] if words == "simulate" else [kind]
-        fields = {name: each for one in kinds for name, each in _fields(one).items()}
-        if words == "simulate":
-            fields["transactions"] = {"const": True, "description": SAID["transactions"]}
+    for kind in all_kinds():
+        fields = _fields(kind)
         shared |= fields
-        forms[words] = _table(fields | _settings())
-    heads = dict.fromkeys(words.partition(".")[0] for words in KINDS)
+        forms[kind.words] = _table(fields | _settings())
+    usual = f"{former.HEAD}.{former.USUAL}"
+    forms[former.HEAD] = _table(dict(forms[usual]["properties"]))
+    heads = dict.fromkeys(words.partition(".")[0] for words in all_words())
     for head in heads:  # tables of subcommands are in those of commands
         form = forms.setdefault(head, _table({}))
-        for words in KINDS:
+        for words in all_words():
             if words.startswith(f"{head}."):
                 form["properties"][words.partition(".")[2]] = _one_or_several(words)
     said = {name: {"type": "string", "description": SAID[name]} for name in HEADINGS}
@@ -96,16 +92,17 @@ def _fields(kind: Kind) -> dict[str, Any]:
     """Return the fields of a question: each one value, several, or a range of numbers."""
     with warnings.catch_warnings():  # what only Python can give, a file cannot
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-        whole = kind.fields.model_json_schema(schema_generator=_OfPlainData)
-    said = _descriptions(kind.fields)
+        whole = kind.question.model_json_schema(schema_generator=_OfPlainData)
     found = {}
     for name, form in whole["properties"].items():
+        about = {
+            part: form.pop(part) for part in ("default", "description", "unit") if part in form
+        }
         form.pop("title", None)
-        default = {"default": form.pop("default")} if form.get("default") is not None else {}
-        form.pop("default", None)
+        if about.get("default", "") is None:
+            del about["default"]
         several = {"type": "array", "items": form, "minItems": 1}
-        about = {"description": said[name]} if name in said else {}
-        found[name] = {"anyOf": [form, several, {"$ref": "#/$defs/range"}]} | default | about
+        found[name] = {"anyOf": [form, several, {"$ref": "#/$defs/range"}]} | about
     return found
 
 
@@ -115,15 +112,3 @@ class _OfPlainData(GenerateJsonSchema):
     def is_instance_schema(self, schema: Any) -> Any:  # noqa: ARG002
         """Leave out what must be an object of a class."""
         raise PydanticOmit
-
-
-def _descriptions(question: type[Question]) -> dict[str, str]:
-    """Return what the docstrings of a question and of those it builds on say of each field."""
-    found: dict[str, str] = {}
-    for each in reversed(question.__mro__):
-        text = inspect.getdoc(each) or ""
-        _, _, fields = text.partition("Attributes\n----------\n")
-        for names, said in re.findall(r"^(\S.*)\n((?:    .*\n?|\n)+)", fields, re.MULTILINE):
-            words = " ".join(said.split())
-            found |= dict.fromkeys((name.strip() for name in names.split(",")), words)
-    return found

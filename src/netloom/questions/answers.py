@@ -218,7 +218,7 @@ class Answer:
     @property
     def observations(self) -> Sequence[Any]:
         """What rows are of: by default the answer itself."""
-        return (self,)
+        return getattr(self, "points", (self,))
 
     @property
     def several(self) -> bool:
@@ -240,13 +240,15 @@ class Answer:
         if self.several:
             found |= {"points": [self.columns.nested(each) for each in self.observations]}
         elif self.observations:
-            found = self.columns.nested(self.observations[0]) | found
+            found |= self.columns.nested(self.observations[0]) | found
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
         return plain
 
     @classmethod
     def tables(cls) -> dict[str, Columns]:
         """Return the columns of each table, by the method that returns it; ``table`` first."""
+        if hasattr(cls, "former_tables"):  # not yet declared by columns
+            return dict.fromkeys(cls.former_tables, Columns())
         declared = {
             name: method.columns
             for each in reversed(cls.__mro__)

@@ -16,6 +16,7 @@ from typing import (
     ClassVar,
     NamedTuple,
     TypeVar,
+    cast,
     dataclass_transform,
     get_args,
 )
@@ -86,6 +87,8 @@ class Told(NamedTuple):
         How its default is shown where that is None, or says little.
     several
         Whether commands take it more than once.
+    file
+        Whether it may name a file.
     """
 
     kw_only: bool = True
@@ -95,6 +98,7 @@ class Told(NamedTuple):
     unit: str = ""
     shown_default: str = ""
     several: bool = False
+    file: bool = False
 
     def __call__(self, schema: dict[str, Any]) -> None:
         """Add the unit to the field's JSON Schema."""
@@ -112,6 +116,7 @@ def option(
     unit: str = "",
     shown_default: str = "",
     several: bool = False,
+    file: bool = False,
     **bounds: Any,
 ) -> Any:
     """Declare a field that commands take as an option; it is required if it has no default.
@@ -124,26 +129,21 @@ def option(
         Its value where none is given.
     kw_only
         Whether Python functions take it by its name only.
-    panel, flags, unit, shown_default, several
+    panel, flags, unit, shown_default, several, file
         See ``Told``.
     bounds
         ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
     """
-    told = Told(
-        kw_only,
-        panel=panel,
-        flags=tuple(flags),
-        unit=unit,
-        shown_default=shown_default,
-        several=several,
-    )
-    return Field(default, description=said, json_schema_extra=told, **bounds)
+    told = Told(kw_only, False, panel, tuple(flags), unit, shown_default, several, file)  # noqa: FBT003
+    return Field(default, description=said, json_schema_extra=cast("Any", told), **bounds)
 
 
-def argument(said: str, *, kw_only: bool = False, panel: str = "", **bounds: Any) -> Any:
+def argument(
+    said: str, *, kw_only: bool = False, panel: str = "", file: bool = False, **bounds: Any
+) -> Any:
     """Declare a field that commands take without a name; see ``option``."""
-    told = Told(kw_only, argument=True, panel=panel)
-    return Field(description=said, json_schema_extra=told, **bounds)
+    told = Told(kw_only, argument=True, panel=panel, file=file)
+    return Field(description=said, json_schema_extra=cast("Any", told), **bounds)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option, argument))

@@ -27,7 +27,7 @@ from netloom.routing import (
     UpDown,
 )
 from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
-from netloom.simulation.network.run import Limits
+from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
@@ -65,14 +65,14 @@ NETWORK = "Network (mesh:8x8, torus:4x4x4, graph:FILE), machine name, or topolog
 class OnNetwork(Question, panel="Network"):
     """The network."""
 
-    on: Network = option(NETWORK, kw_only=False)
+    on: Network = option(NETWORK, kw_only=False, file=True)
 
 
 class ProgramOnNetwork(Question):
     """A program, and the network that it runs on."""
 
-    app: Program = argument(PROGRAM)
-    on: Network = option(NETWORK, kw_only=False)
+    app: Program = argument(PROGRAM, file=True)
+    on: Network = option(NETWORK, kw_only=False, file=True)
 
 
 class BrokenParts(Question, panel="Broken parts"):
@@ -90,6 +90,7 @@ class PathRouting(Question):
     routing: OnePath = option(
         "default, dimension-order[:0,1], xy, shortest-path, layered, up-down or routes:FILE (or "
         "the file).",
+        file=True,
         default="default",
         flags=("--routing", "--routes"),
     )
@@ -101,6 +102,7 @@ class PacketRouting(Question, panel="Network"):
     routing: AnyPath = option(
         "default, dimension-order, xy, adaptive, west-first, negative-first, odd-even, o1turn, "
         "valiant, romm, shortest-path, layered, up-down or routes:FILE (or the file).",
+        file=True,
         default="default",
         flags=("--routing", "--routes"),
     )
@@ -165,7 +167,7 @@ class ProgramFile(Question, panel="Program"):
     """How a program is read where it is a file."""
 
     messages: str | None = option(
-        "Second MatrixMarket file of the program: message counts.", default=None
+        "Second MatrixMarket file of the program: message counts.", file=True, default=None
     )
     parts: str = option(
         "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
@@ -180,6 +182,7 @@ class Placed(Question, panel="Program"):
     mapping: Any = option(
         "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
         "each task.",
+        file=True,
         default="identity",
     )
     tasks_per_node: int = option("Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS)
@@ -210,6 +213,7 @@ class HostNames(Question):
 
     hosts: str | PathLike[str] | None = option(
         "File of host names, line n that of node n; for mapping files, node lists and rank files.",
+        file=True,
         default=None,
         shown_default="the network's own, else n0, n1 ...",
     )

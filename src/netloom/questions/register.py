@@ -58,6 +58,9 @@ class Kind:
         The field in which several questions form a curve, from little load to much; or "".
     outputs
         The files that its answers can be written to.
+    repeatable
+        Returns fields of it as they are asked in a file: what is found must not depend on how fast
+        the machine is.
     """
 
     words: str
@@ -73,6 +76,7 @@ class Kind:
     page: str
     sweep: str
     outputs: tuple[Output, ...]
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
 
     def ask(self, **fields: Any) -> Any:
         """Ask it, and return the answer."""
@@ -132,6 +136,7 @@ _DECLARED: dict[str, Kind] = {}
 def asks(
     kind: Callable[P, Q], *, words: str = ..., title: str = ..., example: str = ...,
     page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = ...,
 ) -> Callable[[Callable[[Q], A]], Callable[P, A]]: ...  # fmt: skip
 
 
@@ -139,6 +144,7 @@ def asks(
 def asks(
     kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], words: str = ..., title: str = ...,
     example: str = ..., page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = ...,
 ) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]: ...  # fmt: skip
 
 
@@ -152,6 +158,7 @@ def asks(
     page: str = "",
     sweep: str = "",
     outputs: tuple[Output, ...] = (),
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Any:
     """Declare that a function answers a question, and return the function that asks it.
 
@@ -184,6 +191,7 @@ def asks(
             page=page,
             sweep=sweep,
             outputs=outputs,
+            repeatable=repeatable,
         )
 
         @wraps(function)
@@ -256,6 +264,12 @@ def by_verb(verb: str) -> Kind:
         if kind.verb == verb:
             return kind
     raise LookupError(f"no question is asked by '{verb}'")
+
+
+def modules() -> dict[str, str]:
+    """Return where the Python functions are that ask questions, by their names."""
+    declared = {each.verb: each.module for each in _DECLARED.values()}
+    return {each.verb: each.module for each in listed().values()} | declared
 
 
 def all_kinds() -> Iterator[Kind]:

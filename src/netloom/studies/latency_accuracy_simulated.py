@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.simulate.load.question import find_saturation, simulate
+from netloom.questions.simulate.load.question import simulate
+from netloom.questions.simulate.saturation.question import find_saturation
 from netloom.studies.latency_accuracy_draws import traffic_of
 from netloom.studies.model_accuracy_kept import simulate_all
 

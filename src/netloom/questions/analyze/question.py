@@ -75,6 +75,7 @@ class AnalyzeQuestion(
         "the file); in Python also a routing, or a function that routing.routes_by takes.",
         default="default",
         flags=("--routing", "--routes"),
+        file=True,
     )
     random_mappings: int | None = option(
         "Random mappings to compare with; none with given routes.",

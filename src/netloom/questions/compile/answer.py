@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from netloom.phases.limits import (
     processor_words,
 )
 from netloom.phases.timetable.expected import expected_makespan
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import plainly
 from netloom.words import counted
 
@@ -73,7 +74,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledPhases:
+class CompiledPhases(Answer):
     """A pattern in phases, with routes and times. The plan has been verified.
 
     Attributes
@@ -95,6 +96,8 @@ class CompiledPhases:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "phases", "channels", "nodes")
 
     graph: ProcessGraph
     node_of: NDArray[np.int32]

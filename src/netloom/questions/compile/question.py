@@ -67,6 +67,7 @@ class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
         "or pairs of edges.",
         default=None,
         panel=PATTERN,
+        file=True,
     )
     channels: int = option(
         "Virtual channels for connections, of each node or channel.",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.questions.answers import Answer
 from netloom.questions.hotspot.figures import (
     hot_spots_of,
     over_runs,
@@ -232,7 +233,7 @@ class HotSpotLoad:
 
 
 @dataclass(frozen=True, eq=False)
-class HotSpotSimulation:
+class HotSpotSimulation(Answer):
     """What ``simulate_hot_spots`` found, at one rate or at several.
 
     Attributes
@@ -248,6 +249,8 @@ class HotSpotSimulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "rates", "stages", "latencies")
 
     network: CombiningNetwork
     points: tuple[HotSpotLoad, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from netloom.questions.answers import Answer
 from netloom.questions.map.verdict import worst_share
 from netloom.questions.numbers import plainly
 from netloom.routing.layered import layers
@@ -78,7 +79,7 @@ class SimulatedMappings:
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramMapping:
+class ProgramMapping(Answer):
     """A mapping of a program onto a network, and what it bought.
 
     Attributes
@@ -109,6 +110,8 @@ class ProgramMapping:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels", "path_contention")
 
     graph: ProcessGraph
     topology: Topology

@@ -72,6 +72,10 @@ SEARCH = "What is looked for, and how long"
 CHECK = "Simulation of before and after"
 
 
+UNTIMED = "rounds instead: what is found must not depend on how fast the machine is"
+ROUNDS_IN_FILES = 8
+"""Rounds of a search in an experiment file that does not say how many."""
+
 PAIRS = 5
 """Runs of both mappings that are simulated, each pair with a seed of its own."""
 
@@ -90,6 +94,7 @@ class MappingQuestion(
         default=None,
         panel=WHERE,
         shown_default="all that work",
+        file=True,
     )
     tasks_per_node: int = option(
         "Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS, panel=WHERE
@@ -190,9 +195,17 @@ ROUTES = Output(
 )
 
 
+def _in_rounds(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields that say how long to search by rounds."""
+    if "seconds" in fields:
+        raise InputError("seconds", f"{fields['seconds']}", UNTIMED)
+    return fields if fields.get("layout") is not None else {"rounds": ROUNDS_IN_FILES} | fields
+
+
 @asks(
     MappingQuestion,
     prepare=prepare,
+    repeatable=_in_rounds,
     title="Mapping search",
     example="netloom map examples/lammps-64.mtx --on torus:4x4x4 --seconds 10 --rankfile ranks.txt",
     page="map.md",

@@ -27,6 +27,7 @@ class Programs(Placed, ProgramFile, panel="Program"):
         "together: a list, or the option more than once; mapping is then identity or random.",
         default=None,
         several=True,
+        file=True,
     )
     shared: bool = option("Let programs share nodes.", default=False)
     alone: bool = option(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import plainly
 from netloom.words import counted
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CriticalQueues:
+class CriticalQueues(Answer):
     """What ``find_critical_queue`` found, at one rate or at several.
 
     Attributes
@@ -34,6 +35,8 @@ class CriticalQueues:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table",)
 
     network: CombiningNetwork
     hot_spots: int

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.errors import InputError
 from netloom.models.channel_accuracy import PARTS, latency_band, provenance
 from netloom.models.channel_queueing import NOT_FOUND
+from netloom.questions.answers import Answer
 from netloom.questions.channel_table import channels_by
 from netloom.questions.fields import ROUTER_FIELDS
 from netloom.questions.numbers import known, plainly
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LatencyPrediction:
+class LatencyPrediction(Answer):
     """What ``predict_latency`` says, at one load or at several.
 
     Attributes
@@ -48,6 +49,8 @@ class LatencyPrediction:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels")
 
     network: PredictedNetwork
     mapping: str | None

@@ -67,7 +67,10 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
     """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
     app: Program | None = option(
-        "Process graph, as for analyze; else a pattern of traffic.", default=None, panel="Program"
+        "Process graph, as for analyze; else a pattern of traffic.",
+        default=None,
+        panel="Program",
+        file=True,
     )
     routing: AnyPath = option(
         "default, dimension-order, shortest-path, layered, up-down or routes:FILE: one that leaves "
@@ -75,6 +78,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         default="default",
         flags=("--routing", "--routes"),
         panel="Network",
+        file=True,
     )
     offered: Any = option(
         f"Offered traffic of the average sending node, flits/node/cycle: 0.2, several, {RATES}.",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import plainly
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ TRUST = (
 
 
 @dataclass(frozen=True, eq=False)
-class LocalityPrediction:
+class LocalityPrediction(Answer):
     """What ``predict_locality`` says, for one size or for several.
 
     Attributes
@@ -68,6 +69,8 @@ class LocalityPrediction:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table",)
 
     nodes: tuple[int, ...]
     dimensions: int

@@ -74,6 +74,7 @@ class LocalityQuestion(Seeded, EdgeWeight, ProgramFile):
         "Instead of its size a torus: torus:8x8, a topology or a machine.",
         default=None,
         panel=TORUS,
+        file=True,
     )
     node_channels: Literal[0, 1, 2] = option(
         "Channels between node and router that messages queue for: 0, 1 or 2.",
@@ -147,13 +148,17 @@ class LocalityQuestion(Seeded, EdgeWeight, ProgramFile):
         shown_default="those of a random mapping",
     )
     app: Program | None = option(
-        "Process graph with a task on each node, as for analyze.", default=None, panel="Program"
+        "Process graph with a task on each node, as for analyze.",
+        default=None,
+        panel="Program",
+        file=True,
     )
     mapping: Any = option(
         "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
         "each task.",
         default="identity",
         panel="Program",
+        file=True,
     )
 
 

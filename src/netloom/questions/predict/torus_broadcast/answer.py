@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import known, plainly
 from netloom.questions.predict.numbers import table_of
 
@@ -47,7 +48,7 @@ TRUST = {
 
 
 @dataclass(frozen=True, eq=False)
-class TorusBroadcastPrediction:
+class TorusBroadcastPrediction(Answer):
     """What ``predict_torus_broadcast`` says, at one rate or at several.
 
     Attributes
@@ -61,6 +62,8 @@ class TorusBroadcastPrediction:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "held_vcs")
 
     name: str
     found: TorusBroadcast

@@ -71,6 +71,7 @@ class TorusBroadcastQuestion(Simulated, Seeded):
         "Instead of its size a torus: torus:8x4, a topology or a machine.",
         default=None,
         panel=TORUS,
+        file=True,
     )
     vcs: int = option(
         "Virtual channels of every channel, 3 or more, of which two are for escape.",

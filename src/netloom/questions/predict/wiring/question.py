@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -21,6 +21,7 @@ from netloom.models.wiring import (
     wire_length_ratio,
 )
 from netloom.provenance import Provenance
+from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
 from netloom.questions.numbers import parse_positive, plainly
 from netloom.questions.outputs import PLOT
@@ -55,7 +56,7 @@ class WiringQuestion(Question):
 
 
 @dataclass(frozen=True, eq=False)
-class WiringPrediction:
+class WiringPrediction(Answer):
     """What ``predict_wiring`` says: a square mesh against a hypercube of the same wiring.
 
     Attributes
@@ -67,6 +68,8 @@ class WiringPrediction:
     provenance
         Version and question.
     """
+
+    former_tables: ClassVar = ("table",)
 
     nodes: tuple[int, ...]
     message_headers: tuple[float, ...]

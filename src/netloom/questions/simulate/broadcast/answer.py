@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from netloom.models.broadcast_load import (
     broadcast_load,
     unicast_load,
 )
+from netloom.questions.answers import Answer
 from netloom.questions.channel_table import channels_by
 from netloom.questions.numbers import known, plainly
 from netloom.topology import Cube
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BroadcastSimulation:
+class BroadcastSimulation(Answer):
     """What ``simulate_broadcast`` found, at one rate or at several.
 
     Attributes
@@ -46,6 +47,8 @@ class BroadcastSimulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "directions", "channels")
 
     network: PreparedNetwork
     traffic: Traffic

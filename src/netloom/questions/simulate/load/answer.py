@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import known, plainly
 from netloom.questions.simulate.shared import program_loads
 from netloom.simulation.paired import Batches, paired_ratio
@@ -162,7 +163,7 @@ class SimulatedLoad:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(Answer):
     """What ``simulate`` found, at one load or at several, of one technique or of several.
 
     Attributes
@@ -179,6 +180,8 @@ class Simulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels", "nodes", "latencies")
 
     network: SimulatedNetwork
     points: tuple[SimulatedLoad, ...]
@@ -325,7 +328,7 @@ class Search:
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkSaturation:
+class NetworkSaturation(Answer):
     """What ``find_saturation`` found, of one switching technique or of several.
 
     Attributes
@@ -339,6 +342,8 @@ class NetworkSaturation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels")
 
     network: SimulatedNetwork
     searches: tuple[Search, ...]

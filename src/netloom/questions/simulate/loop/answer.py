@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.questions.answers import Answer
 from netloom.questions.channel_table import channels_by
 from netloom.questions.numbers import known, plainly
 from netloom.simulation.loops import LoopRun
@@ -138,7 +139,7 @@ class LoopSpeed(LoopRun):
 
 
 @dataclass(frozen=True, eq=False)
-class LoopSimulation:
+class LoopSimulation(Answer):
     """What ``simulate_loop`` found, at one applied traffic or at several.
 
     Attributes
@@ -164,6 +165,8 @@ class LoopSimulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels")
 
     network: PreparedNetwork
     program: str

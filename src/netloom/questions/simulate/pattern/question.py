@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
+from netloom.questions.answers import Answer
 from netloom.questions.base import InstanceOf, argument, option
 from netloom.questions.numbers import parse_positive, plainly
 from netloom.questions.outputs import PLOT
@@ -66,7 +67,7 @@ class PatternQuestion(ProgramQuestion):
 
 
 @dataclass(frozen=True, eq=False)
-class PatternSimulation:
+class PatternSimulation(Answer):
     """What ``simulate_pattern`` found.
 
     Attributes
@@ -82,6 +83,8 @@ class PatternSimulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table",)
 
     network: PreparedNetwork
     pattern: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from netloom.questions.answers import Answer
 from netloom.questions.numbers import plainly
 from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
 from netloom.words import counted
@@ -32,7 +33,7 @@ MOST_LISTED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class TraceReplay:
+class TraceReplay(Answer):
     """What ``replay`` found.
 
     Attributes
@@ -57,6 +58,8 @@ class TraceReplay:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "messages", "channels", "critical_entries")
 
     network: PreparedNetwork
     trace: Trace

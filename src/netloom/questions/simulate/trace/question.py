@@ -49,6 +49,7 @@ class ReplayQuestion(ContextSwitches, Placed, ProgramQuestion):
         "Table of messages (.csv, .tsv, .parquet) or GOAL schedule (.goal), whose order of rows "
         "says nothing; or a trace.",
         kw_only=True,
+        file=True,
     )
     flit_bytes: int | None = option(
         "Bytes of a flit; a cycle is the time that a channel takes for them.",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.progress import patience
+from netloom.questions.answers import Answer
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.channel_table import channels_by
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
@@ -53,6 +54,7 @@ class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion)
         "Process graph, as for analyze, whose tasks have transactions with their neighbours; one "
         "instance for each context.",
         panel="Program",
+        file=True,
     )
     contexts: int = option(
         "Hardware contexts of a processor.", default=1, ge=1, le=256, panel=TRANSACTIONS
@@ -93,7 +95,7 @@ class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion)
 
 
 @dataclass(frozen=True, eq=False)
-class TransactionSimulation:
+class TransactionSimulation(Answer):
     """What ``simulate_transactions`` found, in Johnson's terms.
 
     Attributes
@@ -111,6 +113,8 @@ class TransactionSimulation:
     provenance
         Version, question and seed.
     """
+
+    former_tables: ClassVar = ("table", "channels")
 
     network: PreparedNetwork
     program: str
