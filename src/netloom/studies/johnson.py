@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,7 +39,9 @@ and a T_f of two thirds of the fixed part from figure 8."""
 
 DISTANCES = (1, 2, 3, 4, 5, 6)
 CONTEXTS = (1, 2, 4)
-PROTOCOLS = ("coherence", "request-reply")
+Protocol: TypeAlias = Literal["coherence", "request-reply"]
+
+PROTOCOLS: tuple[Protocol, ...] = ("coherence", "request-reply")
 
 ROUTERS: dict[str, dict[str, Any]] = {
     "buffered": {"router": "single-cycle", "channel_cycles": 0, "vcs": 8, "buffer_flits": 24},
@@ -64,7 +66,7 @@ def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
 
 def figures_3_to_5(
     seeds: int,
-    protocols: Sequence[str] = PROTOCOLS,
+    protocols: Sequence[Protocol] = PROTOCOLS,
     routers: Sequence[str] = tuple(ROUTERS),
     distances: Sequence[float] = DISTANCES,
 ) -> pl.DataFrame:
@@ -78,7 +80,7 @@ def figures_3_to_5(
 
 @cache
 def _runs(
-    seeds: int, protocols: Sequence[str], routers: Sequence[str], distances: Sequence[float]
+    seeds: int, protocols: Sequence[Protocol], routers: Sequence[str], distances: Sequence[float]
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -88,7 +90,7 @@ def _runs(
     return pl.DataFrame(found)
 
 
-def _run(protocol: str, router: str, contexts: int, seed: int, distance: float) -> dict[str, Any]:
+def _run(protocol: Protocol, router: str, contexts: int, seed: int, distance: float) -> dict[str, Any]:
     simulated = simulate_transactions(
         "torus:8x8", app="torus:8x8", mapping=f"distance:{distance:g}", contexts=contexts,
         run_cycles=RUN_CYCLES, fixed_cycles=FIXED_CYCLES, protocol=protocol, seed=seed,
