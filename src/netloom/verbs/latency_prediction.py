@@ -7,11 +7,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.models.channel_accuracy import PARTS, latency_band, provenance
+from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.models.channel_queueing import NOT_FOUND
 from netloom.topology.faults import broken_parts
 from netloom.verbs.channel_table import channels_by
-from netloom.verbs.latency_network import LATENCY_FACTOR, SATURATED, STEADY, off_by
+from netloom.verbs.latency_network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.verbs.network_question import ROUTER_FIELDS
 from netloom.verbs.numbers import known, plainly
 from netloom.verbs.predict_numbers import table_of
