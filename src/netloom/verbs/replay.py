@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -14,8 +14,8 @@ from pydantic import Field
 from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.progress import counting
-from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.verbs.network_question import refuse
@@ -27,15 +27,6 @@ from netloom.verbs.trace_replay import TraceReplay
 from netloom.workload.goal import read_goal
 from netloom.workload.trace_files import read_trace
 from netloom.workload.traces import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.simulation.program_engine import ProgramEngine
-    from netloom.workload.traces import Replay
-
-STEP_CYCLES = 2_000
-"""Cycles after which a run can be interrupted."""
 
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 """Fields that say how to read a GOAL schedule."""
@@ -107,32 +98,16 @@ def replay(on: str | Topology | Machine, **options: Any) -> TraceReplay:
         tasks_per_node=question.tasks_per_node,
     )
     program = trace.placed(network.topology, node_of)
-    engine = network.make_engine()
-    what = f"{trace.name} on {network.topology.name}"
-    with counting(len(program.messages), what) as tell:
-        run = partial(_run, engine, program, question.most_cycles, tell)
-        endings = run_all([run])
-    ending = endings[0] if endings else Ending(engine.cycle, enough=False, interrupted=True)
-    return TraceReplay.of_run(
-        network,
-        engine,
-        ending,
-        trace,
-        program,
+    with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
+        run = partial(run_trace, network, program, question.most_cycles, tell)
+        runs = run_all([run])
+    found = runs[0] if runs else run(stopped=lambda: True)
+    return TraceReplay(
+        **vars(found),
+        network=network,
+        trace=trace,
         mapping=question.mapping if isinstance(question.mapping, str) else "as given",
         provenance=provenance_of(question, "replay", network.topology),
-    )
-
-
-def _run(
-    engine: ProgramEngine,
-    program: Replay,
-    most_cycles: int,
-    tell: Callable[[int], None],
-    stopped: Callable[[], bool],
-) -> Ending:
-    return run_program(
-        engine, program, step=STEP_CYCLES, most_cycles=most_cycles, stopped=stopped, tell=tell
     )
 
 

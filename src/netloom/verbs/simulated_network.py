@@ -24,10 +24,10 @@ from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty, broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
 from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
-from netloom.verbs.shared_programs import only_program, program_seeds, share_programs
+from netloom.verbs.shared_programs import only_program, share_programs
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.shared import shared_traffic
+from netloom.workload.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:
