@@ -48,20 +48,8 @@ def judged_layout(
 ) -> FoundMapping:
     """Return a layout as if a search had found it, beside identity and random mappings.
 
-    Parameters
-    ----------
-    layout
-        The layout.
-    value_of
-        Measures mappings by the objective.
-    routes
-        The layout's own; the routing's where it has none.
-    objective
-        As it was asked for.
-    identity
-        The mapping in rank order.
-    nodes, tasks_per_node, seed
-        Of the random mappings and the bound, as ``find_mapping`` has them.
+    ``value_of`` measures mappings by the objective, and this one on its own ``routes`` if it has
+    any; nodes, tasks and seed are those of the random mappings and of the bound.
     """
     began = thread_time()
     drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))

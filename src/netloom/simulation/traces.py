@@ -106,18 +106,9 @@ def run_trace(
     tell: Callable[[int], None],
     stopped: Callable[[], bool],
 ) -> TraceRun:
-    """Run a trace until all of it is complete; return what was found.
+    """Run a trace until all of it is complete, or for ``most_cycles``; return what was found.
 
-    Parameters
-    ----------
-    network, program
-        What runs, and on which network.
-    most_cycles
-        Cycles after which it ends in any case.
-    tell
-        Told the rows complete after every step.
-    stopped
-        Asked between steps: whether to end at once, with what is known.
+    ``tell`` is told the rows that are complete after every step.
 
     Raises
     ------
