@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from netloom.errors import DeadlockError, InputError
+from netloom.mapping.named import place_program
 from netloom.routing import Layered, UpDown, paths
 from netloom.topology import mesh, topology
 from netloom.topology.faults import without
 from netloom.verbs import analyze, replay, simulate
 from netloom.verbs.loop import simulate_loop
-from netloom.verbs.programs import find_network, place_program
+from netloom.verbs.programs import find_network
 from netloom.workload import parse_traffic, ring
 from netloom.workload.traffic import permutation, uniform
 

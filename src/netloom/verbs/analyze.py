@@ -23,6 +23,7 @@ from netloom.contention import (
 from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.mapping import read_hosts
+from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import (
@@ -39,7 +40,7 @@ from netloom.routing import (
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Cube, Topology
 from netloom.verbs.analysis import Analysis, MappedProgram, figures
-from netloom.verbs.programs import find_network, place_program, read_program
+from netloom.verbs.programs import find_network, read_program
 from netloom.verbs.question import MOST, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.words import counted

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from netloom.errors import DeadlockError
 from netloom.machines import Machine  # noqa: TC001
+from netloom.mapping.named import place_program
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -28,7 +29,7 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology  # noqa: TC001
 from netloom.verbs.compiled_phases import CompiledPhases, SimulatedPhases
-from netloom.verbs.programs import find_network, place_program, read_program
+from netloom.verbs.programs import find_network, read_program
 from netloom.verbs.question import MOST, MOST_SEED, MOST_WORDS, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.words import counted

@@ -14,6 +14,7 @@ from pydantic import Field
 from netloom.contention import loop_saturation
 from netloom.errors import InputError
 from netloom.machines import Machine
+from netloom.mapping.named import place_program
 from netloom.progress import counting
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import run_loop
@@ -24,7 +25,7 @@ from netloom.verbs.loop_simulation import LoopSimulation, LoopSpeed, ProgramSpee
 from netloom.verbs.network_question import refuse
 from netloom.verbs.numbers import parse_numbers
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
-from netloom.verbs.programs import place_program, read_program
+from netloom.verbs.programs import read_program
 from netloom.verbs.question import ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.shared_programs import ProgramsQuestion, only_program, share_programs

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
@@ -30,7 +31,7 @@ from netloom.verbs.latency_network import LATENCY_FACTOR, PredictedNetwork
 from netloom.verbs.latency_prediction import LatencyPrediction
 from netloom.verbs.network_question import NetworkQuestion, asked_router, refuse
 from netloom.verbs.predict_numbers import OF_A_SIMULATION, parse_rates, some_of
-from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
+from netloom.verbs.programs import find_network, read_program, read_traffic
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.simulate import simulate

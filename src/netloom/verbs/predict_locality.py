@@ -12,6 +12,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
+from netloom.mapping.named import place_program
 from netloom.models import locality as model
 from netloom.models.locality_mapping import MappedMessages, mean_locality
 from netloom.models.locality_network import TorusNetwork, random_distance
@@ -22,7 +23,7 @@ from netloom.verbs.locality_prediction import LocalityPrediction
 from netloom.verbs.network_question import refuse
 from netloom.verbs.predict_numbers import parse_sizes
 from netloom.verbs.predict_torus import find_torus
-from netloom.verbs.programs import place_program, read_program
+from netloom.verbs.programs import read_program
 from netloom.verbs.question import MOST, MOST_DIMENSIONS, MOST_SEED, InstanceOf, Question, ask
 from netloom.verbs.record import provenance_of
 from netloom.words import counted

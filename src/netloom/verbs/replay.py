@@ -13,6 +13,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
+from netloom.mapping.named import place_tasks
 from netloom.progress import counting
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
@@ -20,7 +21,7 @@ from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
 from netloom.verbs.network_question import refuse
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
-from netloom.verbs.programs import find_network, place_tasks
+from netloom.verbs.programs import find_network
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.verbs.trace_replay import TraceReplay

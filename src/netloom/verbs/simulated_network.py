@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
@@ -23,7 +24,7 @@ from netloom.simulation.network.run import Run
 from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty, broken_parts
 from netloom.verbs.network_question import ROUTER_FIELDS, asked_router
-from netloom.verbs.programs import find_network, place_program, read_program, read_traffic
+from netloom.verbs.programs import find_network, read_program, read_traffic
 from netloom.verbs.shared_programs import only_program, share_programs
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths

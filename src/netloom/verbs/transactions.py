@@ -13,6 +13,7 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.machines import Machine
+from netloom.mapping.named import place_program
 from netloom.progress import patience
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.agenda_kernel import LAST_CYCLE
@@ -30,7 +31,7 @@ from netloom.verbs.channel_table import channels_by
 from netloom.verbs.loop_simulation import silent
 from netloom.verbs.numbers import plainly
 from netloom.verbs.program_network import ProgramQuestion, prepare_program
-from netloom.verbs.programs import place_program, read_program
+from netloom.verbs.programs import read_program
 from netloom.verbs.question import InstanceOf, ask
 from netloom.verbs.record import provenance_of
 from netloom.workload import ProcessGraph
