@@ -5,7 +5,7 @@ import pytest
 
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import Capacity, Plan, Timetable, connections
-from netloom.phases.limits import break_even_words, limit_of
+from netloom.phases.limits import limit_of, plan_break_even_words
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import mesh
 from netloom.workload import process_graph
@@ -27,9 +27,9 @@ def test_the_break_even_of_a_plan_by_hand():
     # a mean word: phases take 1.5 + 1 words; node 0 saves 800 - 200 and sends 2, node 2 saves
     # 800 - 200 and sends 1, receives 0.5; node 1 saves 200, node 3 saves 200, receiving 1.5 and 1
     expected = max(600 / (5 - 4), 600 / (5 - 2), 200 / (5 - 3), 200 / (5 - 2))
-    assert break_even_words(plan, costs, passing) == pytest.approx(expected)
+    assert plan_break_even_words(plan, costs, passing) == pytest.approx(expected)
     dear = ConSetCosts(sync_clocks=0, phase_clocks=500)
-    assert break_even_words(plan, dear, passing) == 0
+    assert plan_break_even_words(plan, dear, passing) == 0
 
 
 def limited(plan, lasting, kind="streaming", costs=None):

@@ -8,7 +8,8 @@ import pytest
 
 from netloom import analyze, replay, simulate
 from netloom.errors import DeadlockError, InputError
-from netloom.questions.named import find_network, place_program
+from netloom.mapping.named import place_program
+from netloom.questions.named import find_network
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.routing import Layered, UpDown, paths
 from netloom.topology import mesh, topology

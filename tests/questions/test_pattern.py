@@ -4,7 +4,7 @@ import pytest
 
 from netloom import simulate_pattern
 from netloom.errors import InputError
-from netloom.questions.simulate.pattern.question import costs_of
+from netloom.machines import node_costs
 from netloom.workload.programs.node_costs import NodeCosts
 
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
@@ -85,6 +85,6 @@ def test_the_worked_example():
     """Section 4.3: 4096 bytes and 1 ms take 2678.7 µs a loop, 7.65 % of the channel."""
     from netloom.machines import machine
 
-    costs = costs_of(machine("symult2010"))
+    costs = node_costs(machine("symult2010"))
     assert 1000 + 2 * float(costs.message_us(4096)) == pytest.approx(2678.69, abs=0.01)
     assert costs.applied(4096, 1000) == pytest.approx(0.076455, abs=1e-6)

@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from netloom.questions.simulate.load.fields import SimulateQuestion
 
 from netloom import find_saturation, simulate
 from netloom.errors import InputError
-from netloom.questions.simulate.load.fields import SimulateQuestion
 from netloom.questions.simulate.load.question import simulate_beside
 from netloom.questions.simulate.network import prepare
 from netloom.simulation.tally import Delivered

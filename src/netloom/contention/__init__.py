@@ -2,7 +2,13 @@
 
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.path_contention import Contention, measure, measure_paths
-from netloom.contention.saturation_limit import Saturation, loop_saturation, saturation, slowdown
+from netloom.contention.saturation_limit import (
+    Saturation,
+    load_to_compare,
+    loop_saturation,
+    saturation,
+    slowdown,
+)
 from netloom.contention.traffic import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
@@ -26,6 +32,7 @@ __all__ = [
     "capacity_fraction",
     "estimate_mesh",
     "expect_random",
+    "load_to_compare",
     "loop_saturation",
     "measure",
     "measure_paths",

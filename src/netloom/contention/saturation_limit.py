@@ -192,6 +192,17 @@ def loop_saturation(
     )
 
 
+def load_to_compare(before: Saturation, after: Saturation) -> float:
+    """Return the load at which to compare two mappings: the most that the second can carry.
+
+    That is what its busiest channel can just carry, if no node of either has to offer more than 1.
+    Rounded down to thousandths.
+    """
+    busiest = max(float(each.node_share.max()) for each in (before, after))
+    most = min(1.0, after.upper_bound, 1 / busiest)
+    return float(np.floor(most * 1000) / 1000) or most
+
+
 def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np.float64]:
     """Return the estimated factor by which contention lengthens each path's communication.
 

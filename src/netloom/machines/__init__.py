@@ -1,5 +1,5 @@
 """Named machines as data files: their networks, their speeds, and where the figures come from."""
 
-from netloom.machines.named_machines import Machine, MessageCost, machine, machine_names
+from netloom.machines.named_machines import Machine, MessageCost, machine, machine_names, node_costs
 
-__all__ = ["Machine", "MessageCost", "machine", "machine_names"]
+__all__ = ["Machine", "MessageCost", "machine", "machine_names", "node_costs"]

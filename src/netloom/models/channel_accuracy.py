@@ -111,3 +111,15 @@ def errors() -> dict[str, Any]:
 def beside(name: str) -> Band:
     """Return the errors of saturations on networks that the bands are not of, by their name."""
     return Band(**errors()["beside"][name])
+
+
+def off_by(figure: float, error: float, *, least: float = 0.0, most: float) -> tuple[float, float]:
+    """Return between which true figures an estimate is off by at most so much, up or down.
+
+    Examples
+    --------
+    >>> off_by(11.0, 0.1, most=12.0)
+    (10.0, 12.0)
+    """
+    high = figure / (1 - error) if error < 1 else most
+    return max(figure / (1 + error), least), min(high, most)

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.models.channel_flows import Flows
+    from netloom.topology import Topology
 
 CLOSE = 1e-4
 """Width of the bracket, as a fraction of the load, at which a search for saturation ends."""
@@ -398,3 +399,18 @@ def _service(
     scale = turns.stretched / 3 + delay
     squares = 2 * delay * scale * np.exp(-turns.room / scale)
     return turns.source + held_up, squares - held_up**2
+
+
+def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
+    """Return a resource as a person calls it: ``injection at node (0,3)``."""
+    channels, nodes = prepared.flows.num_channels, prepared.flows.num_nodes
+    if busy.channel < channels:
+        name = f"channel {topology.channel_name(busy.channel)}"
+    else:
+        end, node = divmod(busy.channel - channels, nodes)
+        name = f"{('injection', 'ejection')[end]} at node {topology.node_name(node)}"
+    if busy.what == LIMITS[1]:
+        return f"credits of a VC of {name}"
+    if busy.what == LIMITS[2]:
+        return f"head of line behind {name}"
+    return f"source at node {name.rpartition('node ')[2]}" if busy.what == LIMITS[3] else name

@@ -56,7 +56,7 @@ def channel_words(plan: Plan) -> NDArray[np.float64]:
     return np.asarray(crossed, np.float64).reshape(-1, channels)
 
 
-def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> float | None:
+def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> float | None:
     """Return the mean words of a connection below which phases are faster than messages.
 
     By the formulas of ``models.messages``, in which no channel is shared; phases and routes stay
@@ -79,7 +79,7 @@ def break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts) -> f
     >>> given = connections(read("binary-tree:3"), [1, 0, 2], 3)
     >>> routes = paths(line, DimensionOrder(), given.source, given.target)
     >>> plan = Plan(line, given, Capacity(2), np.array([0, 0, 1, 1]), routes, "sequential")
-    >>> break_even_words(plan, ConSetCosts(), MessageCosts())
+    >>> plan_break_even_words(plan, ConSetCosts(), MessageCosts())
     136.0
     """
     given = plan.connections
@@ -115,7 +115,7 @@ def predicted_clocks(
         "message_passing": pattern_message_passing_clocks(
             given.source, given.target, words, passing, both_ways=costs.both_ways
         ),
-        "break_even_words": break_even_words(plan, costs, passing) if len(given) else None,
+        "break_even_words": plan_break_even_words(plan, costs, passing) if len(given) else None,
     }
 
 

@@ -68,6 +68,19 @@ def batch_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[floa
     return mean, float(stdtrit(batches - 1, 0.975) * error)
 
 
+def interval_over_runs(values: ArrayLike) -> tuple[float, float]:
+    """Return the mean over runs, all alike, and half its 95 % interval (NaN of one run).
+
+    Examples
+    --------
+    >>> mean, half = interval_over_runs([1.0, 2.0, 3.0])
+    >>> round(mean, 2), round(half, 2)
+    (2.0, 2.48)
+    """
+    given = np.asarray(values, np.float64)
+    return batch_interval(given, np.ones(len(given)))
+
+
 def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float, float]:
     """Return the mean of successive batches of a run and the half-width of its 95 % interval.
 

@@ -65,20 +65,7 @@ def run_loop(
 ) -> LoopRun:
     """Run until every task has gone round ``loops`` times, or for ``most_cycles``.
 
-    Parameters
-    ----------
-    network, loop
-        What runs, and on which network.
-    loops
-        Loops that each task has to finish.
-    message_flits
-        Flits of a message.
-    most_cycles
-        Cycles after which it ends in any case.
-    by_node
-        See ``ProgramNetwork.make_engine``.
-    stopped
-        Asked between steps: whether to end at once.
+    ``by_node``: see ``ProgramNetwork.make_engine``.
 
     Raises
     ------

@@ -112,20 +112,9 @@ def run_pattern(
     loops: int,
     most_cycles: int,
 ) -> PatternTimes:
-    """Run until every node has gone round often enough; return what its loops take.
+    """Run until ``loops`` of every node count, after ``skip`` that do not; return what they take.
 
-    Parameters
-    ----------
-    network, program, costs
-        What runs, on which network, and what messages cost at their ends.
-    message_bytes, think_us
-        Message length, and mean computation of a loop.
-    stopped
-        Asked between steps: whether to end at once.
-    skip, loops
-        Loops that are left out, and loops that count, of each node.
-    most_cycles
-        Cycles after which it ends, or after ``MOST_DELAYED`` times the cycles of as many loops.
+    It ends after ``most_cycles``, or ``MOST_DELAYED`` times the cycles of as many unhindered loops.
 
     Raises
     ------

@@ -45,20 +45,8 @@ class Ending:
 class ProgramRun:
     """An engine and the source of its rows, which are made as the run goes on.
 
-    Parameters
-    ----------
-    engine
-        An engine that has not begun.
-    source
-        Makes the rows.
-    stopped
-        Asked every ``HEARING_CYCLES``: whether to end at once.
-
-    Attributes
-    ----------
-    cycle
-        The cycle it came to. An engine whose rows are all complete waits where it is, so that its
-        own cycle may be earlier.
+    ``cycle`` is what it came to. An engine whose rows are all complete waits where it is: its own
+    cycle may be earlier. ``stopped`` is asked every ``HEARING_CYCLES``: whether to end at once.
     """
 
     def __init__(

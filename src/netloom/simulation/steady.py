@@ -88,16 +88,7 @@ def warm_up(
 ) -> bool:
     """Run until the start-up is over, twice as long each time; return whether its end was seen.
 
-    Parameters
-    ----------
-    system
-        What is run, from its first cycle.
-    least, most
-        Cycles after which it is looked at first, and after which the search is given up.
-    step
-        Cycles between two moments at which the run can be stopped.
-    stopped
-        Asked between steps: whether to end at once.
+    It is looked for after ``least`` cycles first, and given up after ``most``.
     """
     until = min(least, most)
     while run_to(system, until, step=step, stopped=stopped):
@@ -118,19 +109,10 @@ def measure(
     step: int,
     stopped: Callable[[], bool],
 ) -> bool:
-    """Measure in a window that grows until it is enough; return whether it was not interrupted.
+    """Measure from the present cycle on until it is enough; return whether it was not interrupted.
 
-    Parameters
-    ----------
-    system
-        What is run; the window begins at its present cycle. It is looked at whenever the window has
-        reached its next length.
-    first, longer
-        Cycles of the window at the first look, and at the look that follows one.
-    most
-        The most cycles of the window.
-    step, stopped
-        As for ``warm_up``.
+    The window has ``first`` cycles at the first look, ``longer`` says how many at the look after
+    one of so many, and ``most`` are the most.
     """
     begin, cycles = system.cycle, min(first, most)
     while run_to(system, begin + cycles, step=step, stopped=stopped):

@@ -60,29 +60,17 @@ class TransactionRun:
         return batch_interval(values, np.ones(len(values)))[1]
 
 
-def batch_cycles(
-    *, message_cycles: float, waiting_cycles: float, run_cycles: float, busy_cycles: float
-) -> int:
-    """Return the cycles of a batch: of so many transactions of a thread that none delays.
+def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:
+    """Return the cycles of a batch, from those of a transaction that no other message delays.
 
-    Parameters
-    ----------
-    message_cycles
-        Latency of all messages of a transaction, each way, where no other is in their way.
-    waiting_cycles
-        What a transaction takes beside its messages: of memory, and fixed.
-    run_cycles
-        What a thread computes between two transactions.
-    busy_cycles
-        What all threads of a processor compute in that time, with the switches between them.
+    A thread takes so long from one to the next, and a processor to let each of its threads run.
 
     Examples
     --------
-    >>> batch_cycles(message_cycles=20, waiting_cycles=4, run_cycles=16, busy_cycles=32)
+    >>> batch_cycles(thread_cycles=60, processor_cycles=32)
     601
     """
-    alone = 2 * message_cycles + waiting_cycles + run_cycles
-    return int(BATCH_TRANSACTIONS * max(alone, busy_cycles)) + 1
+    return int(BATCH_TRANSACTIONS * max(thread_cycles, processor_cycles)) + 1
 
 
 def run_transactions(
@@ -92,20 +80,10 @@ def run_transactions(
     contexts: int,
     stopped: Callable[[], bool],
 ) -> TransactionRun | None:
-    """Run through the start-up and all batches; return what was found.
+    """Run through the start-up and all batches of so many cycles; return what was found.
 
-    None if the run was stopped before two batches were complete.
-
-    Parameters
-    ----------
-    network, program
-        What runs, and on which network.
-    batch
-        Cycles of a batch.
-    contexts
-        Threads of a processor: rows are made for each as if it had the processor to itself.
-    stopped
-        Asked between steps: whether to end at once, with what is known.
+    The rows of each of the ``contexts`` of a processor are made as if it were alone there. None if
+    the run was stopped before two batches were complete.
 
     Raises
     ------

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.figures import PRINTED, Cell, Grid, Plot
-from netloom.machines import machine
-from netloom.questions.simulate.pattern.question import costs_of
+from netloom.machines import machine, node_costs
 from netloom.studies import chittor_machine
 from netloom.studies.chittor import rows_of
 from netloom.studies.chittor_machine import (
@@ -223,7 +222,7 @@ def _figure_4_8(quick: bool) -> Shown:
 
 def _figure_4_11(quick: bool) -> Shown:
     known = published("chittor-programs")["figure 4.11"]
-    costs = costs_of(machine("symult2010"))
+    costs = node_costs(machine("symult2010"))
     message = float(costs.message_us(4096))
     channel = costs.packet_bytes * costs.byte_us
     computed = {

@@ -90,7 +90,9 @@ def _runs(
     return pl.DataFrame(found)
 
 
-def _run(protocol: Protocol, router: str, contexts: int, seed: int, distance: float) -> dict[str, Any]:
+def _run(
+    protocol: Protocol, router: str, contexts: int, seed: int, distance: float
+) -> dict[str, Any]:
     simulated = simulate_transactions(
         "torus:8x8", app="torus:8x8", mapping=f"distance:{distance:g}", contexts=contexts,
         run_cycles=RUN_CYCLES, fixed_cycles=FIXED_CYCLES, protocol=protocol, seed=seed,
@@ -164,7 +166,7 @@ def _distances(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _curves(protocol: str, known: Mapping[str, Any]) -> dict[str, Any]:
     routers, distances = known.get("routers", tuple(ROUTERS)), known.get("distances", DISTANCES)
-    lines = message_curves(figures_3_to_5(known["seeds"], [protocol], routers, distances))
+    lines = message_curves(figures_3_to_5(known["seeds"], (protocol,), routers, distances))
     found: dict[str, Any] = {}
     for router in routers:
 

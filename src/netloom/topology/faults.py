@@ -122,6 +122,18 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
     return np.delete(nodes, topology.failed_nodes) if isinstance(topology, Faulty) else nodes
 
 
+def working_part(network: Topology) -> Topology:
+    """Return the network of the nodes that work, numbered on."""
+    if not isinstance(network, Faulty):
+        return network
+    working = working_nodes(network)
+    source, target = (
+        np.searchsorted(working, ends).astype(np.int32)
+        for ends in (network.channel_source, network.channel_target)
+    )
+    return Topology(network.name, len(working), source, target)
+
+
 def broken_parts(topology: Topology) -> dict[str, Any] | None:
     """Return the names of the broken channels and nodes as plain data; None if all is whole.
 

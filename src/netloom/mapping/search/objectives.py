@@ -100,6 +100,11 @@ class Measure:
     objective: Objective
     scale: Mapping[str, float]
 
+    def crossing(self, node_of: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which edges carry something over the network."""
+        apart: NDArray[np.bool_] = node_of[self.app.source] != node_of[self.app.target]
+        return apart & (self.weights > 0)
+
     def each(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         """Return what the objectives that count are for a mapping."""
         values = self._all(node_of)

@@ -21,6 +21,7 @@ from netloom.contention import (
 from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.mapping import read_hosts
+from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
 from netloom.questions.base import MOST, option
@@ -34,7 +35,7 @@ from netloom.questions.fields import (
     ProgramOnNetwork,
     Seeded,
 )
-from netloom.questions.named import find_network, place_program, read_program
+from netloom.questions.named import find_network, read_program
 from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks

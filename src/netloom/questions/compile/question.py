@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.errors import DeadlockError
+from netloom.mapping.named import place_program
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -24,7 +25,7 @@ from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.fields import BrokenParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import find_network, place_program, read_program
+from netloom.questions.named import find_network, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks

@@ -11,52 +11,33 @@ from netloom.errors import InputError
 from netloom.questions.answers import Answer
 from netloom.questions.hotspot.figures import (
     hot_spots_of,
-    over_runs,
     queue_figures,
     run_row,
     stage_rows,
     steps_interval,
 )
 from netloom.questions.numbers import known, plainly
-from netloom.simulation.intervals import batch_interval, percentiles
+from netloom.simulation.combining.replications import Replications, Steps
+from netloom.simulation.intervals import interval_over_runs
 
 if TYPE_CHECKING:
     import polars as pl
 
     from netloom.provenance import Provenance
-    from netloom.simulation.combining import CombiningNetwork, CombiningRun
+    from netloom.simulation.combining import CombiningNetwork
 
 
-@dataclass(frozen=True, eq=False)
-class HotSpotLoad:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HotSpotLoad(Replications):
     """What a network does with requests at one rate.
 
     Attributes
     ----------
     rate
         Probability that a processing element makes a request in a step.
-    network
-        The network.
-    runs, seeds
-        One run a replication, and its seed.
     """
 
     rate: float
-    network: CombiningNetwork
-    runs: tuple[CombiningRun, ...]
-    seeds: tuple[int, ...]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether figures are of runs that were stopped from outside."""
-        return any(run.interrupted for run in self.runs)
-
-    @property
-    def stable(self) -> bool | None:
-        """Whether the network keeps up in all runs; None where one is too short to tell."""
-        if any(run.stable is False for run in self.runs):
-            return False
-        return None if any(run.stable is None for run in self.runs) else True
 
     @property
     def reason(self) -> str:
@@ -81,40 +62,6 @@ class HotSpotLoad:
         if self.stable is False:
             return "figures are of the requests that are not refused"
         return None
-
-    @property
-    def latency_counts(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How many requests of all runs took so many steps, from 0 on: int64[any]."""
-        total = np.zeros(max(len(run.latency_counts) for run in self.runs), np.int64)
-        for run in self.runs:
-            total[: len(run.latency_counts)] += run.latency_counts
-        return total
-
-    @property
-    def sizes_used(self) -> tuple[int, int]:
-        """The most packets that were ever in a queue, and in a wait buffer."""
-        return (
-            max(int(run.queue_max.max()) for run in self.runs),
-            max(int(run.wait_max.max()) for run in self.runs),
-        )
-
-    @property
-    def fullest(self) -> tuple[str, float]:
-        """The queues that are longest on average, but for the modules', and their mean length."""
-        means = np.mean([run.queue_mean for run in self.runs], axis=0)
-        stages = self.network.stages
-        means[stages + 1] = 0.0
-        level = int(means.argmax())
-        where = f"replies behind stage {2 * stages + 1 - level}"
-        if level <= stages:
-            where = f"requests behind stage {level - 1}" if level else "the PEs"
-        return where, float(means[level])
-
-    @property
-    def combined_share(self) -> float:
-        """Part of the requests that reached memory within another, at whichever stage they met."""
-        alone = [np.prod(1 - run.combining_rate) for run in self.runs]
-        return 1 - float(np.mean(alone))
 
     @property
     def sentence(self) -> str:
@@ -162,14 +109,14 @@ class HotSpotLoad:
         """
         runs, first = self.runs, self.runs[0]
         alone = len(runs) == 1
-        throughput, throughput_half = over_runs([run.throughput for run in runs])
-        requests, requests_half = over_runs([run.requests_per_pe for run in runs])
-        finalisation, _ = over_runs([run.finalisation_steps for run in runs])
+        throughput, throughput_half = interval_over_runs([run.throughput for run in runs])
+        requests, requests_half = interval_over_runs([run.requests_per_pe for run in runs])
+        finalisation, _ = interval_over_runs([run.finalisation_steps for run in runs])
         made = sum(run.requests for run in runs)
         waiting = sum(run.discarded_waiting for run in runs)
         full = sum(run.discarded_full for run in runs)
         wanted = max(made + waiting + full, 1)
-        levels, stages = queue_figures(self.network, runs)
+        levels, stages = queue_figures(self)
         return {
             "rate": self.rate,
             "replications": len(runs),
@@ -212,24 +159,11 @@ class HotSpotLoad:
 
     def steps(self) -> dict[str, Any]:
         """Return the steps that requests took, over those of all runs alike."""
-        counts = self.latency_counts
-        seen = np.flatnonzero(counts)
-        if not len(seen):
-            nothing = dict.fromkeys(("mean", "ci95", "min", "p50", "p99", "max"))
-            return nothing | {"unhindered": self.network.unhindered_steps}
-        completed = [run.latency_counts.sum() for run in self.runs]
-        sums = [run.latency_counts @ np.arange(len(run.latency_counts)) for run in self.runs]
-        mean, half = batch_interval(sums, completed)
-        median, rare = percentiles(counts, (50, 99)).tolist()
-        return {
-            "mean": mean,
-            "ci95": steps_interval(self.runs[0]) if len(self.runs) == 1 else known(half),
-            "min": int(seen[0]),
-            "p50": median,
-            "p99": rare,
-            "max": int(seen[-1]),
-            "unhindered": self.network.unhindered_steps,
-        }
+        found, unhindered = self.steps_taken, {"unhindered": self.network.unhindered_steps}
+        if found is None:
+            return dict.fromkeys(Steps._fields) | unhindered
+        half = steps_interval(self.runs[0]) if len(self.runs) == 1 else known(found.ci95)
+        return found._asdict() | {"ci95": half} | unhindered
 
 
 @dataclass(frozen=True, eq=False)

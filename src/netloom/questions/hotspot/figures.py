@@ -7,37 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.questions.numbers import known
-from netloom.simulation.intervals import batch_interval
+from netloom.simulation.intervals import interval_over_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
     from netloom.simulation.combining import CombiningNetwork, CombiningRun
+    from netloom.simulation.combining.replications import QueueLengths, Replications
 
 
-def over_runs(values: ArrayLike) -> tuple[float, float]:
-    """Return the mean over runs, all alike, and half its 95 % interval (NaN of one run).
-
-    Examples
-    --------
-    >>> mean, half = over_runs([1.0, 2.0, 3.0])
-    >>> round(mean, 2), round(half, 2)
-    (2.0, 2.48)
-    """
-    given = np.asarray(values, np.float64)
-    return batch_interval(given, np.ones(len(given)))
-
-
-def queue_figures(
-    network: CombiningNetwork, runs: Sequence[CombiningRun]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def queue_figures(point: Replications) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the figures of queues and wait buffers: of all together, and stage by stage."""
-    stages = network.stages
-    queue = [_figures(runs, "queue_mean", "queue_max", "queues_used", level)
-             for level in range(2 * stages + 2)]  # fmt: skip
-    wait = [_figures(runs, "wait_mean", "wait_max", "pools_used", stage) for stage in range(stages)]
+    runs, stages = point.runs, point.network.stages
+    queue = [_figures(point.queue(level)) for level in range(2 * stages + 2)]
+    wait = [_figures(point.wait_pool(stage)) for stage in range(stages)]
     rates = np.array([run.combining_rate for run in runs]).mean(axis=0)
     together = {
         "queue": _all([run.mean_queue for run in runs], queue),
@@ -60,24 +43,13 @@ def queue_figures(
 
 def _all(means: list[float], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the mean of all parts alike, as the tables of the report have it, and the maximum."""
-    mean, half = over_runs(means)
+    mean, half = interval_over_runs(means)
     return {"mean": mean, "ci95": known(half), "max": max(part["max"] for part in parts)}
 
 
-def _figures(
-    runs: Sequence[CombiningRun], mean: str, longest: str, used: str, place: int
-) -> dict[str, Any]:
-    def of(name: str) -> NDArray[Any]:
-        return np.array([getattr(run, name)[place] for run in runs])
-
-    average, half = over_runs(of(mean))
-    count = over_runs(of(used))[0]
-    return {
-        "mean": average,
-        "ci95": known(half),
-        "max": int(of(longest).max()),
-        "used": int(count) if count.is_integer() else count,
-    }
+def _figures(found: QueueLengths) -> dict[str, Any]:
+    used = int(found.used) if found.used.is_integer() else found.used
+    return found._asdict() | {"ci95": known(found.ci95), "used": used}
 
 
 def hot_spots_of(

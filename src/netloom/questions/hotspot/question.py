@@ -130,9 +130,10 @@ def _points(
     """Put runs to their rates: those that are finished, or all where none of a rate is."""
     points = []
     for place, rate in enumerate(rates):
-        runs = found[place * len(seeds) : (place + 1) * len(seeds)]
-        with_seeds = list(zip(runs, seeds, strict=False))
+        of_rate = found[place * len(seeds) : (place + 1) * len(seeds)]
+        with_seeds = list(zip(of_rate, seeds, strict=False))
         finished = [each for each in with_seeds if not each[0].interrupted]
         if kept := finished or [each for each in with_seeds if each[0].steps]:
-            points.append(HotSpotLoad(rate, network, *zip(*kept, strict=True)))
+            runs, own = zip(*kept, strict=True)
+            points.append(HotSpotLoad(network, runs, own, rate=rate))
     return tuple(points)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
-from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.contention import measure, saturation
+from netloom.contention import load_to_compare, measure, saturation
 from netloom.errors import InputError
-from netloom.mapping import FoundMapping, JointRoutes, find_layout, joint_routes, read_hosts
+from netloom.mapping import FoundMapping, find_layout, read_hosts
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
-from netloom.mapping.routes.joint_routes import ROUNDS
-from netloom.mapping.search.bounds import least
+from netloom.mapping.judged import (
+    chosen_routes,
+    judged_layout,
+    on_chosen_routes,
+    routes_of_layout,
+)
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import check_room, random_starts
 from netloom.progress import patience
@@ -48,7 +52,6 @@ from netloom.routing import (
     Routing,
     SourceRoutes,
     parse_routing,
-    source_routes,
     write_routes,
 )
 from netloom.spec import MAX_ELEMENTS
@@ -162,7 +165,7 @@ class _Task:
         places = np.repeat(self.nodes, self.question.tasks_per_node)
         return places[: self.graph.num_tasks].astype(np.int32)
 
-    @property
+    @cached_property
     def value_of(self) -> Measure:
         """What measures mappings by the objective, scaled as the search does."""
         objective = objective_of(self.question.objective)
@@ -230,13 +233,23 @@ def find_mapping(question: MappingQuestion, task: _Task) -> ProgramMapping:
     (48.0, 48.0, 'bound')
     """
     layout = task.layout
-    routes = None if layout is None else _own_routes(task, layout)
-    if question.routes and routes is None and _moving(task, task.identity).any():
-        _chosen_routes(task, task.identity, rounds=0)  # refused now rather than after a search
-    found = _search(task) if layout is None else _laid_out(task, layout, routes)
+    value_of, seed = task.value_of, question.seed
+    seconds = inf if question.rounds is not None else question.seconds
+    routes = None if layout is None else routes_of_layout(layout, value_of)
+    if question.routes and routes is None and value_of.crossing(task.identity).any():
+        # refused now rather than after a search
+        chosen_routes(value_of, task.identity, rounds=0, seed=seed, seconds=seconds)
+    if layout is None:
+        found = _search(task)
+    else:
+        found = judged_layout(
+            layout, value_of, routes,
+            objective=question.objective, identity=task.identity, nodes=task.nodes,
+            tasks_per_node=question.tasks_per_node, seed=seed,
+        )  # fmt: skip
     placed = found.value
     if question.routes and routes is None:
-        found, routes = _routed(task, found)
+        found, routes = on_chosen_routes(found, value_of, seed=seed, seconds=seconds)
     with patience("comparing mappings"):
         before = _analysis(task, found.mappings["identity"], None)
         after = _analysis(task, found.node_of, routes)
@@ -319,67 +332,6 @@ def _layout(task: _Task, name: str) -> Layout:
     return layout
 
 
-def _own_routes(task: _Task, layout: Layout) -> SourceRoutes | None:
-    """Return the routes that belong to a layout, if it has any."""
-    if layout.routes is None:
-        return None
-    ends = task.network.channel_target
-    first = layout.node_of[task.graph.source]
-    visited = [
-        [int(first[edge]), *ends[layout.routes[edge]].tolist()]
-        for edge in range(task.graph.num_edges)
-    ]
-    return source_routes(task.network, visited, name=f"those of {layout.name}")
-
-
-def _routed(task: _Task, found: FoundMapping) -> tuple[FoundMapping, SourceRoutes | None]:
-    """Return what was found on routes chosen for it, and these: never worse than without."""
-    if not _moving(task, found.node_of).any():  # nothing crosses the network
-        return found, None
-    chosen = _chosen_routes(task, found.node_of, rounds=0 if found.interrupted else ROUNDS)
-    found = replace(found, interrupted=found.interrupted or chosen.interrupted)
-    value = replace(task.value_of, routing=chosen.routes)(found.node_of)
-    if value > found.value:  # fewer bytes on the busiest channel, and yet a worse objective
-        return found, _chosen_routes(task, found.node_of, rounds=0).routes
-    return replace(found, value=value), chosen.routes
-
-
-def _chosen_routes(task: _Task, node_of: NDArray[np.int32], *, rounds: int) -> JointRoutes:
-    """Return routes chosen for a mapping."""
-    return joint_routes(
-        task.graph, task.network, node_of,
-        weights=task.weights, routing=task.routing, rounds=rounds, seed=task.question.seed,
-        seconds=inf if task.question.rounds is not None else task.question.seconds,
-    )  # fmt: skip
-
-
-def _laid_out(task: _Task, layout: Layout, routes: SourceRoutes | None) -> FoundMapping:
-    """Return a layout as if it had been found."""
-    question, began, value_of = task.question, thread_time(), task.value_of
-    nodes, per_node = task.nodes, question.tasks_per_node
-    drawn = list(random_starts(task.graph.num_tasks, nodes, per_node, question.seed))
-    values = [value_of(node_of) for node_of in drawn]
-    mappings = {
-        "identity": task.identity,
-        "random_best": drawn[int(np.argmin(values))],
-        layout.name: layout.node_of,
-    }
-    starts = {name: value_of(node_of) for name, node_of in mappings.items()}
-    on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
-    return FoundMapping(
-        node_of=layout.node_of,
-        objective=question.objective,
-        value=on_own_routes(layout.node_of),
-        bound=least(value_of, nodes, per_node),
-        starts=starts | {"random": float(np.mean(values))},
-        mappings=mappings,
-        found_by=layout.name,
-        rounds=0,
-        seconds=thread_time() - began,
-        interrupted=False,
-    )
-
-
 def _scale(task: _Task) -> dict[str, float]:
     """Return what each of several objectives was divided by; nothing where there is only one."""
     value_of = task.value_of
@@ -390,7 +342,7 @@ def _analysis(
     task: _Task, node_of: NDArray[np.int32], routes: SourceRoutes | None
 ) -> Analysis | None:
     """Analyse a mapping; None where it leaves no traffic on the network."""
-    if not _moving(task, node_of).any():
+    if not task.value_of.crossing(node_of).any():
         return None
     return analyze(**_same(task, node_of, routes), random_mappings=0)
 
@@ -399,13 +351,6 @@ def _same(task: _Task, node_of: NDArray[np.int32], routes: SourceRoutes | None) 
     """Return the fields of a question about one mapping."""
     fields = {name: getattr(task.question, name) for name in SAME}
     return fields | {"mapping": node_of} | ({} if routes is None else {"routing": routes})
-
-
-def _moving(task: _Task, node_of: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which edges cross the network."""
-    graph = task.graph
-    crosses: NDArray[np.bool_] = node_of[graph.source] != node_of[graph.target]
-    return crosses & (task.weights > 0)
 
 
 def _starts(
@@ -438,7 +383,7 @@ def _named(name: str, value: float, row: dict[str, Any]) -> dict[str, Any]:
 
 def _row(task: _Task, node_of: NDArray[np.int32], routing: Routing) -> dict[str, Any]:
     """Return the figures of one mapping; saturation is infinite where no channel is used."""
-    if not _moving(task, node_of).any():
+    if not task.value_of.crossing(node_of).any():
         return {name: np.inf if name.startswith("saturation") else 0 for name in FIGURES}
     graph, weights = task.graph, task.weights
     source, target = node_of[graph.source], node_of[graph.target]
@@ -464,7 +409,7 @@ def _simulated(
         return SimulatedMappings(None, None, None, f"nothing crosses the network {which}")
     if routes is None and np.array_equal(found.node_of, found.mappings["identity"]):
         return SimulatedMappings(None, None, None, "ranks stay in order: nothing to compare")
-    load = task.question.load or _common_load(before, after)
+    load = task.question.load or load_to_compare(before.mapped.limit, after.mapped.limit)
     mappings = {"before": (found.mappings["identity"], None), "after": (found.node_of, routes)}
     runs: dict[str, list[Simulation]] = {"before": [], "after": []}
     for number in range(PAIRS):
@@ -489,10 +434,3 @@ def _simulations(
     before, after = (next(iter(runs[when]), None) for when in ("before", "after"))
     compared = None if note else paired(runs["before"], runs["after"])
     return SimulatedMappings(load, before, after, note, compared)
-
-
-def _common_load(before: Analysis, after: Analysis) -> float:
-    """Return the load that the busiest channel can just carry afterwards, if nodes can offer it."""
-    busiest = max(float(each.mapped.limit.node_share.max()) for each in (before, after))
-    most = min(1.0, after.mapped.limit.upper_bound, 1 / busiest)
-    return float(np.floor(most * 1000) / 1000) or most

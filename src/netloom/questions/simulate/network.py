@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import find_network, place_program, read_program, read_traffic
-from netloom.questions.simulate.shared import only_program, program_seeds, share_programs
+from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.simulate.shared import only_program, share_programs
 from netloom.routing import RouteTable, virtual_channel_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.engine import MOST_NODES
@@ -22,7 +23,7 @@ from netloom.simulation.network.sent import Sender
 from netloom.topology.faults import Faulty, broken_parts
 from netloom.words import counted
 from netloom.workload import PacketStream, parse_arrivals, parse_lengths
-from netloom.workload.programs.shared import shared_traffic
+from netloom.workload.programs.shared import program_seeds, shared_traffic
 from netloom.workload.traffic import from_process_graph
 
 if TYPE_CHECKING:

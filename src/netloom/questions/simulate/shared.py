@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from netloom.simulation.tally import GroupMeasured
     from netloom.topology import Topology
 
-OWNER = 11
-"""What the seeds of programs are spawned from."""
-
 
 def only_program(app: Any) -> str | ProcessGraph | None:
     """Return the one program that ``app`` is; None if there are several, or if it has nodes.
@@ -78,27 +75,6 @@ def share_programs(question: ProgramFields, topology: Topology, seed: int) -> Sh
         shared=question.shared,
         failed_nodes=topology.failed_nodes if isinstance(topology, Faulty) else (),
     )
-
-
-def program_seeds(programs: SharedProgram, seed: int) -> tuple[int, ...]:
-    """Return a seed for the packets of each program: by its lowest node, whatever others there are.
-
-    Programs on shared nodes whose lowest is the same have different ones.
-
-    Examples
-    --------
-    >>> from netloom.workload import ring
-    >>> both = share([(ring(3), [0, 1, 2]), (ring(3), [4, 5, 6])], 8)
-    >>> program_seeds(both, 1)[1:] == program_seeds(both.alone(1), 1)
-    True
-    """
-    lowest = [
-        int(programs.node_of[programs.program_of == number].min())
-        for number in range(len(programs.names))
-    ]
-    keys = [(node, lowest[:number].count(node)) for number, node in enumerate(lowest)]
-    drawn = (np.random.SeedSequence(seed, spawn_key=(OWNER, *key)) for key in keys)
-    return tuple(int(sequence.generate_state(1)[0]) for sequence in drawn)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+OWNER = 11
+"""What the seeds of programs are spawned from."""
+
+
 @dataclass(frozen=True, eq=False)
 class SharedProgram:
     """Programs as one: their tasks numbered on from each to the next, and where they run.
@@ -371,3 +375,24 @@ def _ranges(nodes: NDArray[Any]) -> str:
     breaks = np.flatnonzero(np.diff(nodes) != 1) + 1
     runs = [run for run in np.split(nodes, breaks) if len(run)]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def program_seeds(programs: SharedProgram, seed: int) -> tuple[int, ...]:
+    """Return a seed for the packets of each program: by its lowest node, whatever others there are.
+
+    Programs on shared nodes whose lowest is the same have different ones.
+
+    Examples
+    --------
+    >>> from netloom.workload import ring
+    >>> both = share([(ring(3), [0, 1, 2]), (ring(3), [4, 5, 6])], 8)
+    >>> program_seeds(both, 1)[1:] == program_seeds(both.alone(1), 1)
+    True
+    """
+    lowest = [
+        int(programs.node_of[programs.program_of == number].min())
+        for number in range(len(programs.names))
+    ]
+    keys = [(node, lowest[:number].count(node)) for number, node in enumerate(lowest)]
+    drawn = (np.random.SeedSequence(seed, spawn_key=(OWNER, *key)) for key in keys)
+    return tuple(int(sequence.generate_state(1)[0]) for sequence in drawn)

@@ -7,13 +7,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.errors import InputError
-from netloom.models.channel_accuracy import PARTS, latency_band, provenance
+from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.models.channel_queueing import NOT_FOUND
 from netloom.questions.answers import Answer
 from netloom.questions.channel_table import channels_by
 from netloom.questions.fields import ROUTER_FIELDS
 from netloom.questions.numbers import known, plainly
-from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY, off_by
+from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.numbers import table_of
 from netloom.topology.faults import broken_parts
 

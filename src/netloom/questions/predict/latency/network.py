@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ from netloom.models.channel_accuracy import (
     KNEE,
     Band,
     latency_band,
+    off_by,
     router_kind,
     saturation_band,
 )
-from netloom.models.channel_queueing import LIMITS
-from netloom.questions.predict.latency.flags import flags_of
+from netloom.models.channel_flags import accuracy_flags
+from netloom.models.channel_queueing import resource_name
 
 if TYPE_CHECKING:
     from netloom.models.channel_queueing import Busy, PreparedChannels
@@ -70,7 +71,8 @@ class PredictedNetwork:
     @cached_property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
-        return flags_of(self)
+        network = self.prepared, self.topology, self.traffic, self.routing, asdict(self.router)
+        return tuple(accuracy_flags(*network, limit_told=self.limit_told))
 
     @property
     def saturation_error(self) -> Band:
@@ -95,18 +97,7 @@ class PredictedNetwork:
 
     def place(self, busy: Busy) -> str:
         """Name a resource: ``injection at node (0,3)``, ``channel (4,4) -> (4,3)``."""
-        channels, nodes = self.prepared.flows.num_channels, self.prepared.flows.num_nodes
-        if busy.channel < channels:
-            name = f"channel {self.topology.channel_name(busy.channel)}"
-        else:
-            end, node = divmod(busy.channel - channels, nodes)
-            of = ("injection", "ejection")[end]
-            name = f"{of} at node {self.topology.node_name(node)}"
-        if busy.what == LIMITS[1]:
-            return f"credits of a VC of {name}"
-        if busy.what == LIMITS[2]:
-            return f"head of line behind {name}"
-        return f"source at node {name.rpartition('node ')[2]}" if busy.what == LIMITS[3] else name
+        return resource_name(busy, self.prepared, self.topology)
 
     def busy(self, busy: Busy) -> dict[str, Any]:
         """Return a resource as plain data."""
@@ -115,15 +106,3 @@ class PredictedNetwork:
             "where": self.place(busy),
             "utilisation": busy.utilisation,
         }
-
-
-def off_by(figure: float, error: float, *, least: float = 0.0, most: float) -> tuple[float, float]:
-    """Return between which true figures an estimate is off by at most so much, up or down.
-
-    Examples
-    --------
-    >>> off_by(11.0, 0.1, most=12.0)
-    (10.0, 12.0)
-    """
-    high = figure / (1 - error) if error < 1 else most
-    return max(figure / (1 + error), least), min(high, most)

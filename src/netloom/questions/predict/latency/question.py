@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
@@ -30,7 +31,7 @@ from netloom.questions.fields import (
     asked_router,
     refuse,
 )
-from netloom.questions.named import find_network, place_program, read_program, read_traffic
+from netloom.questions.named import find_network, read_program, read_traffic
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.latency.answer import LatencyPrediction

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.models import locality as model
-from netloom.models.channel_flows import follow_flows
+from netloom.models.locality_mapping import MappedMessages, mean_locality
 from netloom.models.locality_network import TorusNetwork, random_distance
 from netloom.models.locality_node import Application, TransactionCost
 from netloom.questions.base import (
@@ -18,7 +19,7 @@ from netloom.questions.base import (
     option,
 )
 from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
-from netloom.questions.named import place_program, read_program
+from netloom.questions.named import read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import SIZES
 from netloom.questions.predict.locality.answer import LocalityPrediction
@@ -26,15 +27,12 @@ from netloom.questions.predict.numbers import parse_sizes
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.routing import virtual_channel_routing
 from netloom.topology import Cube, average_distance
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from netloom.models.locality import Locality
 
 Models = tuple[Application, TransactionCost, TorusNetwork]
 
@@ -162,17 +160,6 @@ class LocalityQuestion(Seeded, EdgeWeight, ProgramFile):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """A torus and where its messages go: of one mapping, or of several (the first axis).
-
-    ``distance``: mean hops. ``channel_load``: of each channel, or 1 where all have the same.
-    """
-
-    distance: NDArray[np.float64]
-    channel_load: NDArray[np.float64]
-
-
 @asks(
     LocalityQuestion,
     title="Model of locality",
@@ -211,7 +198,7 @@ def predict_locality(question: LocalityQuestion) -> LocalityPrediction:
         sizes, dimensions = (topology.num_nodes,), len(topology.sides)
         far = np.array([average_distance(topology)])
     models = _models(question, dimensions)
-    at_random = Place(far, np.ones(1))
+    at_random = MappedMessages.even(far)
     chosen, name = at_random, "random"
     if question.app is not None:
         assert topology is not None  # checked
@@ -226,9 +213,9 @@ def predict_locality(question: LocalityQuestion) -> LocalityPrediction:
         topology=topology,
         graph=graph,
         mapping=name,
-        chosen=_solved(models, chosen, len(sizes)),
-        ideal=_solved(models, Place(np.ones(len(sizes)), np.ones(1)), len(sizes)),
-        random=_solved(models, at_random, len(sizes)),
+        chosen=mean_locality(*models, chosen, len(sizes)),
+        ideal=mean_locality(*models, MappedMessages.even(np.ones(len(sizes))), len(sizes)),
+        random=mean_locality(*models, at_random, len(sizes)),
         work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
         provenance=provenance_of(question, "predict_locality", topology),
@@ -263,7 +250,7 @@ def _sizes(question: LocalityQuestion, dimensions: int) -> tuple[int, ...]:
 
 def _at_distance(
     distance: float, sizes: tuple[int, ...], dimensions: int, topology: Cube | None
-) -> Place:
+) -> MappedMessages:
     """Return where messages go that distance, if they can on the smallest torus."""
     if topology is None:
         farthest = dimensions * sizes[0] ** (1 / dimensions) / 2
@@ -272,7 +259,7 @@ def _at_distance(
     if distance > farthest * (1 + 1e-9):
         wanted = f"at most {farthest:.4g}, half-way round in each dimension of {sizes[0]:,} nodes"
         raise InputError("distance", f"{distance:g}", wanted)
-    return Place(np.full(len(sizes), distance), np.ones(1))
+    return MappedMessages.even(np.full(len(sizes), distance))
 
 
 def _models(question: LocalityQuestion, dimensions: int) -> Models:
@@ -308,20 +295,22 @@ def _said(changes: dict[str, float | None]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value is not None}
 
 
-def _mapped(question: LocalityQuestion, topology: Cube) -> tuple[ProcessGraph, Place, Place]:
+def _mapped(
+    question: LocalityQuestion, topology: Cube
+) -> tuple[ProcessGraph, MappedMessages, MappedMessages]:
     """Return the program, and where its messages go: under its mapping, and under random ones."""
     assert question.app is not None
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     share = _shares(question, graph, topology)
 
-    def places(mapping: Any, seed: int) -> tuple[float, NDArray[np.float64]]:
+    def mapped(mapping: Any, seed: int) -> MappedMessages:
         node_of = place_program(mapping, graph, topology, seed=seed, tasks_per_node=1)
-        return _loads(topology, node_of[graph.source], node_of[graph.target], share)
+        ends = node_of[graph.source], node_of[graph.target]
+        return MappedMessages.of_mapping(topology, *ends, share)
 
-    own = places(question.mapping, question.seed)
-    others = [places("random", question.seed + 1 + each) for each in range(RANDOM_MAPPINGS)]
-    hops, loads = zip(*others, strict=True)
-    return graph, Place(np.array([own[0]]), own[1]), Place(np.array(hops), np.array(loads))
+    others = [mapped("random", question.seed + 1 + each) for each in range(RANDOM_MAPPINGS)]
+    own = mapped(question.mapping, question.seed)
+    return graph, own, MappedMessages.of_several(others)
 
 
 def _shares(question: LocalityQuestion, graph: ProcessGraph, topology: Cube) -> NDArray[np.float64]:
@@ -329,40 +318,8 @@ def _shares(question: LocalityQuestion, graph: ProcessGraph, topology: Cube) -> 
     if graph.num_tasks != topology.num_nodes:
         found = f"{graph.num_tasks} tasks for the {topology.num_nodes} nodes of {topology.name}"
         raise InputError("app", found, "a task on each node: in the model all nodes are alike")
-    weights = {
-        "bytes": graph.bytes,
-        "messages": graph.messages,
-        "uniform": np.ones(graph.num_edges),
-    }[question.weight]
-    total = np.bincount(graph.source, weights, graph.num_tasks)
+    total = np.bincount(graph.source, graph.weights(question.weight), graph.num_tasks)
     if not total.all():
         found = f"task {int(np.argmin(total))} of {graph.name}, which sends no {question.weight}"
         raise InputError("app", found, "tasks that all send: in the model all nodes are alike")
-    return np.asarray(weights / total[graph.source])
-
-
-def _loads(
-    topology: Cube, source: NDArray[np.int32], target: NDArray[np.int32], share: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Return mean hops, and the messages on each channel, which go there and come back."""
-    routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
-    sends = share > 0
-    flows = follow_flows(
-        routing,
-        np.concatenate([source[sends], target[sends]]),
-        np.concatenate([target[sends], source[sends]]),
-        np.concatenate([share[sends], share[sends]]),
-    )
-    hops = flows.paths.lengths
-    load = np.bincount(flows.paths.channels, np.repeat(flows.rate, hops), topology.num_channels)
-    return float(np.average(hops, weights=flows.rate)), load.astype(np.float64)
-
-
-def _solved(models: Models, place: Place, sizes: int) -> Locality:
-    """Return what the model says, one for each size: the mean over several mappings."""
-    found = model.predict_locality(*models, place.distance, place.channel_load)
-    parts = {each.name: getattr(found, each.name) for each in fields(found)}
-    if len(found.distance) != sizes:
-        parts = {name: values.mean(axis=0, keepdims=True) for name, values in parts.items()}
-        parts["masked"] = parts["masked"] > 0.5
-    return replace(found, **parts)
+    return graph.shares(question.weight)

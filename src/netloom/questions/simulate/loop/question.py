@@ -10,10 +10,11 @@ import numpy as np
 
 from netloom.contention import loop_saturation
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.progress import counting
 from netloom.questions.base import option
 from netloom.questions.fields import refuse
-from netloom.questions.named import place_program, read_program
+from netloom.questions.named import read_program
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of

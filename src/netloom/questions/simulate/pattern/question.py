@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.machines import Machine
+from netloom.machines import node_costs
 from netloom.progress import counting
 from netloom.questions.answers import Answer
 from netloom.questions.base import InstanceOf, argument, option
@@ -215,40 +215,9 @@ def simulate_pattern(question: PatternQuestion) -> PatternSimulation:
     )
 
 
-def costs_of(machine: Machine | None) -> NodeCosts:
-    """Return what messages cost at the nodes of a machine, from its published start-up times.
-
-    The first line of its ``message_costs`` holds for a single packet, the last for several.
-
-    Raises
-    ------
-    InputError
-        If it has none, or there is no machine.
-
-    Examples
-    --------
-    >>> from netloom.machines import machine
-    >>> round(float(costs_of(machine("symult2010")).message_us(4096)), 1)
-    839.3
-    """
-    if machine is None or not machine.message_costs or machine.packet_bytes is None:
-        found = "a network" if machine is None else f"machine '{machine.name}'"
-        wanted = "a machine with start-up times and packets, such as symult2010:12x12; or costs"
-        raise InputError("on", f"{found} without start-up times", wanted)
-    one, several = machine.message_costs[0], machine.message_costs[-1]
-    return NodeCosts(
-        alpha_us=several.startup_us,
-        packet_bytes=int(machine.packet_bytes),
-        packet_us=machine.packet_bytes * several.per_byte_us,
-        byte_us=one.per_byte_us,
-        cycle_us=machine.cycle_us,
-        flit_bytes=int(machine.flit_bytes),
-    )
-
-
 def _costs(question: PatternQuestion, network: PreparedNetwork) -> NodeCosts:
     """Return what messages cost at the nodes, no byte less than it takes on a channel."""
-    costs = question.costs or costs_of(network.machine)
+    costs = question.costs or node_costs(network.machine)
     least = costs.channel_byte_us
     if network.machine is not None:
         least = max(least, 1 / network.machine.bandwidth_bytes_per_us)

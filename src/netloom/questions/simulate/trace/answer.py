@@ -9,7 +9,8 @@ import numpy as np
 
 from netloom.questions.answers import Answer
 from netloom.questions.numbers import plainly
-from netloom.simulation.critical_path import Parts, critical_path, waits_at_source
+from netloom.simulation.critical_path import Parts
+from netloom.simulation.traces import TraceRun
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
 
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.simulation.agenda import Records
-    from netloom.simulation.critical_path import CriticalPath
-    from netloom.simulation.program_engine import ProgramEngine
-    from netloom.simulation.replay import Ending
-    from netloom.workload.programs.traces import Replay, Trace
+    from netloom.workload.programs.traces import Trace
 
 MOST_ENTRIES = 50
 """Entries of the critical path that go into JSON: the last ones."""
@@ -32,29 +29,18 @@ MOST_LISTED = 10
 """Slowest messages and busiest channels that go into JSON."""
 
 
-@dataclass(frozen=True, eq=False)
-class TraceReplay(Answer):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TraceReplay(TraceRun, Answer):
     """What ``replay`` found.
 
     Attributes
     ----------
     network
         What ran the trace.
-    trace, program
-        The trace, and the rows that it became on its nodes.
+    trace
+        The trace.
     mapping
         Name of the mapping.
-    ending
-        How the run ended.
-    rows
-        Records of all rows; see ``agenda.ROW``.
-    unhindered
-        int64[num_rows], latency of each message had nothing been in its way; -1 for rows that send
-        none, or whose message has not arrived.
-    critical_path
-        The chain of rows that determined the finish; None where the trace did not finish.
-    channel_flits
-        int64[num_channels], flits that crossed each channel.
     provenance
         Version, question and seed.
     """
@@ -63,70 +49,13 @@ class TraceReplay(Answer):
 
     network: PreparedNetwork
     trace: Trace
-    program: Replay
     mapping: str
-    ending: Ending
-    rows: Records
-    unhindered: NDArray[np.int64]
-    critical_path: CriticalPath | None
-    channel_flits: NDArray[np.int64]
     provenance: Provenance
-
-    @classmethod
-    def of_run(
-        cls,
-        network: PreparedNetwork,
-        engine: ProgramEngine,
-        ending: Ending,
-        trace: Trace,
-        program: Replay,
-        *,
-        mapping: str,
-        provenance: Provenance,
-    ) -> TraceReplay:
-        """Return what can be said of a run that has ended."""
-        rows = engine.rows.copy()
-        moved = (rows["arrived"] >= 0) & (rows["flits"] > 0) & (rows["source"] != rows["target"])
-        alone = np.full(len(rows), -1, np.int64)
-        alone[moved] = network.zero_load_latencies(rows[moved])
-        path = None
-        if ending.enough:
-            path = critical_path(program.messages, rows, lambda some: alone[some])
-        return cls(
-            network=network,
-            trace=trace,
-            program=program,
-            mapping=mapping,
-            ending=ending,
-            rows=rows,
-            unhindered=alone,
-            critical_path=path,
-            channel_flits=engine.channel_flits(),
-            provenance=provenance,
-        )
 
     @property
     def interrupted(self) -> bool:
         """Whether the run was stopped from outside."""
         return self.ending.interrupted
-
-    @property
-    def finish_cycles(self) -> int | None:
-        """The cycle in which all entries were complete; None where they were not."""
-        return self.critical_path.finish_cycles if self.critical_path else None
-
-    @property
-    def ideal_finish_cycles(self) -> int | None:
-        """When it would have finished had no row waited: for channels, or for a processor."""
-        return self.critical_path.ideal_finish_cycles if self.critical_path else None
-
-    @property
-    def contention_share(self) -> float | None:
-        """Part of the finish time that messages of the critical path lost to others."""
-        if not self.critical_path or not self.critical_path.finish_cycles:
-            return None
-        lost = int(self.critical_path.parts.contention.sum())
-        return lost / self.critical_path.finish_cycles
 
     @property
     def note(self) -> str | None:
@@ -181,11 +110,8 @@ class TraceReplay(Answer):
         rows = self.rows
         sends = np.flatnonzero(rows["flits"] > 0)
         sends = sends[np.argsort(self.program.entry[sends], kind="stable")]
-        entry, rows, alone = self.program.entry[sends], rows[sends], self.unhindered[sends].copy()
+        entry, rows = self.program.entry[sends], rows[sends]
         arrived = rows["arrived"] >= 0
-        alone[arrived & (rows["source"] == rows["target"])] = 0
-        latency = np.where(arrived, rows["arrived"] - rows["sent"], -1)
-        waited = waits_at_source(rows)
         table = pl.DataFrame(
             {
                 "id": pl.Series(self.trace.ids, dtype=pl.String).gather(entry),
@@ -195,10 +121,7 @@ class TraceReplay(Answer):
                 "target_node": rows["target"],
                 "flits": rows["flits"],
                 **{name: rows[name] for name in ("ready", "sent", "arrived", "complete")},
-                "latency": latency,
-                "source_wait": np.where(arrived, waited, -1),
-                "unhindered": alone,
-                "contention": np.where(arrived, latency - waited - alone, -1),
+                **self.message_times(sends)._asdict(),
                 "hops": np.where(arrived, rows["hops"], -1),
             }
         )

@@ -4,39 +4,29 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_tasks
 from netloom.progress import counting
 from netloom.questions.base import InstanceOf, argument, option
 from netloom.questions.fields import ContextSwitches, Placed, refuse
-from netloom.questions.named import find_network, place_tasks
+from netloom.questions.named import find_network
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
-from netloom.simulation.replay import Ending, run_program
 from netloom.simulation.side_by_side import run_all
+from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
 from netloom.workload.programs.goal import read_goal
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from netloom.simulation.program_engine import ProgramEngine
-    from netloom.workload.programs.traces import Replay
-
 TRACE = "Trace"
-
-
-STEP_CYCLES = 2_000
-"""Cycles after which a run can be interrupted."""
 
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 """Fields that say how to read a GOAL schedule."""
@@ -109,32 +99,16 @@ def replay(question: ReplayQuestion) -> TraceReplay:
         tasks_per_node=question.tasks_per_node,
     )
     program = trace.placed(network.topology, node_of)
-    engine = network.make_engine()
-    what = f"{trace.name} on {network.topology.name}"
-    with counting(len(program.messages), what) as tell:
-        run = partial(_run, engine, program, question.most_cycles, tell)
-        endings = run_all([run])
-    ending = endings[0] if endings else Ending(engine.cycle, enough=False, interrupted=True)
-    return TraceReplay.of_run(
-        network,
-        engine,
-        ending,
-        trace,
-        program,
+    with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
+        run = partial(run_trace, network, program, question.most_cycles, tell)
+        runs = run_all([run])
+    found = runs[0] if runs else run(stopped=lambda: True)
+    return TraceReplay(
+        **vars(found),
+        network=network,
+        trace=trace,
         mapping=question.mapping if isinstance(question.mapping, str) else "as given",
         provenance=provenance_of(question, "replay", network.topology),
-    )
-
-
-def _run(
-    engine: ProgramEngine,
-    program: Replay,
-    most_cycles: int,
-    tell: Callable[[int], None],
-    stopped: Callable[[], bool],
-) -> Ending:
-    return run_program(
-        engine, program, step=STEP_CYCLES, most_cycles=most_cycles, stopped=stopped, tell=tell
     )
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.named import place_program
 from netloom.progress import patience
 from netloom.questions.answers import Answer
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.channel_table import channels_by
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import place_program, read_program
+from netloom.questions.named import read_program
 from netloom.questions.numbers import plainly
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -38,11 +39,9 @@ from netloom.workload.programs.transactions import Transactions
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.workload.programs.transactions import TransactionStatistics
 
 TRANSACTIONS = "Transactions: contexts that wait for a protocol"
 
@@ -94,8 +93,8 @@ class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion)
     )
 
 
-@dataclass(frozen=True, eq=False)
-class TransactionSimulation(Answer):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TransactionSimulation(TransactionRun, Answer):
     """What ``simulate_transactions`` found, in Johnson's terms.
 
     Attributes
@@ -106,8 +105,6 @@ class TransactionSimulation(Answer):
         What was run: its name, p and T_r.
     distance
         d, the mean path length of the program's edges under its mapping, hops.
-    run
-        What was measured.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
     provenance
@@ -121,38 +118,13 @@ class TransactionSimulation(Answer):
     contexts: int
     run_cycles: float
     distance: float
-    run: TransactionRun
     silent_tasks: int
     provenance: Provenance
-
-    @property
-    def found(self) -> TransactionStatistics:
-        """Figures of all of the measured time."""
-        return self.run.found
-
-    @property
-    def channel_flits(self) -> NDArray[np.float64]:
-        """Flits a cycle on each channel: float64[num_channels]."""
-        return self.run.channel_flits
-
-    @property
-    def mean_flits(self) -> float:
-        """B, the mean length of a message."""
-        return self.run.mean_flits
-
-    def interval(self, quantity: str) -> float:
-        """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
-        return self.run.interval(quantity)
 
     @property
     def left_out(self) -> str | None:
         """What of the program has no transactions, in words; None if all of it has."""
         return silent(self.silent_tasks) if self.silent_tasks else None
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the run was stopped from outside."""
-        return self.run.interrupted
 
     @property
     def processor_use(self) -> float:
@@ -179,7 +151,7 @@ class TransactionSimulation(Answer):
                 "processor_use": self.processor_use,
                 "utilisation_mean": float(self.channel_flits.mean()),
                 "utilisation_max": float(self.channel_flits.max(initial=0.0)),
-                "cycles": self.run.cycle,
+                "cycles": self.cycle,
                 "interrupted": self.interrupted,
             }
         )
@@ -265,12 +237,10 @@ def simulate_transactions(question: TransactionQuestion) -> TransactionSimulatio
         seed=question.seed,
     )
     distance = float(np.diff(routed.offsets).mean())
-    batch = question.batch_cycles or batch_cycles(
-        message_cycles=network.zero_load_latency(distance, sum(lengths)),
-        waiting_cycles=question.fixed_cycles + question.memory_cycles,
-        run_cycles=question.run_cycles,
-        busy_cycles=question.contexts * (question.run_cycles + question.switch_cycles),
-    )
+    message = network.zero_load_latency(distance, sum(lengths))
+    alone = 2 * message + question.fixed_cycles + question.memory_cycles + question.run_cycles
+    working = question.contexts * (question.run_cycles + question.switch_cycles)
+    batch = question.batch_cycles or batch_cycles(alone, working)
     end = (WARM_BATCHES + BATCHES) * batch
     if end >= LAST_CYCLE:
         found = f"{question.run_cycles:g} and a batch of {batch} cycles"
@@ -289,7 +259,7 @@ def simulate_transactions(question: TransactionQuestion) -> TransactionSimulatio
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         distance=distance,
-        run=measured,
+        **vars(measured),
         silent_tasks=graph.num_tasks - len(np.unique(graph.source)),
         provenance=provenance_of(question, "simulate_transactions", network.topology),
     )

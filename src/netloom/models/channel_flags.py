@@ -1,19 +1,21 @@
-"""Where ``predict_latency`` may be further off than its error bands say: a line of advice each."""
+"""Where the channel-queueing model may be further off than its error bands say: a line each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.models.channel_accuracy import KINDS, Band, beside
+from netloom.models.channel_accuracy import KINDS, Band, beside, router_kind, saturation_band
 from netloom.topology import Cube
 from netloom.workload.traffic.targets import HotSpot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from netloom.questions.predict.latency.network import PredictedNetwork
+    from netloom.models.channel_queueing import PreparedChannels
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
 
 TWO = 1.5
 """VCs that a packet may choose from: rather two than one."""
@@ -35,22 +37,38 @@ MOST_FLITS = 40
 """Of the packets that the bands are from."""
 
 
-def flags_of(network: PredictedNetwork) -> tuple[str, ...]:
-    """Return why to expect more than the usual error of this network, a line each."""
-    return tuple(_flags(network))
+def accuracy_flags(
+    prepared: PreparedChannels,
+    topology: Topology,
+    traffic: Traffic,
+    routing: str,
+    router: Mapping[str, Any],
+    *,
+    limit_told: bool,
+) -> Iterator[str]:
+    """Yield why to expect more than the usual error of a network, a line each.
 
-
-def _flags(network: PredictedNetwork) -> Iterator[str]:
-    router, prepared = network.router, network.prepared
-    if not network.limit_told:
+    Parameters
+    ----------
+    prepared
+        What the model starts from.
+    topology, traffic, routing
+        The network, who sends to whom, and the name of the routing.
+    router
+        The fields of its routers, by name.
+    limit_told
+        Whether the model has an answer above the load given as saturation.
+    """
+    kind = router_kind(prepared.router, prepared.flits)
+    if not limit_told:
         yield "the model's equations have no solution above the load given as saturation: simulate"
-    if router.vcs == 1:
-        band = network.saturation_error
+    if router["vcs"] == 1:
         yield (
             "one VC: a packet that waits holds up all behind it, far back, which the model has in "
-            f"part only; saturation was off by {_range(band)}; raise vcs, or simulate"
+            f"part only; saturation was off by {_range(saturation_band(kind))}; raise vcs, or "
+            "simulate"
         )
-    elif network.kind == KINDS[-1] and prepared.turns.choices.min() < TWO:
+    elif kind == KINDS[-1] and prepared.turns.choices.min() < TWO:
         yield (
             "one VC of each class of a ring, shorter than its credits' way and than a packet: the "
             "classes behave as networks with one VC; saturation was off by "
@@ -62,18 +80,18 @@ def _flags(network: PredictedNetwork) -> Iterator[str]:
             f"a node sends to {pairs / senders:.2g} others on average: such regular flows mix less "
             f"than the model assumes; saturation was off by {_range(beside('few targets'))}"
         )
-    if isinstance(network.traffic.law, HotSpot):
+    if isinstance(traffic.law, HotSpot):
         yield "hot spots were not compared with simulation: simulate at the load you care about"
-    if network.topology.num_nodes > MOST_NODES:
+    if topology.num_nodes > MOST_NODES:
         yield _beside(f"more than {MOST_NODES} nodes", "large")
-    if not (isinstance(network.topology, Cube) and network.routing == "dimension-order"):
-        yield _beside(f"routing {network.routing}, not dimension order on all of a cube", "faults")
-    if router.oldest_first:
+    if not (isinstance(topology, Cube) and routing == "dimension-order"):
+        yield _beside(f"routing {routing}, not dimension order on all of a cube", "faults")
+    if router["oldest_first"]:
         yield _beside("the oldest packet first", "oldest first")
     outside = [
-        f"{name} {getattr(router, name)} ({low} to {high})"
+        f"{name} {router[name]} ({low} to {high})"
         for name, (low, high) in COMPARED.items()
-        if not low <= getattr(router, name) <= high
+        if not low <= router[name] <= high
     ]
     if prepared.flits > MOST_FLITS:
         outside.append(f"packet_flits {prepared.flits} (1 to {MOST_FLITS})")
