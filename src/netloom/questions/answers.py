@@ -225,10 +225,14 @@ class Answer:
         """Whether several observations were asked for."""
         return False
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether it was stopped from outside: what was known by then is the answer."""
-        return False
+    if TYPE_CHECKING:
+
+        @property
+        def interrupted(self) -> bool:
+            """Whether it was stopped from outside: what was known by then is the answer."""
+
+    else:
+        interrupted = False  # which answers may have as a field, or as a property
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""

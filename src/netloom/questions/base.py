@@ -139,11 +139,17 @@ def option(
 
 
 def argument(
-    said: str, *, kw_only: bool = False, panel: str = "", file: bool = False, **bounds: Any
+    said: str,
+    *,
+    default: Any = ...,
+    kw_only: bool = False,
+    panel: str = "",
+    file: bool = False,
+    **bounds: Any,
 ) -> Any:
     """Declare a field that commands take without a name; see ``option``."""
     told = Told(kw_only, argument=True, panel=panel, file=file)
-    return Field(description=said, json_schema_extra=cast("Any", told), **bounds)
+    return Field(default, description=said, json_schema_extra=cast("Any", told), **bounds)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option, argument))

@@ -183,7 +183,7 @@ def asks(
             told=_split(function.__doc__ or "")[0],
             module=function.__module__,
             question=kind,
-            answer=inspect.get_annotations(function, eval_str=False).get("return", object),
+            answer=_returned(function),
             prepare=prepare or (lambda _: None),
             find=find,
             title=title,
@@ -275,6 +275,12 @@ def modules() -> dict[str, str]:
 def all_kinds() -> Iterator[Kind]:
     """Yield all questions; each is imported."""
     return map(kind_of, all_words())
+
+
+def _returned(function: Callable[..., Any]) -> Any:
+    """Return the class of what a function returns, as its annotation names it."""
+    named = inspect.get_annotations(function).get("return")
+    return function.__globals__[named] if isinstance(named, str) else named
 
 
 def _words_of(function: Callable[..., Any]) -> str:

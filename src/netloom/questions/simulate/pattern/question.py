@@ -42,6 +42,7 @@ class PatternQuestion(ProgramQuestion):
     pattern: str = argument(
         "Who sends to whom, in which order: ab-1nn, aa-1nn, ab-4nn, aa-4nn, diagonal or transpose "
         "(thesis, chapter 4).",
+        default="transpose",
         kw_only=True,
     )
     engine: Literal["network", "worm"] = option(
