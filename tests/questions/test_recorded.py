@@ -3,7 +3,7 @@ from math import copysign
 import numpy as np
 import polars as pl
 import pytest
-from tests.nl.small_answers import ANSWERS, there_and_back
+from tests.questions.small_answers import ANSWERS, there_and_back
 
 import netloom as nl
 from netloom.cli.show import number, percent
