@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from netloom.machines import Machine
-from netloom.progress import counting, patience
+from netloom.progress import counting_runs
 from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.steady import Limits
@@ -26,9 +26,6 @@ from netloom.verbs.record import provenance_of
 from netloom.workload import Arrivals, Lengths, Traffic, parse_lengths
 from netloom.workload.broadcast import BroadcastTraffic
 from netloom.workload.lengths import LONGEST
-
-if TYPE_CHECKING:
-    from netloom.simulation.broadcasts import BroadcastRun
 
 
 class BroadcastQuestion(ProgramQuestion):
@@ -134,7 +131,9 @@ def simulate_broadcast(on: str | Topology | Machine, **options: Any) -> Broadcas
         partial(run_broadcasts, network, traffic, program, rate, law.mean, limits)
         for rate, program in zip(rates, programs, strict=True)
     ]
-    found = _run(runs, f"{traffic.name} with broadcasts on {network.topology.name}")
+    what = f"{traffic.name} with broadcasts on {network.topology.name}"
+    with counting_runs(len(runs), what) as tell:
+        found = run_all(runs, tell=tell)
     return BroadcastSimulation(
         network=network,
         traffic=traffic,
@@ -147,14 +146,6 @@ def simulate_broadcast(on: str | Topology | Machine, **options: Any) -> Broadcas
         asked=rates,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
-
-
-def _run(runs: list[partial[BroadcastRun]], what: str) -> list[BroadcastRun]:
-    if len(runs) == 1:
-        with patience(what):
-            return run_all(runs)
-    with counting(len(runs), what) as tell:
-        return run_all(runs, tell=tell)
 
 
 def _lengths(question: BroadcastQuestion) -> Lengths:

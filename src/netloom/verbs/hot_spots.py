@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from netloom.errors import InputError
-from netloom.progress import counting, patience
+from netloom.progress import counting_runs
 from netloom.provenance import DEFAULT_SEED, Provenance
 from netloom.simulation.combining import CombiningNetwork, critical_queue, run_combining
 from netloom.simulation.combining.critical import DISCERNIBLE
@@ -24,7 +23,7 @@ from netloom.words import counted
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from netloom.simulation.combining import CombiningRun, CriticalQueue
 
@@ -155,7 +154,7 @@ def simulate_hot_spots(pes: int = 512, hot_spots: int = 8, **options: Any) -> Ho
     _traffic(question, rates[0], seeds[0])  # refused before any work is done
     jobs = [(rate, seed) for rate in rates for seed in seeds]
     runs = [partial(_run, question, network, *job) for job in jobs]
-    with _shown(len(jobs), f"hot spots on omega:{pes}") as tell:
+    with counting_runs(len(jobs), f"hot spots on omega:{pes}") as tell:
         found = run_all(runs, tell=tell)
     return HotSpotSimulation(
         network=network,
@@ -196,7 +195,7 @@ def find_critical_queue(pes: int = 512, hot_spots: int = 8, **options: Any) -> C
     what = "places for hot spots of PEs in all replications"
     check_size(len(seeds) * network.pes * per_pe, where="replications", what=what)
     found: list[CriticalQueue] = []
-    with _shown(len(rates), f"critical queue of {counted(pes, 'PE')}") as tell:
+    with counting_runs(len(rates), f"critical queue of {counted(pes, 'PE')}") as tell:
         for rate in rates:
             traffics = [_traffic(question, rate, seed) for seed in seeds]
             found.append(
@@ -305,14 +304,3 @@ def _points(
             runs, own = zip(*kept, strict=True)
             points.append(HotSpotLoad(network, runs, own, rate=rate))
     return tuple(points)
-
-
-@contextmanager
-def _shown(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Show progress: how many are done, or of one only that it is being worked on."""
-    if total == 1:
-        with patience(what):
-            yield lambda _: None
-    else:
-        with counting(total, what) as tell:
-            yield tell
