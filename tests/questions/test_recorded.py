@@ -3,12 +3,12 @@ from math import copysign
 import numpy as np
 import polars as pl
 import pytest
-from tests.questions.small_answers import ANSWERS, there_and_back
 
 import netloom as nl
 from netloom.cli.show import number, percent
 from netloom.questions.recorded import TABLES, plain, record
 from netloom.questions.register import KINDS, PROGRAMS
+from tests.questions.small_answers import ANSWERS, there_and_back
 
 
 @pytest.fixture(params=list(ANSWERS))
