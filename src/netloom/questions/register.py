@@ -50,6 +50,8 @@ class Kind:
         Its record of fields, and the class of its answers.
     prepare, find
         What reads and builds what the question names, and what answers, given both.
+    function
+        The Python function that asks it.
     title
         What its answers are called in pages.
     example, page
@@ -71,6 +73,7 @@ class Kind:
     answer: type[Answer]
     prepare: Callable[[Any], Any]
     find: Callable[[Any, Any], Any]
+    function: Callable[..., Any]
     title: str
     example: str
     page: str
@@ -177,6 +180,15 @@ def asks(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         names = positional_fields(kind)
         find = function if prepare else lambda question, _: function(question)
+
+        @wraps(function)
+        def asked(*values: Any, **fields: Any) -> Any:
+            given = dict(zip(names, values, strict=False))
+            if len(values) > len(names) or given.keys() & fields.keys():
+                asked.__signature__.bind(*values, **fields)  # type: ignore[attr-defined]
+            question = ask(kind, given | fields)
+            return made.find(question, made.prepare(question))
+
         made = Kind(
             words=words or _words_of(function),
             verb=function.__name__,
@@ -186,6 +198,7 @@ def asks(
             answer=_returned(function),
             prepare=prepare or (lambda _: None),
             find=find,
+            function=asked,
             title=title,
             example=example,
             page=page,
@@ -193,14 +206,6 @@ def asks(
             outputs=outputs,
             repeatable=repeatable,
         )
-
-        @wraps(function)
-        def asked(*values: Any, **fields: Any) -> Any:
-            given = dict(zip(names, values, strict=False))
-            if len(values) > len(names) or given.keys() & fields.keys():
-                asked.__signature__.bind(*values, **fields)  # type: ignore[attr-defined]
-            question = ask(kind, given | fields)
-            return made.find(question, made.prepare(question))
 
         asked.__signature__ = signature_of(kind)  # type: ignore[attr-defined]
         asked.__doc__ = _with_fields(function.__doc__ or "", fields_in_words(kind))
