@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 import netloom as nl
-from netloom.questions.shown import number, percent
 from netloom.questions.recorded import plain, record
 from netloom.questions.register import all_kinds
+from netloom.questions.shown import number, percent
 from tests.questions.small_answers import ANSWERS, there_and_back
 
 
