@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.base import told_of
+from netloom.questions.base import default_said, description_of
 from netloom.questions.register import all_kinds
 
 if TYPE_CHECKING:
@@ -45,12 +45,9 @@ def _section(kind: Kind) -> str:
 def _fields(kind: Kind) -> Iterator[str]:
     rows = ["| field | default | |", "| --- | --- | --- |"]
     for name, parameter in inspect.signature(kind.function).parameters.items():
-        told = told_of(kind.question, name)
-        default = "required" if parameter.default is parameter.empty else told.shown_default
-        default = default or ("" if parameter.default is None else f"`{parameter.default}`")
-        said = kind.question.model_fields[name].description or ""
-        unit = f" In {told.unit}." if told.unit else ""
-        rows.append(f"| `{name}` | {default} | {_cell(said + unit)} |")
+        required = parameter.default is parameter.empty
+        default = "required" if required else _cell(default_said(kind.question, name))
+        rows.append(f"| `{name}` | {default} | {_cell(description_of(kind.question, name))} |")
     yield "\n".join(rows)
 
 

@@ -96,24 +96,23 @@ def _of_field(
     question: type[Question], name: str, field: FieldInfo, plain: Any
 ) -> inspect.Parameter:
     """Return the parameter of a field. Its values are checked by the question, not here."""
-    from netloom.questions.base import told_of
+    from netloom.questions.base import default_said, description_of, told_of
 
     told = told_of(question, name)
     if told.several:
         plain = list[str]
-    required = field.is_required()
-    default = inspect.Parameter.empty if required else _shown(field.default, plain)
-    shown: bool | str = told.shown_default or default is not None
-    unit = f" In {told.unit}." if told.unit else ""
-    said: dict[str, Any] = {"help": f"{field.description or ''}{unit}", "show_default": shown}
+    default = inspect.Parameter.empty if field.is_required() else _shown(field.default, plain)
+    said: dict[str, Any] = {
+        "help": description_of(question, name),
+        "show_default": default_said(question, name) or False,
+    }
     if told.panel:
         said["rich_help_panel"] = told.panel
     if told.argument:
         return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
-    optional = plain if required or default is not None else plain | None
-    return _parameter(
-        name, Annotated[optional, typer.Option(*_flags(told, name, field), **said)], default
-    )
+    optional = plain if field.is_required() or default is not None else plain | None
+    flags = _flags(told, name, field)
+    return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
 
 
 def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:

@@ -83,11 +83,7 @@ def _said(parameter: Parameter, info: Any) -> str:
     said, shown = info.help or "", info.show_default
     if parameter.default is Parameter.empty:
         return said if isinstance(info, ArgumentInfo) else f"{said} Required."
-    if isinstance(shown, str):
-        return f"{said} Default: {shown}."
-    if not shown or parameter.default is None or isinstance(parameter.default, bool):
-        return said
-    return f"{said} Default: {parameter.default}."
+    return f"{said} Default: {shown}." if isinstance(shown, str) else said
 
 
 def _line(name: str, said: str, width: int) -> Iterator[str]:
