@@ -202,9 +202,7 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
 def _is_table(value: Any) -> bool:
     """Whether a value is a table, or several of one name; and not a range of numbers."""
     several = value if isinstance(value, list) else [value]
-    return bool(several) and all(
-        isinstance(each, dict) and not is_range(each) for each in several
-    )
+    return bool(several) and all(isinstance(each, dict) and not is_range(each) for each in several)
 
 
 def _points(
