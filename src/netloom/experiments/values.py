@@ -49,13 +49,18 @@ def values_of(field: str, value: Any, sweep: str) -> list[Any] | None:
     >>> values_of("app", "ring:8", "load")
     """
     found = value if isinstance(value, list) else None
-    if isinstance(value, dict) and RANGE[0] <= value.keys() <= RANGE[1]:
+    if is_range(value):
         found = _range(field, value)
     if found is not None and not found:
         raise InputError(field, "an empty list", "one value at least")
     if field != sweep:
         return found
     return list(SWEPT[field](value if found is None else found, field))
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value has the keys of a range."""
+    return isinstance(value, dict) and RANGE[0] <= value.keys() <= RANGE[1]
 
 
 def _range(field: str, given: dict[str, Any]) -> list[int | float]:

@@ -207,11 +207,14 @@ class Answer:
         The columns of an observation.
     about
         What the whole answer says beside its observations; for JSON.
+    key_table
+        The table of which pages show the key figures.
     provenance
         Version, question and seed.
     """
 
     columns: ClassVar[Columns]
+    key_table: ClassVar[str] = "table"
     about: ClassVar[Columns] = Columns()
     provenance: Provenance
 
