@@ -24,9 +24,9 @@ from netloom.phases.order_files import connection_order
 from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
+from netloom.questions.compile.files import FILES
 from netloom.questions.fields import BrokenParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import find_network, read_program
-from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
@@ -135,7 +135,7 @@ class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
     title="Compiled phases",
     example="netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute",
     page="compile.md",
-    outputs=(PLOT,),
+    outputs=FILES,
 )
 def compile_phases(question: CompileQuestion) -> CompiledPhases:
     """Compile a communication pattern that is known beforehand into phases, routes and times.

@@ -12,7 +12,13 @@ import numpy as np
 
 from netloom.contention import load_to_compare, measure, saturation
 from netloom.errors import InputError
-from netloom.mapping import FoundMapping, find_layout, read_hosts
+from netloom.mapping import (
+    FoundMapping,
+    check_rank_file,
+    find_layout,
+    rank_file,
+    read_hosts,
+)
 from netloom.mapping import search_mapping as search
 from netloom.mapping.allocation import allocated_nodes
 from netloom.mapping.judged import (
@@ -43,8 +49,9 @@ from netloom.questions.map.answer import (
     SimulatedMappings,
 )
 from netloom.questions.map.verdict import mapping_verdict, paired
+from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
 from netloom.questions.named import find_network, read_program
-from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING, Output, check_in_folder
+from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
@@ -60,7 +67,7 @@ from netloom.topology.faults import check_working
 from netloom.workload import ProcessGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -180,6 +187,19 @@ def prepare(question: MappingQuestion) -> _Task:
     if question.layout is not None:
         task = replace(task, layout=_layout(task, question.layout))
     return task
+
+
+def _refuse_ranks(
+    question: MappingQuestion, task: _Task, form: str, hosts: Sequence[str] | None
+) -> None:
+    """Raise InputError if no mapping that may be found has a rank file of this form."""
+    if task.layout is not None:
+        rank_file(task.layout.node_of, form, hosts, task.nodes)
+    else:
+        check_rank_file(form, task.graph.num_tasks, task.nodes, question.tasks_per_node, hosts)
+
+
+RANK_FILE = rank_file_output(_refuse_ranks, lambda answer: answer.nodes)
 
 
 def _write_chosen_routes(answer: Any, path: Path, _: Mapping[str, str]) -> str:
