@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Callable, Iterable
 
     from netloom.models.locality import Locality
     from netloom.provenance import Provenance
@@ -26,18 +25,21 @@ PARTS = {
 """Of the time between two transactions (Johnson 1992, eq. 18), from the network's to the
 processor's, and what a person calls them."""
 
-FIGURES = (
-    "distance",
-    "message_rate",
-    "message_latency",
-    "per_hop_latency",
-    "channel_utilisation",
-    "busiest_channel_utilisation",
-    "node_channel_wait",
-    "inter_transaction_cycles",
-    "inter_transaction_processor_cycles",
-    "transaction_latency",
-)
+FIGURES = {
+    "distance": ("mean distance", "hops"),
+    "message_rate": ("messages", "messages/node/cycle"),
+    "message_latency": ("message latency", CYCLES),
+    "per_hop_latency": ("latency of a hop", CYCLES),
+    "channel_utilisation": ("channels busy, share", ""),
+    "busiest_channel_utilisation": ("the busiest, share", ""),
+    "node_channel_wait": ("wait for a node's channels", CYCLES),
+    "inter_transaction_cycles": ("between transactions", CYCLES),
+    "inter_transaction_processor_cycles": ("between transactions", "processor cycles"),
+    "transaction_latency": ("transaction latency", CYCLES),
+}
+"""Figures of ``Locality``: titles and units; cycles are the network's."""
+
+KEY = ("distance", "message_rate", "message_latency", "inter_transaction_cycles")
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -48,8 +50,73 @@ TRUST = (
 
 
 @dataclass(frozen=True, eq=False)
+class SizedMapping:
+    """A mapping on a torus of one size.
+
+    Attributes
+    ----------
+    answer, place
+        The answer, and which of its sizes this is.
+    mapping, found
+        The name of the mapping, and what the model says under it.
+    """
+
+    answer: LocalityPrediction
+    place: int
+    mapping: str
+    found: Locality
+
+    @property
+    def processor_use(self) -> float:
+        """The part of its time in which a processor works."""
+        return self.answer.work_cycles / float(self.found.inter_transaction_cycles[self.place])
+
+    @property
+    def gain(self) -> float:
+        """How many times more transactions the ideal mapping has than a random one."""
+        return self.answer.gain(self.place)
+
+    @property
+    def gain_of_mapping(self) -> float:
+        """How many times more this mapping has."""
+        return self.answer.gain(self.place, self.found)
+
+    def beside(self, found: Locality) -> dict[str, Any]:
+        """Return what the model says under another mapping, as plain data."""
+        return UNDER_A_MAPPING.nested(replace(self, found=found))
+
+
+def _at(name: str) -> Callable[[SizedMapping], Any]:
+    """Return what gives a figure of the model at a size."""
+    return lambda each: getattr(each.found, name)[each.place]
+
+
+NODES = Column("nodes", kind=int, value=lambda each: each.answer.nodes[each.place], key=True)
+
+UNDER_A_MAPPING = Columns(
+    *(
+        Column(name, title, unit, _at(name), key=name in KEY)
+        for name, (title, unit) in FIGURES.items()
+    ),
+    Column("processor_use", "processors at work, share", key=True),
+    Column("latency_hidden", "processors hide latency", "", _at("masked"), bool),
+    *(
+        Column(f"{part}_cycles", title, CYCLES, _at(f"{part}_cycles"), json=f"breakdown.{part}")
+        for part, title in PARTS.items()
+    ),
+)
+
+GAINS = Columns(
+    Column("gain", "gain of the ideal mapping"),
+    Column("gain_of_mapping", "gain over a random mapping", key=True),
+)
+
+
+@dataclass(frozen=True, eq=False)
 class LocalityPrediction(Answer):
     """What ``predict_locality`` says, for one size or for several.
+
+    The table has a row for each size and mapping; cycles are the network's.
 
     Attributes
     ----------
@@ -70,7 +137,35 @@ class LocalityPrediction(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table",)
+    columns: ClassVar = (
+        Columns(NODES, Column("mapping", kind=str, key=True)) + UNDER_A_MAPPING + GAINS
+    )
+    in_json: ClassVar = (
+        Columns(NODES)
+        + UNDER_A_MAPPING
+        + Columns(
+            Column(
+                "random_distance", unit="hops",
+                value=lambda each: each.answer.random.distance[each.place],
+            )
+        )
+        + GAINS
+        + Columns(
+            Column("ideal", kind=dict, value=lambda each: each.beside(each.answer.ideal)),
+            Column("random", kind=dict, value=lambda each: each.beside(each.answer.random)),
+        )
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("name", kind=str),
+        Column("dimensions", kind=int),
+        Column("topology", kind=str, value=lambda answer: answer.topology and answer.topology.name),
+        Column("app", kind=str, value=lambda answer: answer.graph and answer.graph.name),
+        Column("mapping", kind=str, value="label"),
+        Column("contexts", value=asked("contexts")),
+        Column("network_speed", value=asked("network_speed")),
+        Column("per_hop_limit", unit=CYCLES),
+        Column("trust", kind=str, value=lambda _: TRUST),
+    )
 
     nodes: tuple[int, ...]
     dimensions: int
@@ -110,57 +205,19 @@ class LocalityPrediction(Answer):
         slow = self.random.inter_transaction_cycles[place]
         return float(slow / (of or self.ideal).inter_transaction_cycles[place])
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a size and mapping; time in network cycles, flits/cycle on channels."""
-        import polars as pl
+    @property
+    def observations(self) -> tuple[SizedMapping, ...]:
+        """The mapping that was asked about, at each size."""
+        return tuple(
+            SizedMapping(self, place, self.label, self.chosen) for place in range(len(self.nodes))
+        )
 
-        rows = []
-        for place, nodes in enumerate(self.nodes):
+    @property
+    def rows(self) -> Iterable[SizedMapping]:
+        """Each size and mapping."""
+        for place in range(len(self.nodes)):
             for name, found in self.mappings.items():
-                figures = self._figures(found, place)
-                parts = figures.pop("breakdown")
-                parts = {f"{part}_cycles": value for part, value in parts.items()}
-                gain = {"gain": self.gain(place), "gain_of_mapping": self.gain(place, found)}
-                rows.append({"nodes": nodes, "mapping": name} | figures | parts | gain)
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom predict locality``."""
-        asked = self.provenance.configuration
-        common = {
-            "name": self.name,
-            "dimensions": self.dimensions,
-            "topology": self.topology and self.topology.name,
-            "app": self.graph and self.graph.name,
-            "mapping": self.label,
-            "contexts": asked["contexts"],
-            "network_speed": asked["network_speed"],
-            "per_hop_limit": self.per_hop_limit,
-            "trust": TRUST,
-            "provenance": self.provenance.to_dict(),
-        }
-        points = [self._point(place) for place in range(len(self.nodes))]
-        return points[0] | common if len(points) == 1 else common | {"points": points}
-
-    def _point(self, place: int) -> dict[str, Any]:
-        return {
-            "nodes": self.nodes[place],
-            **self._figures(self.chosen, place),
-            "random_distance": float(self.random.distance[place]),
-            "gain": self.gain(place),
-            "gain_of_mapping": self.gain(place, self.chosen),
-            "ideal": self._figures(self.ideal, place),
-            "random": self._figures(self.random, place),
-        }
-
-    def _figures(self, found: Locality, place: int) -> dict[str, Any]:
-        return {
-            **{name: float(getattr(found, name)[place]) for name in FIGURES},
-            "processor_use": self.work_cycles / float(found.inter_transaction_cycles[place]),
-            "latency_hidden": bool(found.masked[place]),
-            "breakdown": {part: float(getattr(found, f"{part}_cycles")[place]) for part in PARTS},
-        }
+                yield SizedMapping(self, place, name, found)
 
     @property
     def name(self) -> str:
