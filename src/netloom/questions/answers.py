@@ -240,7 +240,7 @@ class Answer:
         return getattr(self, "points", (self,))
 
     @property
-    def rows(self) -> Iterable[Any]:
+    def table_rows(self) -> Iterable[Any]:
         """What the table has rows of: by default the observations."""
         return self.observations
 
@@ -260,13 +260,13 @@ class Answer:
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
-        return self.columns.frame(self.rows)
+        return self.columns.frame(self.table_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
         columns = self.columns if self.in_json is None else self.in_json
-        if self.several:
+        if self.several and any(each.json is not None for each in self.columns):
             found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
             found |= columns.nested(self.observations[0]) | found
