@@ -77,7 +77,7 @@ class SimulatedNetwork(LoadedNetwork):
         return broken and broken | (self.cost.to_dict() if self.cost else {})
 
     @property
-    def router_figures(self) -> dict[str, Any]:
+    def router_fields(self) -> dict[str, Any]:
         """The router's name and its fields."""
         router = asdict(self.settings[0].router)
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
@@ -93,7 +93,7 @@ NETWORK = Columns(
     Column("packet_law", kind=str, value="network.lengths.name", json="packet_flits.law"),
     Column("packet_mean", unit="flits", value="network.lengths.mean", json="packet_flits.mean"),
     Column("routing", kind=str, value=lambda found: found.network.settings[0].routing.name),
-    Column("router", kind=dict, value="network.router_figures"),
+    Column("router", kind=dict, value="network.router_fields"),
     Column(
         "throughput_bounds",
         kind=dict,
