@@ -209,6 +209,8 @@ class Answer:
     ----------
     columns
         The columns of an observation.
+    in_json
+        The columns of an observation in JSON, if the table has a row of something smaller.
     about
         What the whole answer says beside its observations; for JSON.
     provenance
@@ -216,6 +218,7 @@ class Answer:
     """
 
     columns: ClassVar[Columns]
+    in_json: ClassVar[Columns | None] = None
     about: ClassVar[Columns] = Columns()
     provenance: Provenance
 
@@ -245,10 +248,11 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
+        columns = self.columns if self.in_json is None else self.in_json
         if self.several:
-            found |= {"points": [self.columns.nested(each) for each in self.observations]}
+            found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
-            found |= self.columns.nested(self.observations[0]) | found
+            found |= columns.nested(self.observations[0]) | found
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
         return plain
 
