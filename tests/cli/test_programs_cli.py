@@ -49,7 +49,7 @@ def test_a_closed_loop(simulated):
 
 def test_transactions(simulated):
     data = simulated(
-        "--on torus:4x4 --transactions --contexts 2 --run-cycles 16 --app torus:4x4 "
+        "transactions --on torus:4x4 --contexts 2 --run-cycles 16 --app torus:4x4 "
         "--mapping identity"
     )
     assert {"message_rate", "message_latency", "inter_transaction_cycles"} <= data.keys()
@@ -58,7 +58,7 @@ def test_transactions(simulated):
 
 def test_broadcasts(simulated):
     data = simulated(
-        "--on torus:4x4 --traffic uniform --broadcast 0.04 --packet-flits 32 --vcs 3 "
+        "broadcast --on torus:4x4 --traffic uniform --broadcast 0.04 --packet-flits 32 --vcs 3 "
         "--routing adaptive --rate 0.002 --cycles 20000"
     )
     assert data["rate"] == 0.002
@@ -67,12 +67,12 @@ def test_broadcasts(simulated):
 
 
 def test_a_trace_and_its_messages(simulated, simulate, tmp_path):
-    data = simulated("--on torus:4x4x4 --trace examples/halo.csv")
+    data = simulated("trace examples/halo.csv --on torus:4x4x4")
     assert data["critical_path"]["finish_cycles"] == data["finish_cycles"]
     assert data["finish_cycles"] >= data["ideal_finish_cycles"] > 0
     times = tmp_path / "times.csv"
     code, out, _ = simulate(
-        "--on torus:4x4x4 --trace examples/halo.csv --engine worm --routing up-down",
+        "trace examples/halo.csv --on torus:4x4x4 --engine worm --routing up-down",
         f"--save-messages {times}",
     )
     assert code == 0
@@ -81,12 +81,12 @@ def test_a_trace_and_its_messages(simulated, simulate, tmp_path):
 
 
 def test_a_goal_file(simulated):
-    data = simulated("--on ring:8 --trace examples/allreduce.goal --flit-bytes 8")
+    data = simulated("trace examples/allreduce.goal --on ring:8 --flit-bytes 8")
     assert data["finish_cycles"] > 0
 
 
 def test_a_machine_s_experiment(simulated):
-    data = simulated("--on symult2010:4x4 --pattern aa-1nn --message-bytes 1,4099 --think-us 0")
+    data = simulated("pattern aa-1nn --on symult2010:4x4 --message-bytes 1,4099 --think-us 0")
     for point in data["points"]:
         assert point["loop_us_mean"] == pytest.approx(2 * point["message_us"], rel=0.05)
 
@@ -115,10 +115,10 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --load 0.1 --cycles 2000", "ring:8"),
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --applied 0.1 --loops 5", "alone"),
         ("--on mesh:4x4 --app uniform --applied 0.1,0.6 --engine worm --loops 5", "worst node"),
-        ("--on torus:4x4 --transactions --app torus:4x4", "between transactions"),
-        ("--on torus:4x4x4 --trace examples/halo.csv", "Critical path"),
-        ("--on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
-        ("--on symult2010:4x4 --pattern transpose", "a message"),
+        ("transactions --on torus:4x4 --app torus:4x4", "between transactions"),
+        ("trace examples/halo.csv --on torus:4x4x4", "Critical path"),
+        ("broadcast --on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
+        ("pattern transpose --on symult2010:4x4", "a message"),
     ],
 )
 def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
@@ -128,6 +128,25 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
     assert head in out
     assert f"Picture: {picture}" in out
     assert picture.read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("--trace examples/halo.csv --on torus:4x4x4", "trace FILE"),
+        ("--transactions --on torus:4x4 --app torus:4x4", "transactions"),
+        ("--rate 0.001 --broadcast 0.1 --cycles 5000 --on torus:4x4", "broadcast --rate"),
+        ("--pattern ab-1nn --on symult2010:4x4 --loops 5", "pattern NAME"),
+    ],
+)
+def test_former_spellings_say_what_they_are_now(simulate, former, now):
+    code, out, err = simulate(former, "--json")
+    assert code == 0
+    assert json.loads(out)["provenance"]["configuration"]["on"] in former
+    said = (
+        f"'simulate {former.split()[0]}' is now 'simulate {now}'; the next release knows only that"
+    )
+    assert err == f"netloom: {said}\n"
 
 
 @pytest.mark.parametrize(
@@ -142,15 +161,15 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
         ("--on mesh:4x4 --applied 0.1", "app: found no program"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --load 0.1", "one of them at a time"),
         ("--on mesh:4x4 --transactions --trace examples/halo.csv", "one of them at a time"),
-        ("--on mesh:4x4 --load 0.1 --contexts 2", "expected --transactions"),
-        ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "save_messages"),
+        ("--on mesh:4x4 --load 0.1 --contexts 2", "No such option: --contexts"),
+        ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "No such option: --save-messages"),
         ("--on mesh:4x4 --load 0.1 --engine worm", "--broadcast 0"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --arbitration fifo", "engine worm"),
-        ("--on mesh:4x4 --pattern ring", "pattern"),
-        ("--on torus:4x4 --rate 0 --broadcast 0.1", "rate"),
-        ("--on torus:4x4 --rate 0.001 --broadcast 1.5", "broadcast"),
-        ("--on mesh:4x4 --trace no-such.csv", "no-such.csv"),
+        ("pattern ring --on mesh:4x4", "pattern"),
+        ("broadcast --on torus:4x4 --rate 0 --broadcast 0.1", "rate"),
+        ("broadcast --on torus:4x4 --rate 0.001 --broadcast 1.5", "broadcast"),
+        ("trace no-such.csv --on mesh:4x4", "no-such.csv"),
     ],
 )
 def test_mistakes_are_one_line(simulate, options, said):
@@ -174,7 +193,7 @@ TRACES = {
 def test_mistakes_in_a_trace_are_one_line(simulate, text, tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text(text)
-    code, _, err = simulate(f"--on mesh:4x4 --trace {path}")
+    code, _, err = simulate(f"trace {path} --on mesh:4x4")
     assert code == 2
     assert err.count("\n") == 1
     assert TRACES[text] in err
@@ -183,8 +202,8 @@ def test_mistakes_in_a_trace_are_one_line(simulate, text, tmp_path):
 def test_what_makes_no_traffic_is_counted_in_words(simulate, tmp_path):
     path = tmp_path / "lonely.csv"
     path.write_text("source,target,bytes\n0,1,10\n1,0,10\n1,3,10\n3,1,10\n")
-    for how in ("--applied 0.1 --loops 5", "--transactions"):
-        code, out, _ = simulate(f"--on mesh:4x4 --app {path} {how}")
+    for how in ("loop --applied 0.1 --loops 5", "transactions"):
+        code, out, _ = simulate(f"{how} --on mesh:4x4 --app {path}")
         assert code == 0
         assert "left out: 1 task that sends nothing over the network" in out
     code, out, _ = simulate(
