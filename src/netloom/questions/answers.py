@@ -199,6 +199,11 @@ def table(
     return declare
 
 
+def asked(name: str) -> Callable[[Answer], Any]:
+    """Return what gives a field of the question: the value of a column of ``about``."""
+    return lambda answer: answer.provenance.configuration[name]
+
+
 class Answer:
     """What a question found.
 
@@ -209,6 +214,8 @@ class Answer:
     ----------
     columns
         The columns of an observation.
+    in_json
+        The columns of an observation in JSON, if the table has a row of something smaller.
     about
         What the whole answer says beside its observations; for JSON.
     key_table
@@ -218,19 +225,25 @@ class Answer:
     """
 
     columns: ClassVar[Columns]
+    in_json: ClassVar[Columns | None] = None
     about: ClassVar[Columns] = Columns()
     key_table: ClassVar[str] = "table"
     provenance: Provenance
 
     @property
     def observations(self) -> Sequence[Any]:
-        """What rows are of: by default the answer itself."""
+        """What the answer is of: its loads, rates or sizes; by default the answer itself."""
         return getattr(self, "points", (self,))
+
+    @property
+    def rows(self) -> Iterable[Any]:
+        """What the table has rows of: by default the observations."""
+        return self.observations
 
     @property
     def several(self) -> bool:
         """Whether several observations were asked for."""
-        return False
+        return len(self.observations) != 1
 
     if TYPE_CHECKING:
 
@@ -243,15 +256,16 @@ class Answer:
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
-        return self.columns.frame(self.observations)
+        return self.columns.frame(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
+        columns = self.columns if self.in_json is None else self.in_json
         if self.several:
-            found |= {"points": [self.columns.nested(each) for each in self.observations]}
+            found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
-            found |= self.columns.nested(self.observations[0]) | found
+            found |= columns.nested(self.observations[0]) | found
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
         return plain
 
