@@ -22,7 +22,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
-from netloom.questions.simulate.shared import only_program, share_programs
+from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.routing import VirtualChannelRouting
 from netloom.simulation.loops import run_loop
 from netloom.simulation.side_by_side import run_all
