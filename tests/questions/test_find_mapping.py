@@ -10,15 +10,15 @@ import netloom as nl
 from netloom import analyze, find_mapping
 from netloom.contention import measure
 from netloom.errors import InputError
+from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
-from netloom.machines import named_machines
 from netloom.questions import named, recipes
 from netloom.questions.map.answer import SimulatedMappings
 from netloom.questions.map.verdict import PairedRuns, mapping_verdict, paired
-from netloom.simulation.network import loaded
 from netloom.routing import DimensionOrder, paths
+from netloom.simulation.network import loaded
 from netloom.topology import graph_topology, mesh, torus, without
 from netloom.workload import process_graph, read
 from netloom.workload.graphs import readers
