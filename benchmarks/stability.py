@@ -26,7 +26,6 @@ LONG_CYCLES, LONG_SEEDS = 400_000, 4
 
 def growth(on: str, load: float) -> float:
     """Return the late growth of the backlog in long runs, over the traffic offered."""
-    from netloom.questions.base import ask
     from netloom.questions.simulate.load.question import SimulateQuestion, prepare
 
     grown, offered = 0.0, 0.0

@@ -31,7 +31,7 @@ SAVE_MAPPING = Output(
 
 
 def rank_file_output(
-    refuse: Callable[[Any, Any, str, Sequence[str] | None], None] | None = None,
+    refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
     nodes_of: Callable[[Any], NDArray[np.int32] | None] = lambda _: None,
 ) -> Output:
     """Return the output of the rank file that applies an answer's mapping.
@@ -40,7 +40,7 @@ def rank_file_output(
     ----------
     refuse
         Raises InputError before the search if no rank file of a form could have the mapping: given
-        the question, what it has made ready, the form, and host names if there are any.
+        what the question has made ready, the form, and host names if there are any.
     nodes_of
         Returns the allocated nodes of an answer, where not all nodes are.
     """
@@ -50,7 +50,7 @@ def rank_file_output(
         if form not in FORMATS:
             raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
         if refuse:
-            refuse(question, ready, form, _host_names(question.hosts, ready.network))
+            refuse(ready, form, _host_names(question.hosts, ready.network))
 
     def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
         form = settings["rankfile_format"]

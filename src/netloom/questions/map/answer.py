@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.questions.analyze import answer as analysis
-from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.verdict import worst_share
 from netloom.routing.layered import layers
 
@@ -43,12 +43,12 @@ FIGURES = (
 
 def _compared(name: str) -> Column:
     """Return a figure of ``analyze`` as one of a mapping, or the mean of several."""
-    return replace(analysis.FIGURES[name], kind=float, key=name in KEY, json=None)
+    return replace(analysis.FIGURES[name], kind=float, key=name in KEY)
 
 
 COLUMNS = Columns(
-    Column("mapping", kind=str, key=True, json=None),
-    Column("objective", key=True, json=None),
+    Column("mapping", kind=str, key=True),
+    Column("objective", key=True),
     *map(_compared, FIGURES),
 )
 """Of each mapping compared."""
@@ -159,6 +159,7 @@ class ProgramMapping(Answer):
     provenance: Provenance
 
     columns: ClassVar = COLUMNS
+    in_json: ClassVar = Columns()
     about: ClassVar = Columns(
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="topology.name"),
@@ -166,7 +167,7 @@ class ProgramMapping(Answer):
         Column("nodes", kind=int, value="topology.num_nodes"),
         Column("allocated_nodes", kind=int, value=lambda found: len(found.nodes)),
         Column("routing", kind=str),
-        Column("weight", kind=str, value=lambda found: found.provenance.configuration["weight"]),
+        Column("weight", kind=str, value=asked("weight")),
         Column("objective", kind=str, value="found.objective", json="objective.name"),
         Column("objective_before", value=_identity, json="objective.before"),
         Column("objective_after", value="value", json="objective.after"),
@@ -190,7 +191,7 @@ class ProgramMapping(Answer):
     )
 
     @property
-    def observations(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """Every mapping that is compared."""
         return self.starts
 
