@@ -6,9 +6,9 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.questions.base import ask, bounds_of, range_of
-from netloom.questions.register import KINDS, PROGRAMS
+from netloom.questions.register import all_kinds
 
-QUESTIONS = sorted({kind.fields for kind in (*KINDS.values(), *PROGRAMS.values())}, key=str)
+QUESTIONS = [kind.question for kind in all_kinds()]
 
 
 def numbers_of(question):
