@@ -114,6 +114,9 @@ def test_the_schema_is_json(netloom):
     code, out, _ = netloom("schema")
     assert code == 0
     assert json.loads(out)["properties"]["map"]
+    code, out, _ = netloom("schema", "--results")
+    assert code == 0
+    assert json.loads(out)["$defs"]["analyze"]["$defs"]["channels"]["items"]
 
 
 @pytest.mark.parametrize(

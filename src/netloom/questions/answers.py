@@ -205,6 +205,8 @@ class Answer:
     ----------
     columns
         The columns of an observation.
+    in_json
+        The columns of an observation in JSON, if the table has a row of something smaller.
     about
         What the whole answer says beside its observations; for JSON.
     key_table
@@ -214,6 +216,7 @@ class Answer:
     """
 
     columns: ClassVar[Columns]
+    in_json: ClassVar[Columns | None] = None
     key_table: ClassVar[str] = "table"
     about: ClassVar[Columns] = Columns()
     provenance: Provenance
