@@ -133,6 +133,15 @@ class Kind:
         own = self.hook("chart", "chart")
         return own(record) if own else None
 
+    def levels(self, given: Any) -> tuple[float, ...]:
+        """Return the values of ``sweep``, rising: ``LEVELS`` of ``curve.py`` reads them."""
+        from netloom.questions.numbers import parse_positive
+
+        found: tuple[float, ...] = (self.hook("curve", "LEVELS") or parse_positive)(
+            given, self.sweep
+        )
+        return found
+
     @property
     def curve(self) -> CurveKind | None:
         """How its answers are points of curves; None if they are none."""

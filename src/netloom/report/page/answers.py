@@ -6,15 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
-from netloom.questions.answers import Column, Columns
-from netloom.questions.recorded import parts_of
+from netloom.questions.recorded import key_columns, parts_of
 from netloom.report.page.figure import Figure, make_figure, table_of
 from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from netloom.questions.recorded import Recorded
     from netloom.report.page.figure import DataTable
@@ -81,31 +78,15 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
     """
     first = records[0][1]
     name = first.kind.answer.key_table
-    declared = first.kind.answer.tables()[name]
-    if not len(declared):  # MAINTAINER: delete these two lines once every answer has columns
-        declared = Columns(*map(Column, first.tables[name].columns))
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
-    columns = [
-        each for each in declared.key
-        if each.name not in varied
-        and (each.key or (each.name not in NO_FIGURES and _known(each.name, first.tables[name])))
-    ]  # fmt: skip
-    columns = [each for each in columns if each.key] or columns[:MOST_COLUMNS]
+    columns = key_columns(first, name, but=[*varied, *NO_FIGURES], most=MOST_COLUMNS)
     rows = [
-        [
-            *(_said(fields.get(field)) for field in varied),
-            *(row[each.name] for each in columns),
-        ]
+        [*(_said(fields.get(each)) for each in varied), *(row[each.name] for each in columns)]
         for fields, record in records
         for row in record.tables[name].iter_rows(named=True)
     ]
-    heads = [*(field.replace("_", " ") for field in varied), *(each.head for each in columns)]
+    heads = [*(each.replace("_", " ") for each in varied), *(each.head for each in columns)]
     return table_of(heads, rows)
-
-
-def _known(name: str, table: pl.DataFrame) -> bool:
-    """Whether a table has a value in a column."""
-    return table[name].null_count() < len(table)
 
 
 def figures_of(record: Recorded) -> list[Figure]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.numbers import parse_numbers
 from netloom.questions.simulate.load import VERB
 
 if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
+
+LEVELS = parse_numbers
 
 OFFERED = Axes(
     "offered traffic, flits/node/cycle", "packet latency", "cycles",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.numbers import parse_numbers
+
+LEVELS = partial(parse_numbers, below_one=True)
 
 APPLIED = Axes(
     "applied traffic, flits/node/cycle", "message latency", "cycles",
