@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked
+from netloom.questions.predict.points import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from netloom.models.locality import Locality
     from netloom.provenance import Provenance
@@ -86,22 +87,17 @@ class SizedMapping:
         return UNDER_A_MAPPING.nested(replace(self, found=found))
 
 
-def _at(name: str) -> Callable[[SizedMapping], Any]:
-    """Return what gives a figure of the model at a size."""
-    return lambda each: getattr(each.found, name)[each.place]
-
-
 NODES = Column("nodes", kind=int, value=lambda each: each.answer.nodes[each.place], key=True)
 
 UNDER_A_MAPPING = Columns(
     *(
-        Column(name, title, unit, _at(name), key=name in KEY)
+        Column(name, title, unit, at(name), key=name in KEY)
         for name, (title, unit) in FIGURES.items()
     ),
     Column("processor_use", "processors at work, share", key=True),
-    Column("latency_hidden", "processors hide latency", "", _at("masked"), bool),
+    Column("latency_hidden", "processors hide latency", "", at("masked"), bool),
     *(
-        Column(f"{part}_cycles", title, CYCLES, _at(f"{part}_cycles"), json=f"breakdown.{part}")
+        Column(f"{part}_cycles", title, CYCLES, at(f"{part}_cycles"), json=f"breakdown.{part}")
         for part, title in PARTS.items()
     ),
 )
