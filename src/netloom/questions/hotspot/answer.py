@@ -264,7 +264,7 @@ STAGES = Columns(
 LATENCIES = Columns(RATE, Column("steps", kind=int), Column("requests", kind=int))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HotSpotSimulation(Answer):
     """What ``simulate_hot_spots`` found, at one rate or at several.
 
@@ -276,8 +276,8 @@ class HotSpotSimulation(Answer):
         One for each rate, rising.
     asked
         The rates that were asked for.
-    finished
-        Whether all runs came to their end.
+    interrupted
+        Whether a run was stopped from outside.
     provenance
         Version, question and seed.
     """
@@ -305,13 +305,8 @@ class HotSpotSimulation(Answer):
     network: CombiningNetwork
     points: tuple[HotSpotLoad, ...]
     asked: tuple[float, ...]
-    finished: bool
+    interrupted: bool
     provenance: Provenance
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a run was stopped from outside."""
-        return not self.finished
 
     @property
     def point(self) -> HotSpotLoad:

@@ -100,7 +100,7 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
         network=network,
         points=_points(network, rates, seeds, found),
         asked=rates,
-        finished=len(found) == len(jobs) and not any(run.interrupted for run in found),
+        interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,17 +51,8 @@ TRUST = {
 """How far a variant can be trusted, in a line."""
 
 
-@dataclass(frozen=True, eq=False)
-class PredictedRate:
-    """One rate: what the model says, and what was simulated beside it.
-
-    Attributes
-    ----------
-    found, place
-        What the model says of all rates, and which of them this is.
-    simulated
-        What was simulated; None where nothing was.
-    """
+class PredictedRate(NamedTuple):
+    """One rate by its place in what the model found, and what was simulated beside it."""
 
     found: TorusBroadcast
     place: int
@@ -99,9 +90,7 @@ class PredictedRate:
 RATE = Column("rate", unit="messages/node/cycle", value=at("rate"), key=True)
 
 HELD = Columns(
-    RATE,
-    Column("held", "VCs of a channel that are held", kind=int),
-    Column("probability"),
+    RATE, Column("held", "VCs of a channel that are held", kind=int), Column("probability")
 )
 
 
@@ -126,10 +115,7 @@ class TorusBroadcastPrediction(CurveAnswer):
     columns: ClassVar = Columns(
         RATE,
         Column("saturated", kind=bool, key=True),
-        *(
-            Column(name, title, unit, at(name), key=name in KEY)
-            for name, (title, unit) in FIGURES.items()
-        ),
+        *(Column(name, *told, at(name), key=name in KEY) for name, told in FIGURES.items()),
         Column(
             "channel_utilisation", "channels busy, share", key=True,
             value=lambda each: at("channel_rate")(each) * each.found.message_flits,
