@@ -327,7 +327,7 @@ class HotSpotSimulation(Answer):
         return len(self.asked) > 1 or not self.points
 
     @property
-    def rows(self) -> list[OneRun]:
+    def table_rows(self) -> list[OneRun]:
         """Each rate and replication."""
         return [each for point in self.points for each in point.each_run]
 
@@ -360,7 +360,7 @@ class HotSpotSimulation(Answer):
         Stage −1 are the processing elements (requests only), stage K the modules (replies only).
         Mean and maximum are over the ``used`` queues that ever held a packet.
         """
-        return STAGES.frame_of([row for each in self.rows for row in stage_rows(*each)])
+        return STAGES.frame_of([row for each in self.table_rows for row in stage_rows(*each)])
 
     def __repr__(self) -> str:
         hot_spots = self.provenance.configuration["hot_spots"]

@@ -113,7 +113,7 @@ class CriticalQueues(Answer):
         return {rate: search.size for rate, search in self.found}
 
     @property
-    def rows(self) -> list[Searched]:
+    def table_rows(self) -> list[Searched]:
         """Each rate and size tried, largest first."""
         return [
             Searched(rate, search, tried) for rate, search in self.found for tried in search.tried

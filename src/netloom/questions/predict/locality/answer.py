@@ -186,7 +186,7 @@ class LocalityPrediction(Answer):
         )
 
     @property
-    def rows(self) -> Iterable[SizedMapping]:
+    def table_rows(self) -> Iterable[SizedMapping]:
         """Each size and mapping."""
         for place in range(len(self.nodes)):
             for name, found in self.mappings.items():

@@ -59,7 +59,7 @@ class WiringPrediction(Answer):
     provenance: Provenance
 
     @property
-    def rows(self) -> Iterable[dict[str, Any]]:
+    def table_rows(self) -> Iterable[dict[str, Any]]:
         """Each size, delay of wires and length of messages."""
         for point in self.points:
             for delay in point["delays"]:
