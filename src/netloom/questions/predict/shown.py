@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
-from netloom.questions.predict.simulated import Beside
+from netloom.questions.predict.points import Beside
 from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:

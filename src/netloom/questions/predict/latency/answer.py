@@ -7,13 +7,12 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.errors import InputError
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
-from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
 from netloom.questions.channel_table import channels_by
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
-from netloom.questions.predict.simulated import SIMULATED, Beside, beside
+from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
 from netloom.topology.faults import broken_parts
 
 if TYPE_CHECKING:
@@ -52,6 +51,11 @@ class PredictedLoad:
         return self.network.state(self.found.load, steady=not self.found.saturated)
 
     @property
+    def saturated(self) -> bool:
+        """Whether the load is past saturation."""
+        return self.state == SATURATED
+
+    @property
     def latency(self) -> float | None:
         """Mean packet latency in cycles; None near and past saturation."""
         return known(self.found.latency) if self.state == STEADY else None
@@ -72,7 +76,7 @@ class PredictedLoad:
     @cached_property
     def tightest(self) -> dict[str, Any]:
         """The resource that has least to spare; nothing past saturation."""
-        return {} if self.state == SATURATED else self.network.busy(self.found.tightest)
+        return {} if self.saturated else self.network.busy(self.found.tightest)
 
     @property
     def sentence(self) -> str:
@@ -98,7 +102,7 @@ CHANNELS = Columns(
 
 
 @dataclass(frozen=True, eq=False)
-class LatencyPrediction(Answer):
+class LatencyPrediction(CurveAnswer):
     """What ``predict_latency`` says, at one load or at several.
 
     Nine of ten latencies of such networks are off by less than ``expected_error``, which is
@@ -123,7 +127,7 @@ class LatencyPrediction(Answer):
 
     columns: ClassVar = Columns(
         Column("offered", unit=FLITS, value="found.load", key=True),
-        Column("saturated", kind=bool, value=lambda each: each.state == SATURATED),
+        Column("saturated", kind=bool),
         Column("state", kind=str, key=True),
         Column("latency", unit=CYCLES, key=True),
         Column(
@@ -217,39 +221,6 @@ class LatencyPrediction(Answer):
         """What a person calls it: ``app.mtx on mesh:8x8, mapping random``."""
         mapped = "" if self.mapping is None else f", mapping {self.mapping}"
         return f"{self.network.traffic.name} on {self.topology.name}{mapped}"
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the simulation was stopped from outside."""
-        return self.simulated is not None and self.simulated.interrupted
-
-    @property
-    def latency(self) -> float | None:
-        """Mean packet latency in cycles, None near and past saturation (of one load).
-
-        Raises
-        ------
-        InputError
-            If several loads were asked for.
-        """
-        return self._only().latency
-
-    @property
-    def saturated(self) -> bool:
-        """Whether the load is past saturation (of one load).
-
-        Raises
-        ------
-        InputError
-            If several loads were asked for.
-        """
-        return self._only().state == SATURATED
-
-    def _only(self) -> PredictedLoad:
-        """Return what is known of the one load that was asked for."""
-        if self.several:
-            raise InputError("prediction", f"{len(self.points)} loads", "one, or the table of all")
-        return self.observations[0]
 
     @property
     def observations(self) -> tuple[PredictedLoad, ...]:

@@ -37,7 +37,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.latency.answer import LatencyPrediction
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
-from netloom.questions.predict.simulated import some_of
+from netloom.questions.predict.points import some_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate

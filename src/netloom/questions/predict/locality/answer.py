@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked
+from netloom.questions.predict.points import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from netloom.models.locality import Locality
     from netloom.provenance import Provenance
@@ -49,17 +50,8 @@ TRUST = (
 """How far the model can be trusted, in a line; see ``models.locality``."""
 
 
-@dataclass(frozen=True, eq=False)
-class SizedMapping:
-    """A mapping on a torus of one size.
-
-    Attributes
-    ----------
-    answer, place
-        The answer, and which of its sizes this is.
-    mapping, found
-        The name of the mapping, and what the model says under it.
-    """
+class SizedMapping(NamedTuple):
+    """A mapping on the torus of one size: its place and name, and what the model says."""
 
     answer: LocalityPrediction
     place: int
@@ -68,48 +60,33 @@ class SizedMapping:
 
     @property
     def processor_use(self) -> float:
-        """The part of its time in which a processor works."""
+        """The share of its time in which a processor works."""
         return self.answer.work_cycles / float(self.found.inter_transaction_cycles[self.place])
-
-    @property
-    def gain(self) -> float:
-        """How many times more transactions the ideal mapping has than a random one."""
-        return self.answer.gain(self.place)
-
-    @property
-    def gain_of_mapping(self) -> float:
-        """How many times more this mapping has."""
-        return self.answer.gain(self.place, self.found)
 
     def beside(self, found: Locality) -> dict[str, Any]:
         """Return what the model says under another mapping, as plain data."""
-        return UNDER_A_MAPPING.nested(replace(self, found=found))
-
-
-def _at(name: str) -> Callable[[SizedMapping], Any]:
-    """Return what gives a figure of the model at a size."""
-    return lambda each: getattr(each.found, name)[each.place]
+        return UNDER_A_MAPPING.nested(self._replace(found=found))
 
 
 NODES = Column("nodes", kind=int, value=lambda each: each.answer.nodes[each.place], key=True)
 
 UNDER_A_MAPPING = Columns(
-    *(
-        Column(name, title, unit, _at(name), key=name in KEY)
-        for name, (title, unit) in FIGURES.items()
-    ),
+    *(Column(name, *told, at(name), key=name in KEY) for name, told in FIGURES.items()),
     Column("processor_use", "processors at work, share", key=True),
-    Column("latency_hidden", "processors hide latency", "", _at("masked"), bool),
+    Column("latency_hidden", "processors hide latency", "", at("masked"), bool),
     *(
-        Column(f"{part}_cycles", title, CYCLES, _at(f"{part}_cycles"), json=f"breakdown.{part}")
+        Column(f"{part}_cycles", title, CYCLES, at(f"{part}_cycles"), json=f"breakdown.{part}")
         for part, title in PARTS.items()
     ),
 )
 
-GAINS = Columns(
-    Column("gain", "gain of the ideal mapping"),
-    Column("gain_of_mapping", "gain over a random mapping", key=True),
-)
+GAINS = (
+    Column("gain", "gain of the ideal mapping", "", lambda each: each.answer.gain(each.place)),
+    Column(
+        "gain_of_mapping", "gain over a random mapping", key=True,
+        value=lambda each: each.answer.gain(each.place, each.found),
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,23 +114,19 @@ class LocalityPrediction(Answer):
         Version, question and seed.
     """
 
-    columns: ClassVar = (
-        Columns(NODES, Column("mapping", kind=str, key=True)) + UNDER_A_MAPPING + GAINS
+    columns: ClassVar = Columns(
+        NODES, Column("mapping", kind=str, key=True), *UNDER_A_MAPPING, *GAINS
     )
-    in_json: ClassVar = (
-        Columns(NODES)
-        + UNDER_A_MAPPING
-        + Columns(
-            Column(
-                "random_distance", unit="hops",
-                value=lambda each: each.answer.random.distance[each.place],
-            )
-        )
-        + GAINS
-        + Columns(
-            Column("ideal", kind=dict, value=lambda each: each.beside(each.answer.ideal)),
-            Column("random", kind=dict, value=lambda each: each.beside(each.answer.random)),
-        )
+    in_json: ClassVar = Columns(
+        NODES,
+        *UNDER_A_MAPPING,
+        Column(
+            "random_distance", unit="hops",
+            value=lambda each: each.answer.random.distance[each.place],
+        ),
+        *GAINS,
+        Column("ideal", kind=dict, value=lambda each: each.beside(each.answer.ideal)),
+        Column("random", kind=dict, value=lambda each: each.beside(each.answer.random)),
     )  # fmt: skip
     about: ClassVar = Columns(
         Column("name", kind=str),

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
 Models = tuple[Application, TransactionCost, TorusNetwork]
 
-TORUS = "Torus"
-PROCESSORS = "Processors and their transactions (by default Alewife's)"
-
-
 NODES, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
 
@@ -46,127 +42,78 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 """Fields that say something of ``app`` only."""
 
 
-class WaitingProcessors(Question):
-    """Processors that wait for a torus, and where their tasks run."""
+class TorusSize(Question, panel="Torus"):
+    """The torus."""
 
     nodes: Any = option(
-        f"Nodes of the torus: {SIZES}.",
-        default=None,
-        kw_only=False,
-        panel=TORUS,
-        shown_default="1000",
+        f"Nodes of the torus: {SIZES}.", default=None, kw_only=False, shown_default="1000"
     )
     dimensions: int | None = option(
-        "Dimensions of the torus.",
-        default=None,
-        ge=1,
-        le=MOST_DIMENSIONS,
-        panel=TORUS,
-        shown_default="2",
+        "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
     on: Network | None = option(
-        "Torus instead of its size: torus:8x8, a topology or a machine.",
-        default=None,
-        panel=TORUS,
-        file=True,
+        "Torus instead of its size: torus:8x8, a topology or a machine.", default=None, file=True
     )
     node_channels: Literal[0, 1, 2] = option(
-        "Channels between node and router that messages queue for: 0, 1 or 2.",
-        default=0,
-        panel=TORUS,
+        "Channels between node and router that messages queue for: 0, 1 or 2.", default=0
     )
+
+
+class TasksOfNodes(Question, panel="Program"):
+    """How far messages go: a distance, or a program with a task on each node."""
+
     distance: float | None = option(
-        "Mean distance of messages under the mapping, d.",
-        unit="hops",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel="Program",
+        "Mean distance of messages under the mapping, d.", unit="hops", default=None, gt=0, le=MOST,
         shown_default="those of a random mapping",
-    )
+    )  # fmt: skip
     app: Program | None = option(
-        "Process graph with a task on each node, as for analyze.",
-        default=None,
-        panel="Program",
-        file=True,
+        "Process graph with a task on each node, as for analyze.", default=None, file=True
     )
     mapping: Any = option(
         "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
         "each task.",
         default="identity",
-        panel="Program",
         file=True,
     )
+
+
+class Processors(Question, panel="Processors and their transactions (by default Alewife's)"):
+    """Processors that wait for the network."""
+
     contexts: float = option(
         "Hardware contexts of a processor, or transactions that it has outstanding.",
-        default=1,
-        ge=1,
-        le=MOST,
-        panel=PROCESSORS,
-    )
+        default=1, ge=1, le=MOST,
+    )  # fmt: skip
     network_speed: float = option(
-        "Clock of the network over that of the processor.",
-        default=2,
-        gt=0,
-        le=MOST,
-        panel=PROCESSORS,
+        "Clock of the network over that of the processor.", default=2, gt=0, le=MOST
     )
     run_processor_cycles: float | None = option(
-        "Useful work between two transactions, T_r.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="8.055",
-    )
+        "Useful work between two transactions, T_r.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="8.055",
+    )  # fmt: skip
     switch_processor_cycles: float | None = option(
-        "Time of a context switch, T_s.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="11",
-    )
+        "Time of a context switch, T_s.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="11",
+    )  # fmt: skip
     fixed_processor_cycles: float | None = option(
-        "Fixed time of a transaction, messages excluded, T_f.",
-        unit="processor cycles",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="38.85 with one context",
-    )
+        "Fixed time of a transaction, messages excluded, T_f.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="38.85 with one context",
+    )  # fmt: skip
     transaction_messages: float | None = option(
-        "Messages per transaction, g.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="3.2",
+        "Messages per transaction, g.", default=None, gt=0, le=MOST, shown_default="3.2"
     )
     critical_messages: float | None = option(
         "Messages of a transaction that follow one another, c.",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="1.895 with one context",
-    )
+        default=None, ge=0, le=MOST, shown_default="1.895 with one context",
+    )  # fmt: skip
     message_flits: float | None = option(
-        "Mean length of a message, B.",
-        unit="flits",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="12",
-    )
+        "Mean length of a message, B.", unit="flits",
+        default=None, gt=0, le=MOST, shown_default="12",
+    )  # fmt: skip
 
 
-class LocalityQuestion(Seeded, EdgeWeight, ProgramFile, WaitingProcessors):
-    """Such processors, and how their program is read and weighed."""
+class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes, TorusSize):
+    """Processors that wait for a torus, and where their tasks run."""
 
 
 @dataclass(frozen=True, eq=False)

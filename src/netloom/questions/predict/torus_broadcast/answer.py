@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked, table
+from netloom.questions.answers import CYCLES, Column, Columns, asked, table
 from netloom.questions.numbers import known
-from netloom.questions.predict.simulated import SIMULATED, Beside, beside
+from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from netloom.models.torus_broadcasts import TorusBroadcast
@@ -54,17 +51,8 @@ TRUST = {
 """How far a variant can be trusted, in a line."""
 
 
-@dataclass(frozen=True, eq=False)
-class PredictedRate:
-    """One rate: what the model says, and what was simulated beside it.
-
-    Attributes
-    ----------
-    found, place
-        What the model says of all rates, and which of them this is.
-    simulated
-        What was simulated; None where nothing was.
-    """
+class PredictedRate(NamedTuple):
+    """One rate by its place in what the model found, and what was simulated beside it."""
 
     found: TorusBroadcast
     place: int
@@ -75,6 +63,11 @@ class PredictedRate:
         """The probability that 0, 1 … V VCs of a channel are held; None past saturation."""
         held = self.found.held_vcs[self.place]
         return None if self.saturated or np.isnan(held).any() else held.tolist()
+
+    @property
+    def latency(self) -> float | None:
+        """Mean latency of unicast messages in cycles; None past saturation."""
+        return known(self.found.latency[self.place])
 
     @property
     def saturated(self) -> bool:
@@ -94,22 +87,15 @@ class PredictedRate:
         return f"rate {rate:.4g}: {said}{beside}"
 
 
-def _at(name: str) -> Callable[[PredictedRate], Any]:
-    """Return what gives a figure of the model at a rate."""
-    return lambda each: getattr(each.found, name)[each.place]
-
-
-RATE = Column("rate", unit="messages/node/cycle", value=_at("rate"), key=True)
+RATE = Column("rate", unit="messages/node/cycle", value=at("rate"), key=True)
 
 HELD = Columns(
-    RATE,
-    Column("held", "VCs of a channel that are held", kind=int),
-    Column("probability"),
+    RATE, Column("held", "VCs of a channel that are held", kind=int), Column("probability")
 )
 
 
 @dataclass(frozen=True, eq=False)
-class TorusBroadcastPrediction(Answer):
+class TorusBroadcastPrediction(CurveAnswer):
     """What ``predict_torus_broadcast`` says, at one rate or at several.
 
     Latencies are those of unicast messages, null past saturation.
@@ -129,13 +115,10 @@ class TorusBroadcastPrediction(Answer):
     columns: ClassVar = Columns(
         RATE,
         Column("saturated", kind=bool, key=True),
-        *(
-            Column(name, title, unit, _at(name), key=name in KEY)
-            for name, (title, unit) in FIGURES.items()
-        ),
+        *(Column(name, *told, at(name), key=name in KEY) for name, told in FIGURES.items()),
         Column(
             "channel_utilisation", "channels busy, share", key=True,
-            value=lambda each: _at("channel_rate")(each) * each.found.message_flits,
+            value=lambda each: at("channel_rate")(each) * each.found.message_flits,
         ),
         Column("held_vcs", kind=list, table=False),
         *SIMULATED,
@@ -163,39 +146,6 @@ class TorusBroadcastPrediction(Answer):
     def rates(self) -> tuple[float, ...]:
         """The rates that were asked for, messages a node and cycle."""
         return tuple(self.found.rate.tolist())
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the simulation was stopped from outside."""
-        return self.simulated is not None and self.simulated.interrupted
-
-    @property
-    def saturated(self) -> bool:
-        """Whether there is no steady state (at the one rate that was asked for).
-
-        Raises
-        ------
-        InputError
-            If several were.
-        """
-        return bool(self.found.saturated[self._only()])
-
-    @property
-    def latency(self) -> float | None:
-        """Mean latency of unicast messages in cycles, None past saturation (at the one rate).
-
-        Raises
-        ------
-        InputError
-            If several were asked for.
-        """
-        return known(self.found.latency[self._only()])
-
-    def _only(self) -> int:
-        """Return the place of the one rate that was asked for."""
-        if self.several:
-            raise InputError("prediction", f"{len(self.rates)} rates", "one, or the table of all")
-        return 0
 
     @property
     def observations(self) -> tuple[PredictedRate, ...]:

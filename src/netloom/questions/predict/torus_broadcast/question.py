@@ -13,7 +13,7 @@ from netloom.questions.fields import Network, Seeded
 from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
-from netloom.questions.predict.simulated import some_of
+from netloom.questions.predict.points import some_of
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom.questions.recipes import provenance_of
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 
-TORUS = "Torus"
-MESSAGES = "Messages"
-
-
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
 
@@ -41,78 +37,52 @@ SIMULATED: dict[str, Any] = {
 """The network that the model is of: Duato's routing, and a cycle a hop."""
 
 
-class BroadcastTorus(Question):
-    """A torus with Duato's adaptive routing, and messages of which a part is broadcast."""
+class AdaptiveTorus(Question, panel="Torus"):
+    """A torus with Duato's adaptive routing."""
 
     k: int | None = option(
-        "Nodes a side.",
-        default=None,
-        kw_only=False,
-        ge=2,
-        le=MAX_ELEMENTS,
-        panel=TORUS,
-        shown_default="8",
+        "Nodes a side.", default=None, kw_only=False, ge=2, le=MAX_ELEMENTS, shown_default="8"
     )
     dimensions: int | None = option(
-        "Dimensions of the torus.",
-        default=None,
-        ge=1,
-        le=MOST_DIMENSIONS,
-        panel=TORUS,
-        shown_default="2",
+        "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
     sides: list[int] | tuple[int, ...] | None = option(
-        "Nodes of each side, instead of these.", default=None, panel=TORUS
+        "Nodes of each side, instead of these.", default=None
     )
     on: Network | None = option(
-        "Torus instead of its size: torus:8x4, a topology or a machine.",
-        default=None,
-        panel=TORUS,
-        file=True,
+        "Torus instead of its size: torus:8x4, a topology or a machine.", default=None, file=True
     )
     vcs: int = option(
         "Virtual channels of every channel: at least 3, two of them for escape.",
-        default=3,
-        ge=1,
-        le=62,
-        panel=TORUS,
-    )
+        default=3, ge=1, le=62,
+    )  # fmt: skip
     injection_channels: int = option(
         "Channels from a node into the network; 0: as many as to its neighbours.",
-        default=0,
-        ge=0,
-        le=62,
-        panel=TORUS,
-    )
+        default=0, ge=0, le=62,
+    )  # fmt: skip
+
+
+class Messages(Question, panel="Messages"):
+    """Messages to uniform targets, of which a share is broadcast."""
+
     message_flits: int = option(
-        "Length of all messages, M.", default=32, ge=1, le=2**24, panel=MESSAGES, unit="flits"
+        "Length of all messages, M.", unit="flits", default=32, ge=1, le=2**24
     )
-    broadcast: float = option(
-        "Share of the messages that are broadcast.", default=0.0, ge=0, le=1, panel=MESSAGES
-    )
+    broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
     rate: Any = option(
         f"Messages that a node generates, broadcasts included: 0.002, several, {RATES}.",
-        default="0:auto",
-        panel=MESSAGES,
-        unit="messages/node/cycle",
-    )
+        unit="messages/node/cycle", default="0:auto",
+    )  # fmt: skip
     startup_cycles: float = option(
-        "Start-up time of every message.",
-        default=0.0,
-        ge=0,
-        le=MOST,
-        panel=MESSAGES,
-        unit="cycles",
+        "Start-up time of every message.", unit="cycles", default=0.0, ge=0, le=MOST
     )
     variant: Literal["improved", "consistent", "printed"] = option(
-        "Model: improved, or the published one, consistent or printed.",
-        default="improved",
-        panel=MESSAGES,
+        "Model: improved, or the published one, consistent or printed.", default="improved"
     )
 
 
-class TorusBroadcastQuestion(Simulated, Seeded, BroadcastTorus):
-    """Such a torus, perhaps simulated beside the model."""
+class TorusBroadcastQuestion(Simulated, Seeded, Messages, AdaptiveTorus):
+    """A torus and its messages, perhaps simulated beside the model."""
 
 
 class Torus(NamedTuple):

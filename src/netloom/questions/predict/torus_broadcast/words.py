@@ -64,13 +64,8 @@ def lines(result: TorusBroadcastPrediction) -> list[Any]:
             del rows["  starting up"]
         if data["saturated"]:
             rows = {name: rows[name] for name in ("latency", "channels")}
-        return [
-            *head,
-            pairs(rows),
-            *notes,
-            verdict_of(result.observations[0].sentence, data),
-            *interrupted(result),
-        ]
+        verdict = verdict_of(result.observations[0].sentence, data)
+        return [*head, pairs(rows), *notes, verdict, *interrupted(result)]
     columns = {
         "rate": "rate", "latency": "latency", "network": "network_latency", "source": "source_wait",
         "multiplexing": "vc_multiplexing",

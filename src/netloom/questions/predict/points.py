@@ -1,4 +1,4 @@
-"""What a simulation says beside a model, at some of the points."""
+"""What models say of each point, and what a simulation says beside them at some."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.questions.answers import CYCLES, Column, Columns
+from netloom.errors import InputError
+from netloom.questions.answers import CYCLES, Answer, Column, Columns
 from netloom.questions.shown import number
 
 if TYPE_CHECKING:
@@ -54,6 +55,53 @@ def beside(
     """
     error = None if latency is None or predicted is None else predicted / latency - 1
     return Beside(latency, ci95, stable, error)
+
+
+class CurveAnswer(Answer):
+    """What a model says at one point or at several; ``simulated`` is what was run beside it."""
+
+    simulated: Any
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the simulation was stopped from outside."""
+        return self.simulated is not None and self.simulated.interrupted
+
+    @property
+    def latency(self) -> float | None:
+        """Mean latency in cycles at the one point; None where the model gives none.
+
+        Raises
+        ------
+        InputError
+            If several points were asked for.
+        """
+        latency: float | None = self._only().latency
+        return latency
+
+    @property
+    def saturated(self) -> bool:
+        """Whether the one point is past saturation.
+
+        Raises
+        ------
+        InputError
+            If several points were asked for.
+        """
+        saturated: bool = self._only().saturated
+        return saturated
+
+    def _only(self) -> Any:
+        points = self.observations
+        if self.several:
+            found = f"{len(points)} {'rates' if 'rate' in self.columns else 'loads'}"
+            raise InputError("prediction", found, "one, or the table of all")
+        return points[0]
+
+
+def at(name: str) -> Callable[[Any], Any]:
+    """Return what gives a figure of a point: its place in an array of what was ``found``."""
+    return lambda point: getattr(point.found, name)[point.place]
 
 
 def _simulated(part: str) -> Callable[[Any], Any]:
