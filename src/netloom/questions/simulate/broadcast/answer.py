@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.broadcast_load import (
-    MOST_NODES,
-    broadcast_load,
-    unicast_load,
-)
+from netloom.models.broadcast_load import MOST_NODES, broadcast_load, unicast_load
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.simulate.engines import NETWORK
