@@ -110,16 +110,8 @@ NETWORK = Columns(
 """What JSON says of the network of an answer that has a ``SimulatedNetwork``."""
 
 
-def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
-    """Return the network that a question is about, checked by running one cycle of it.
-
-    Parameters
-    ----------
-    question
-        The question.
-    load
-        The highest load that is asked for, of each program if there are several; None for the
-        network's own highest.
+def prepare(question: OpenLoad) -> SimulatedNetwork:
+    """Return the network that a question is about, checked by running one cycle at most load.
 
     Raises
     ------
@@ -128,6 +120,7 @@ def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
     DeadlockError
         If the routing can deadlock on so many VCs.
     """
+    load = max(question.loads, default=None)
     topology, on_machine = find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
