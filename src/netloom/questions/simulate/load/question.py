@@ -90,8 +90,10 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     for setting in network.settings:
         found = _run(network, setting, asked, question.limits())
         points.extend(SimulatedLoad(network, setting, run) for run in found)
-        if found[-1].interrupted:
+        if not found or found[-1].interrupted:
             break
+    if not points:
+        raise KeyboardInterrupt  # stopped before anything was known
     if question.alone and network.programs and len(network.programs.traffics) > 1:
         points = _with_programs_alone(network, points, question.limits())
     return _answer(question, network, points)
