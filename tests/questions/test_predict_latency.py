@@ -272,9 +272,9 @@ def test_what_can_deadlock_is_refused():
 
 
 def test_a_record_says_in_words_what_the_model_says():
-    kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.55, 0.95]))
+    kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
     first, knee, last = kept.kind.sentences(kept)
     assert first.startswith("The model says 21.")
     assert first.endswith("\u00a0% at 0.1.")
-    assert knee == "0.55 is so near saturation that the model says no latency: simulate."
+    assert knee == "0.65 is so near saturation that the model says no latency: simulate."
     assert last == "The model says that 0.95 is past saturation."

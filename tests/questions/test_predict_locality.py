@@ -215,6 +215,6 @@ def test_a_record_says_in_words_what_mappings_are_worth():
     kept = record(predict_locality(1000, distance=2))
     (said,) = kept.kind.sentences(kept)
     assert said.startswith("On 1,000 nodes the best mapping is 2.06")
-    assert " times as fast as a random one, mapping of distance 2 1." in said
+    assert " times as fast as a random one; mapping of distance 2: 2.03" in said
     kept = record(predict_locality([64, 1000]))
     assert all(said.endswith("as fast as a random one.") for said in kept.kind.sentences(kept))

@@ -72,9 +72,7 @@ def sentences(record: Recorded) -> list[str]:
     said, name = [], record.figures["mapping"]
     for point in record.points:
         best = f"the best mapping is {number(point['gain'])} times as fast as a random one"
-        own = (
-            "" if name == "random" else f", mapping {name} {number(point['gain_of_mapping'])} times"
-        )
+        own = f"; mapping {name}: {number(point['gain_of_mapping'])} times" * (name != "random")
         said.append(f"On {counted(point['nodes'], 'node', ',')} {best}{own}.")
     return said
 
