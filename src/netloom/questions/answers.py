@@ -122,6 +122,10 @@ class Columns:
     def __add__(self, other: Columns) -> Columns:
         return Columns(*self, *other)
 
+    def __or__(self, other: Columns) -> Columns:
+        """Return these and the other's, whose columns take the place of those of their name."""
+        return Columns(*(self._of | other._of).values())
+
     def pick(self, *names: str) -> Columns:
         """Return some of them; an unknown name is a LookupError."""
         return Columns(*(self[name] for name in names))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.questions.answers import Column, Columns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -13,6 +15,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
+
+
+def channel_columns(load: Column) -> Columns:
+    """Return the columns of ``channels_by`` for such a load."""
+    return Columns(
+        load,
+        Column("source_node", kind=int),
+        Column("target_node", kind=int),
+        Column("utilisation", "carried by the channel", "flits/cycle"),
+    )
 
 
 def channels_by(
