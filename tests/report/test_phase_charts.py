@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import netloom as nl
+from netloom.questions.compile import chart as charts
 from netloom.questions.compile.chart import phase_map
 from netloom.questions.recorded import record
 from netloom.report import chart_of
-from netloom.report import phases as charts
 
 
 def rows_of(chart, field):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from netloom.errors import InputError
@@ -37,8 +36,8 @@ class Column:
     unit
         Its unit; perhaps "".
     value
-        What gives it for an observation: a function, or the name of an attribute (its own name by
-        default; of a mapping, its key). NaN and None stand for what is not known.
+        What gives it for an observation: a function, or the name of an attribute or key, perhaps
+        with dots (its own name by default). NaN and None stand for what is not known.
     kind
         ``float``, ``int``, ``str``, ``bool``; or ``dict`` or ``list``, which is for JSON only.
     key
@@ -48,6 +47,8 @@ class Column:
         name. None: it is not there.
     table
         Whether tables have it.
+    optional
+        Whether a table may lack it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Column:
     key: bool = False
     json: str | None = ""
     table: bool = True
+    optional: bool = False
 
     @property
     def head(self) -> str:
@@ -75,10 +77,10 @@ class Column:
         """Return its value for an observation: a plain value, None where it is not known."""
         if callable(self.value):
             found = self.value(observation)
-        elif isinstance(observation, Mapping):
-            found = observation[self.name]
         else:
-            found = attrgetter(self.value or self.name)(observation)
+            found = observation
+            for part in (self.value or self.name).split("."):
+                found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         if self.kind in (dict, list) or found is None:
             return found
         return known(found) if self.kind is float else self.kind(found)
@@ -176,27 +178,33 @@ class Columns:
             }
         )
 
+    def checked(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return a table of these columns; one with others, or without some, is a bug."""
+        lacks = {each.name for each in self if each.table and not each.optional}
+        other = (set(found.columns) - set(self.names)) | (lacks - set(found.columns))
+        assert not (other and found.columns), f"other columns: {', '.join(sorted(other))}"
+        return found
+
 
 def table(
     columns: Columns,
 ) -> Callable[[Callable[[AnyAnswer], pl.DataFrame]], Callable[[AnyAnswer], pl.DataFrame]]:
-    """Declare that a method of an answer returns one of its tables, with these columns.
-
-    A table with other columns is a bug.
-    """
+    """Declare that a method of an answer returns one of its tables, with these columns."""
 
     def declare(method: Callable[[AnyAnswer], pl.DataFrame]) -> Callable[[AnyAnswer], pl.DataFrame]:
         @wraps(method)
         def checked(self: AnyAnswer) -> pl.DataFrame:
-            found = method(self)
-            other = set(found.columns) ^ set(columns.names)
-            assert not (other and found.columns), f"{method.__name__}: {', '.join(sorted(other))}"
-            return found
+            return columns.checked(method(self))
 
         checked.columns = columns  # type: ignore[attr-defined]
         return checked
 
     return declare
+
+
+def asked(name: str) -> Callable[[Answer], Any]:
+    """Return what gives a field of the question: the value of a column of ``about``."""
+    return lambda answer: answer.provenance.configuration[name]
 
 
 class Answer:
@@ -213,6 +221,8 @@ class Answer:
         The columns of an observation in JSON, if the table has a row of something smaller.
     about
         What the whole answer says beside its observations; for JSON.
+    key_table
+        The table whose key columns lists of answers and pages show.
     provenance
         Version, question and seed.
     """
@@ -220,17 +230,23 @@ class Answer:
     columns: ClassVar[Columns]
     in_json: ClassVar[Columns | None] = None
     about: ClassVar[Columns] = Columns()
+    key_table: ClassVar[str] = "table"
     provenance: Provenance
 
     @property
     def observations(self) -> Sequence[Any]:
-        """What rows are of: by default the answer itself."""
+        """What the answer is of: its loads, rates or sizes; by default the answer itself."""
         return getattr(self, "points", (self,))
+
+    @property
+    def table_rows(self) -> Iterable[Any]:
+        """What the table has rows of: by default the observations."""
+        return self.observations
 
     @property
     def several(self) -> bool:
         """Whether several observations were asked for."""
-        return False
+        return len(self.observations) != 1
 
     if TYPE_CHECKING:
 
@@ -243,13 +259,13 @@ class Answer:
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
-        return self.columns.frame(self.observations)
+        return self.columns.frame(self.table_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
         columns = self.columns if self.in_json is None else self.in_json
-        if self.several:
+        if self.several and any(each.json is not None for each in self.columns):
             found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
             found |= columns.nested(self.observations[0]) | found

@@ -35,8 +35,9 @@ from netloom.questions.fields import (
     ProgramOnNetwork,
     Seeded,
 )
+from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
 from netloom.questions.named import find_network, read_program
-from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import (
@@ -75,6 +76,7 @@ class AnalyzeQuestion(
         "default, dimension-order[:0,1], xy, shortest-path, up-down, layered or routes:FILE (or "
         "the file); in Python also a routing, or a function that routing.routes_by takes.",
         default="default",
+        panel="Network",
         flags=("--routing", "--routes"),
         file=True,
     )
@@ -169,7 +171,7 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     title="Contention analysis",
     example="netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png",
     page="will-it-contend.md",
-    outputs=(PLOT, SAVE_MAPPING, RANK_FILE),
+    outputs=(PLOT, SAVE_MAPPING, rank_file_output()),
 )
 def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """Tell, without simulating, where a mapped program contends and what limits it.

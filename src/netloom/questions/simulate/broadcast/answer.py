@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.broadcast_load import MOST_NODES, broadcast_load, unicast_load
+from netloom.models.broadcast_load import class_loads
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.simulate.engines import NETWORK
@@ -250,18 +250,13 @@ class BroadcastSimulation(Answer):
     def expected(self) -> NDArray[np.float64]:
         """The exact mean load of the channels of each direction, at a message a node and cycle.
 
-        float64[2, n, 2], flits a cycle, by class (unicast, broadcast), dimension and direction
-        (growing, falling coordinates), on shortest paths; NaN where no formula is at hand:
-        multicasts, and unicast messages on more than ``MOST_NODES`` nodes. Only on k-ary n-cubes.
+        float64[2, n, 2], flits a cycle; see ``class_loads``. Only on k-ary n-cubes.
         """
         cube = self.network.topology
         assert isinstance(cube, Cube)
-        found = np.full((2, len(cube.sides), 2), np.nan)
-        if cube.num_nodes <= MOST_NODES:
-            found[0] = (1 - self.broadcast) * unicast_load(cube, self.traffic)
-        if not self.multicast_targets:
-            found[1] = self.broadcast * broadcast_load(cube, self.traffic.rate, self.tree)
-        return found * self.lengths.mean
+        multicast = bool(self.multicast_targets)
+        shares = class_loads(cube, self.traffic, self.broadcast, self.tree, multicast=multicast)
+        return shares * self.lengths.mean
 
     @table(DIRECTIONS)
     def directions(self) -> pl.DataFrame:
