@@ -12,6 +12,7 @@ from netloom.mapping.named import place_program
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.failure_cost import failure_cost
@@ -83,10 +84,7 @@ class SimulatedNetwork(LoadedNetwork):
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
 
 
-NETWORK = Columns(
-    Column("topology", kind=str, value="network.topology.name"),
-    Column("nodes", kind=int, value="network.topology.num_nodes"),
-    Column("channels", kind=int, value="network.topology.num_channels"),
+NETWORK = PROGRAM_NETWORK.pick("topology", "nodes", "channels") + Columns(
     Column("failures", kind=dict, value="network.failures"),
     Column("traffic", kind=str, value="network.traffic.name"),
     Column("arrivals", kind=str, value="network.arrivals.name"),
@@ -101,9 +99,7 @@ NETWORK = Columns(
             each.router.switching: each.bound.to_dict() for each in found.network.settings
         },
     ),
-    Column("flit_bytes", value=lambda found: getattr(found.network.machine, "flit_bytes", None)),
-    Column("cycle_us", value=lambda found: getattr(found.network.machine, "cycle_us", None)),
-    Column("seed", kind=int, value="network.seed"),
+    *PROGRAM_NETWORK.pick("flit_bytes", "cycle_us", "seed"),
     Column("remarks", kind=list, value="network.remarks"),
     Column("refused", kind=dict, value="network.refused"),
 )
