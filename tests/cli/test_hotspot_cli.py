@@ -109,6 +109,7 @@ def test_what_was_interrupted_is_not_called_answered(netloom, monkeypatch):
     assert code == 130
     assert "not all of them answered" in out
     assert "after the last" not in out
+    assert "interrupted: what was finished by then" in out
 
 
 def cut_short(jobs, *, tell=None):

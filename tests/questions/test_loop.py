@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import DeadlockError, InputError
+from netloom.questions.recorded import record
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.routing import UpDown
 from netloom.workload import process_graph, read
@@ -286,3 +287,13 @@ def test_programs_that_keep_something_to_a_node():
 def test_what_says_nothing_of_a_loop_is_refused(wrong):
     with pytest.raises(InputError, match=list(wrong)[-1]):
         simulate_loop("mesh:4x4", **{"app": "ring:16", "applied": 0.1, "loops": 2} | wrong)
+
+
+def test_what_a_program_gets_through_is_said_in_words():
+    kept = record(simulate_loop("mesh:4x4", app="transpose:4", applied="0.1,0.9", loops=5, **WORM))
+    actual = kept.points[-1]["actual"]
+    worst = actual["worst_node"] / 0.9
+    assert kept.kind.sentences(kept)[0].startswith("At applied traffic 0.9 an average task gets")
+    assert f"the worst {100 * worst:.3g} %." in kept.kind.sentences(kept)[0]
+    stopped = record(simulate_loop("mesh:4x4", app="ring:16", applied=0.1, most_cycles=3000))
+    assert "some task had gone round" in stopped.kind.sentences(stopped)[0]

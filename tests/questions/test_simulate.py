@@ -9,6 +9,7 @@ from netloom import find_saturation, simulate
 from netloom.errors import DeadlockError, InputError
 from netloom.machines import machine
 from netloom.questions.numbers import parse_numbers
+from netloom.questions.recorded import record
 from netloom.routing import DimensionOrder, table
 from netloom.simulation.network.routers import Router
 from netloom.topology import mesh
@@ -434,3 +435,26 @@ def test_too_few_vcs_show_the_circle():
 def test_saturation_takes_no_load():
     with pytest.raises(InputError, match="load: found no such field"):
         find_saturation("mesh:4x4", load=0.1)
+
+
+def said(answer):
+    kept = record(answer)
+    return kept.kind.sentences(kept)
+
+
+def test_what_loads_come_to_is_said_in_words():
+    slow, full = said(simulate("mesh:4x4", load="0.1,1", **SHORT))
+    assert slow.startswith("Keeps up with 0.1: ")
+    assert "; the busiest channel, (" in slow
+    assert full.startswith("At 1: past saturation: ")
+    compared = said(simulate("mesh:4x4", load=0.1, switching="wormhole,circuit", **SHORT))
+    assert [each.partition(":")[0] for each in compared] == ["wormhole", "circuit"]
+
+
+def test_where_a_network_saturates_is_said_in_words():
+    found = find_saturation("mesh:4x4", most_cycles=3000)
+    point = found.searches[0].found
+    assert said(found) == [
+        f"Saturates with wormhole at {point.load:.4g} flits/node/cycle offered, and accepts "
+        f"{point.accepted:.4g} there."
+    ]

@@ -12,6 +12,7 @@ from netloom.mapping.named import place_program
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.failure_cost import failure_cost
@@ -83,10 +84,7 @@ class SimulatedNetwork(LoadedNetwork):
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
 
 
-NETWORK = Columns(
-    Column("topology", kind=str, value="network.topology.name"),
-    Column("nodes", kind=int, value="network.topology.num_nodes"),
-    Column("channels", kind=int, value="network.topology.num_channels"),
+NETWORK = PROGRAM_NETWORK.pick("topology", "nodes", "channels") + Columns(
     Column("failures", kind=dict, value="network.failures"),
     Column("traffic", kind=str, value="network.traffic.name"),
     Column("arrivals", kind=str, value="network.arrivals.name"),
@@ -101,25 +99,15 @@ NETWORK = Columns(
             each.router.switching: each.bound.to_dict() for each in found.network.settings
         },
     ),
-    Column("flit_bytes", value=lambda found: getattr(found.network.machine, "flit_bytes", None)),
-    Column("cycle_us", value=lambda found: getattr(found.network.machine, "cycle_us", None)),
-    Column("seed", kind=int, value="network.seed"),
+    *PROGRAM_NETWORK.pick("flit_bytes", "cycle_us", "seed"),
     Column("remarks", kind=list, value="network.remarks"),
     Column("refused", kind=dict, value="network.refused"),
 )
 """What JSON says of the network of an answer that has a ``SimulatedNetwork``."""
 
 
-def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
-    """Return the network that a question is about, checked by running one cycle of it.
-
-    Parameters
-    ----------
-    question
-        The question.
-    load
-        The highest load that is asked for, of each program if there are several; None for the
-        network's own highest.
+def prepare(question: OpenLoad) -> SimulatedNetwork:
+    """Return the network that a question is about, checked by running one cycle at most load.
 
     Raises
     ------
@@ -128,6 +116,7 @@ def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
     DeadlockError
         If the routing can deadlock on so many VCs.
     """
+    load = max(question.loads, default=None)
     topology, on_machine = find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
-from netloom.questions.channel_table import channels_by
+from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
@@ -93,12 +93,7 @@ def _steady(value: Callable[[PredictedLoad], Any]) -> Callable[[PredictedLoad], 
     return lambda each: value(each) if each.state == STEADY else None
 
 
-CHANNELS = Columns(
-    Column("offered", unit=FLITS),
-    Column("source_node", kind=int),
-    Column("target_node", kind=int),
-    Column("utilisation", unit="flits/cycle"),
-)
+OFFERED = Column("offered", unit=FLITS, value="found.load", key=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +121,7 @@ class LatencyPrediction(CurveAnswer):
     """
 
     columns: ClassVar = Columns(
-        Column("offered", unit=FLITS, value="found.load", key=True),
+        OFFERED,
         Column("saturated", kind=bool),
         Column("state", kind=str, key=True),
         Column("latency", unit=CYCLES, key=True),
@@ -171,7 +166,7 @@ class LatencyPrediction(CurveAnswer):
         Column("traffic", kind=str, value="network.traffic.name"),
         Column("mapping", kind=str),
         Column("routing", kind=str, value="network.routing"),
-        Column("router", kind=dict, value="network.router_in_words"),
+        Column("router", kind=dict, value="network.router_fields"),
         Column("packet_flits", unit="flits", kind=int),
         Column(
             "zero_load_latency", unit=CYCLES, value=lambda each: each.points[0].zero_load_latency
@@ -238,7 +233,7 @@ class LatencyPrediction(CurveAnswer):
         half = point.latency(measured.packet_latency_ci95)
         return beside(latency, half, load.latency, stable=point.run.stable)
 
-    @table(CHANNELS)
+    @table(channel_columns(OFFERED))
     def channels(self) -> pl.DataFrame:
         """Return one row a load and channel: its two nodes, and flits a cycle on it."""
         runs = ((point.load, point.utilisation) for point in self.points)

@@ -111,7 +111,7 @@ class PredictedNetwork:
         }
 
     @property
-    def router_in_words(self) -> dict[str, Any]:
+    def router_fields(self) -> dict[str, Any]:
         """The router as plain data."""
         fields = asdict(self.router)
         kept = {name: fields[name] for name in ROUTER_FIELDS}

@@ -69,11 +69,12 @@ def lines(result: LocalityPrediction) -> list[Any]:
 
 def sentences(record: Recorded) -> list[str]:
     """Return what mappings are worth, a sentence a size."""
-    return [
-        f"On {counted(point['nodes'], 'node', ',')} the best mapping is {number(point['gain'])} "
-        f"times as fast as a random one; the asked one {number(point['gain_of_mapping'])} times."
-        for point in record.points
-    ]
+    said, name = [], record.figures["mapping"]
+    for point in record.points:
+        best = f"the best mapping is {number(point['gain'])} times as fast as a random one"
+        own = f"; mapping {name}: {number(point['gain_of_mapping'])} times" * (name != "random")
+        said.append(f"On {counted(point['nodes'], 'node', ',')} {best}{own}.")
+    return said
 
 
 def _sizes(result: LocalityPrediction, data: Mapping[str, Any]) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.progress import counting, patience
 from netloom.questions.answers import CYCLES
-from netloom.questions.base import option
+from netloom.questions.base import Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
@@ -29,46 +29,36 @@ if TYPE_CHECKING:
     from netloom.simulation.broadcasts import BroadcastRun
     from netloom.workload import Traffic
 
-BROADCAST = "Broadcast"
 
-
-class BroadcastQuestion(Measured, Arriving, PatternTraffic, ProgramQuestion):
-    """Messages of which a part goes to all nodes, by trees."""
+class BroadcastFields(Question, panel="Broadcast"):
+    """How many messages there are, and how those to all nodes are sent."""
 
     rate: Any = option(
         "Messages that the average sending node creates per cycle: 0.002, several with commas, or "
-        "START:STOP:STEP.",
-        panel=BROADCAST,
+        "START:STOP:STEP."
     )
-    broadcast: float = option(
-        "Share of the messages that are broadcast.", default=0.04, ge=0, le=1, panel=BROADCAST
-    )
+    broadcast: float = option("Share of the messages that are broadcast.", default=0.04, ge=0, le=1)
     multicast_targets: int = option(
-        "Targets of a broadcast, drawn for each. 0: all nodes.",
-        default=0,
-        ge=0,
-        le=MAX_ELEMENTS,
-        panel=BROADCAST,
+        "Targets of a broadcast, drawn for each. 0: all nodes.", default=0, ge=0, le=MAX_ELEMENTS
     )
     tree: Literal["balanced", "row-first"] = option(
         "Tree of a broadcast. balanced: the order of dimensions is drawn for each; row-first: "
         "along rows, then columns.",
         default="balanced",
-        panel=BROADCAST,
     )
     startup_cycles: int = option(
-        "Start-up time of every message and of every copy.",
-        default=0,
-        ge=0,
-        le=2**20,
-        panel=BROADCAST,
-        unit=CYCLES,
+        "Start-up time of every message and of every copy.", default=0, ge=0, le=2**20, unit=CYCLES
     )
+
+
+class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, BroadcastFields):
+    """Messages of which a part goes to all nodes, by trees."""
+
     packet_flits: PacketLengths = option(  # type: ignore[assignment]
         "Length of a message, which is one packet: a number of flits, uniform:1-9, "
         "bimodal:1,9,0.5 or geometric:5.",
         default=5,
-        panel=BROADCAST,
+        panel="Broadcast",
     )
 
 
@@ -95,7 +85,7 @@ def prepare(question: BroadcastQuestion) -> ReadyBroadcasts:
     prepare=prepare,
     title="Simulated broadcasts",
     example="netloom simulate broadcast --on torus:8x8 --rate 0.002 --broadcast 0.04",
-    page="simulate-a-network.md",
+    page="run-a-program.md",
     sweep="rate",
     outputs=(PLOT,),
 )

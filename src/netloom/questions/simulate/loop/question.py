@@ -12,7 +12,7 @@ from netloom.contention import loop_saturation
 from netloom.errors import InputError
 from netloom.mapping.named import place_program
 from netloom.progress import counting
-from netloom.questions.base import option
+from netloom.questions.base import Question, option
 from netloom.questions.fields import refuse
 from netloom.questions.named import read_program
 from netloom.questions.numbers import parse_numbers
@@ -38,34 +38,27 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload.programs.shared import SharedProgram
 
-LOOP = "Loop: every task computes, sends, waits, and repeats"
-
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
 
 
-class LoopQuestion(Programs, ProgramQuestion):
-    """Tasks that compute, send a message, wait for it, and again."""
+class LoopFields(Question, panel="Loop: every task computes, sends, waits, and repeats"):
+    """What a task does in its loop, and how many loops are measured."""
 
     applied: Any = option(
         "Applied traffic of every task: the share of its time that it sends if no message is "
         "delayed. 0.25, 0.1,0.2 or START:STOP:STEP.",
         unit="flits/cycle",
-        panel=LOOP,
     )
-    message_flits: int = option(
-        "Message length L.", default=50, unit="flits", ge=1, le=2**24, panel=LOOP
-    )
+    message_flits: int = option("Message length L.", default=50, unit="flits", ge=1, le=2**24)
     think: Literal["fixed", "uniform", "exponential"] = option(
         "Distribution of computation times: uniform (0 to twice the mean), fixed or exponential.",
         default="uniform",
-        panel=LOOP,
     )
     choice: Literal["uniform", "bytes", "messages"] = option(
         "How a task draws the neighbour that it sends to: uniform, or by the edges' bytes or "
         "messages.",
         default="uniform",
-        panel=LOOP,
     )
     gap_cycles: int | None = option(
         "Gap between packets: messages are cut into packets of packet_flits, and each is sent so "
@@ -74,15 +67,14 @@ class LoopQuestion(Programs, ProgramQuestion):
         default=None,
         ge=0,
         le=2**24,
-        panel=LOOP,
         shown_default="all at once",
     )
-    loops: int = option(
-        "Loops that each task is measured for.", default=100, ge=1, le=10**6, panel=LOOP
-    )
-    skip: int = option(
-        "Loops of each task before them, not measured.", default=10, ge=0, le=10**6, panel=LOOP
-    )
+    loops: int = option("Loops that each task is measured for.", default=100, ge=1, le=10**6)
+    skip: int = option("Loops of each task before them, not measured.", default=10, ge=0, le=10**6)
+
+
+class LoopQuestion(ProgramQuestion, Programs, LoopFields):
+    """Tasks that compute, send a message, wait for it, and repeat."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.loop.answer import LoopSimulation
+    from netloom.simulation.loops import LoopRun
 
 
 SHOWN = {
@@ -57,26 +58,30 @@ def lines(result: LoopSimulation) -> list[Any]:
             f"worst at {number(result.limit.worst_node)}; if all sent alike, none could send more "
             f"than {number(result.limit.upper_bound)}.[/]"
         )
-    if result.points[-1].programs:
-        lines.append(_side_by_side(result))
-    return [*lines, *interruption(result), _verdict(result)]
+    lines += interruption(result)
+    for last in result.points[-1:]:
+        lines += [_side_by_side(last)] * bool(last.programs) + [_verdict(last)]
+    return lines
 
 
 def sentences(record: Recorded) -> list[str]:
     """Return what share of its applied traffic the program gets through, at the highest."""
-    point = record.points[-1]
-    actual = point["actual"]
-    if actual["average_node"] is None:
-        return [ended(point["note"])]
-    return [_sentence(point["applied"], actual["average_node"], actual["worst_node"])]
+    return [
+        ended(point["note"])
+        if point["actual"]["average_node"] is None
+        else _sentence(
+            point["applied"], point["actual"]["average_node"], point["actual"]["worst_node"]
+        )
+        for point in record.points[-1:]
+    ]
 
 
-def _side_by_side(result: LoopSimulation) -> Table:
+def _side_by_side(point: LoopRun) -> Table:
     """Return what each of several programs gets through, beside the others and alone."""
     table = plain_table(
         ("", "nodes", "average node", "worst node", "loop", "alone", "times as long")
     )
-    for program in result.points[-1].programs:
+    for program in point.programs:
         times, alone = program.times, program.alone
         table.add_row(
             escape(program.name),
@@ -90,8 +95,7 @@ def _side_by_side(result: LoopSimulation) -> Table:
     return table
 
 
-def _verdict(result: LoopSimulation) -> Text:
-    point = result.points[-1]
+def _verdict(point: LoopRun) -> Text:
     if point.times is None:
         return Text(point.note or "", style=FELL_BEHIND)
     average, worst = point.times.average_node, point.times.worst_node

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from netloom.errors import InputError
 from netloom.machines import node_costs
 from netloom.progress import counting
-from netloom.questions.base import InstanceOf, argument, option
+from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.numbers import parse_positive
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -29,48 +29,40 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.neighbour_patterns import Pattern
 
-PATTERN = "Experiment"
 
-
-class PatternQuestion(ProgramQuestion):
-    """A machine's nodes that exchange messages in a pattern."""
+class PatternFields(Question, panel="Experiment"):
+    """What the nodes do in a loop, and how many loops there are."""
 
     pattern: str = argument(
         "Who sends to whom, in which order: ab-1nn, aa-1nn, ab-4nn, aa-4nn, diagonal or transpose "
         "(thesis, chapter 4).",
         default="transpose",
         kw_only=True,
-    )
-    engine: Literal["network", "worm"] = option(
-        "worm: lockstep worms (Chittor's simulator); network: routers with virtual channels.",
-        default="worm",
-        panel="Engine",
+        panel="Arguments",
     )
     message_bytes: Any = option(
-        "Message length: one, or several with commas.",
-        default=4096,
-        panel=PATTERN,
-        unit="bytes",
+        "Message length: one, or several with commas.", default=4096, unit="bytes"
     )
     think_us: Any = option(
         "Mean computation of a loop, drawn from 0 to twice as much: one, several with commas, or "
         "START:STOP:STEP.",
         default=1000,
-        panel=PATTERN,
         unit="µs",
     )
     costs: InstanceOf[NodeCosts] | None = option(
         "Cost of a message at its ends.", default=None, shown_default="the machine's"
     )
-    loops: int = option(
-        "Loops of every node that are measured.", default=100, ge=1, le=10**6, panel=PATTERN
-    )
-    skip: int = option(
-        "Loops of every node before the measured ones.",
-        default=10,
-        ge=0,
-        le=10**6,
-        panel=PATTERN,
+    loops: int = option("Loops of every node that are measured.", default=100, ge=1, le=10**6)
+    skip: int = option("Loops of every node before the measured ones.", default=10, ge=0, le=10**6)
+
+
+class PatternQuestion(ProgramQuestion, PatternFields):
+    """A machine's nodes that exchange messages in a pattern."""
+
+    engine: Literal["network", "worm"] = option(
+        "worm: lockstep worms (Chittor's simulator); network: routers with virtual channels.",
+        default="worm",
+        panel="Engine",
     )
 
 

@@ -13,7 +13,7 @@ from netloom.errors import InputError
 from netloom.mapping.named import place_tasks
 from netloom.progress import counting
 from netloom.questions.answers import CYCLES
-from netloom.questions.base import InstanceOf, argument, option
+from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, refuse
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
@@ -33,18 +33,17 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.traces import Replay
 
-TRACE = "Trace"
-
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 """Fields that say how to read a GOAL schedule."""
 
 
-class ReplayQuestion(Placed, ProgramQuestion):
-    """A trace of messages that wait for one another."""
+class TraceFile(Question, panel="Trace"):
+    """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
         "Table of messages (.csv, .tsv, .parquet) in any order, or a GOAL schedule (.goal).",
         kw_only=True,
+        panel="Arguments",
         file=True,
     )
     flit_bytes: int | None = option(
@@ -52,20 +51,21 @@ class ReplayQuestion(Placed, ProgramQuestion):
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
-        panel=TRACE,
         shown_default="the machine's",
     )
     overhead_cycles: int = option(
-        "GOAL: the overhead o of a message at each end.", default=0, ge=0, lt=2**31, panel=TRACE,
-        unit=CYCLES,
-    )  # fmt: skip
-    gap_cycles: int = option(
-        "GOAL: the gap g between two messages of a task.", default=0, ge=0, lt=2**31, panel=TRACE,
-        unit=CYCLES,
-    )  # fmt: skip
-    calc_cycles: float = option(
-        "GOAL: the time of a unit of calc.", default=1.0, ge=0, lt=2**31, panel=TRACE, unit=CYCLES
+        "GOAL: the overhead o of a message at each end.", default=0, ge=0, lt=2**31, unit=CYCLES
     )
+    gap_cycles: int = option(
+        "GOAL: the gap g between two messages of a task.", default=0, ge=0, lt=2**31, unit=CYCLES
+    )
+    calc_cycles: float = option(
+        "GOAL: the time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
+    )
+
+
+class ReplayQuestion(ProgramQuestion, Placed, TraceFile):
+    """A trace of messages that wait for one another."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from netloom.errors import InputError
 from netloom.mapping.named import place_program
 from netloom.progress import patience
 from netloom.questions.answers import CYCLES
-from netloom.questions.base import InstanceOf, option
+from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
 from netloom.questions.named import read_program
 from netloom.questions.outputs import PLOT
@@ -24,12 +24,7 @@ from netloom.questions.simulate.transactions.answer import TransactionSimulation
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.transactions import (
-    BATCHES,
-    WARM_BATCHES,
-    batch_cycles,
-    run_transactions,
-)
+from netloom.simulation.transactions import BATCHES, WARM_BATCHES, batch_cycles, run_transactions
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
 from netloom.workload.programs.transactions import Transactions
@@ -37,55 +32,45 @@ from netloom.workload.programs.transactions import Transactions
 if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
 
-TRANSACTIONS = "Transactions"
 
-
-class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion):
-    """Processors whose contexts run, issue a transaction and wait for it."""
+class CommunicatingProgram(Question, panel="Program"):
+    """The program whose tasks have transactions."""
 
     app: str | InstanceOf[ProcessGraph] = option(
         "Process graph, as for analyze. Its tasks have transactions with their neighbours; each "
         "context runs an instance of it.",
-        panel="Program",
         file=True,
     )
-    contexts: int = option(
-        "Hardware contexts per processor.", default=1, ge=1, le=256, panel=TRANSACTIONS
-    )
+
+
+class TransactionFields(Question, panel="Transactions"):
+    """What a transaction takes."""
+
+    contexts: int = option("Hardware contexts per processor.", default=1, ge=1, le=256)
     run_cycles: float = option(
         "Mean computation between two transactions of a context.",
         default=16,
         ge=0,
         le=2**24,
-        panel=TRANSACTIONS,
         unit=CYCLES,
     )
     law: Literal["fixed", "uniform", "exponential"] = option(
-        "Distribution of the computation: fixed, uniform or exponential.",
-        default="fixed",
-        panel=TRANSACTIONS,
+        "Distribution of the computation: fixed, uniform or exponential.", default="fixed"
     )
     fixed_cycles: int = option(
         "Fixed cost per transaction, excluding messages and memory.",
         default=0,
         ge=0,
         le=2**24,
-        panel=TRANSACTIONS,
         unit=CYCLES,
     )
     protocol: Literal["coherence", "request-reply"] | InstanceOf[Protocol] = option(
         "Messages of a transaction: coherence (reads and writes of coherent caches) or "
         "request-reply.",
         default="coherence",
-        panel=TRANSACTIONS,
     )
     memory_cycles: int = option(
-        "Time from a request to its answer.",
-        default=0,
-        ge=0,
-        le=2**24,
-        panel=TRANSACTIONS,
-        unit=CYCLES,
+        "Time from a request to its answer.", default=0, ge=0, le=2**24, unit=CYCLES
     )
     batch_cycles: int | None = option(
         "Length of a batch. 20 batches are measured, after 5 for warming up.",
@@ -96,6 +81,12 @@ class TransactionQuestion(ContextSwitches, Placed, ProgramFile, ProgramQuestion)
         unit=CYCLES,
         shown_default="as long as 10 unhindered transactions",
     )
+
+
+class TransactionQuestion(
+    ProgramQuestion, ContextSwitches, TransactionFields, Placed, ProgramFile, CommunicatingProgram
+):
+    """Processors whose contexts run, issue a transaction and wait for it."""
 
 
 @dataclass(frozen=True, eq=False)
