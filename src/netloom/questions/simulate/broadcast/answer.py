@@ -11,7 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.models.broadcast_load import MOST_NODES, broadcast_load, unicast_load
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
-from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.channel_table import USED, channel_columns, channels_by
 from netloom.questions.simulate.engines import NETWORK
 from netloom.topology import Cube
 from netloom.words import counted
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from netloom.workload import Lengths, Traffic
 
 
-MESSAGES, USED = "messages/node/cycle", "flits/cycle"
+MESSAGES = "messages/node/cycle"
 
 LATENCIES = {
     "unicast": "unicast latency",
