@@ -34,15 +34,15 @@ def simulated(simulate):
 
 def test_a_closed_loop(simulated):
     data = simulated(
-        "--engine worm --on mesh:6x6 --app transpose:6 --message-flits 50 --applied 0.1:0.9:0.4",
-        "--arbitration timestamp --loops 20",
+        "loop --engine worm --on mesh:6x6 --app transpose:6 --message-flits 50",
+        "--applied 0.1:0.9:0.4 --arbitration timestamp --loops 20",
     )
     assert [point["applied"] for point in data["points"]] == [0.1, 0.5, 0.9]
     last = data["points"][-1]
     assert last["actual"]["worst_node"] < 1 / 5 < last["actual"]["average_node"] + 0.05
     assert last["loop_cycles"]["max"] > last["loop_cycles"]["mean"]
     assert data["router"]["arbitration"] == "timestamp"
-    one = simulated("--on mesh:4x4 --app hypercube:4 --mapping random --applied 0.2 --loops 5")
+    one = simulated("loop --on mesh:4x4 --app hypercube:4 --mapping random --applied 0.2 --loops 5")
     assert {"applied", "actual", "loop_cycles"} <= one.keys()
     assert one["engine"] == "network"
 
@@ -103,7 +103,7 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
     assert all(program["slowdown"]["packet_latency"] > 0.9 for program in data["programs"])
     assert data["failures"]["channels"]
     loops = simulated(
-        "--on mesh:4x4 --engine worm --app ring:8@0-7 --app hypercube:3@4-11 --shared "
+        "loop --on mesh:4x4 --engine worm --app ring:8@0-7 --app hypercube:3@4-11 --shared "
         "--applied 0.3 --loops 20"
     )
     assert all(program["slowdown"] > 0.9 for program in loops["programs"])
@@ -113,8 +113,11 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
     ("options", "head"),
     [
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --load 0.1 --cycles 2000", "ring:8"),
-        ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --applied 0.1 --loops 5", "alone"),
-        ("--on mesh:4x4 --app uniform --applied 0.1,0.6 --engine worm --loops 5", "worst node"),
+        ("loop --on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --applied 0.1 --loops 5", "alone"),
+        (
+            "loop --on mesh:4x4 --app uniform --applied 0.1,0.6 --engine worm --loops 5",
+            "worst node",
+        ),
         ("transactions --on torus:4x4 --app torus:4x4", "between transactions"),
         ("trace examples/halo.csv --on torus:4x4x4", "Critical path"),
         ("broadcast --on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
@@ -134,6 +137,7 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
     ("former", "now"),
     [
         ("--trace examples/halo.csv --on torus:4x4x4", "trace FILE"),
+        ("--applied 0.1 --on mesh:4x4 --app ring:4 --loops 2", "loop --applied"),
         ("--transactions --on torus:4x4 --app torus:4x4", "transactions"),
         ("--rate 0.001 --broadcast 0.1 --cycles 5000 --on torus:4x4", "broadcast --rate"),
         ("--pattern ab-1nn --on symult2010:4x4 --loops 5", "pattern NAME"),
@@ -155,17 +159,17 @@ def test_former_spellings_say_what_they_are_now(simulate, former, now):
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@7-14 --load 0.1", "node 7"),
         ("--on mesh:4x4 --app ring:8 --app ring:8 --load 0.1", "@"),
         ("--on line:4 --failed-channels 1-2 --load 0.1", "1"),
-        ("--on mesh:4x4 --app transpose:4 --applied 1", "applied: found 1"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0", "applied: found 0"),
-        ("--on mesh:4x4 --app transpose:4 --applied nan", "applied"),
-        ("--on mesh:4x4 --applied 0.1", "app: found no program"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 1", "applied: found 1"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0", "applied: found 0"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied nan", "applied"),
+        ("loop --on mesh:4x4 --applied 0.1", "app: found no program"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --load 0.1", "one of them at a time"),
         ("--on mesh:4x4 --transactions --trace examples/halo.csv", "one of them at a time"),
         ("--on mesh:4x4 --load 0.1 --contexts 2", "No such option: --contexts"),
         ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "No such option: --save-messages"),
-        ("--on mesh:4x4 --load 0.1 --engine worm", "--broadcast 0"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0.1 --arbitration fifo", "engine worm"),
+        ("--on mesh:4x4 --load 0.1 --engine worm", "No such option: --engine"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0.1 --arbitration fifo", "engine worm"),
         ("pattern ring --on mesh:4x4", "pattern"),
         ("broadcast --on torus:4x4 --rate 0 --broadcast 0.1", "rate"),
         ("broadcast --on torus:4x4 --rate 0.001 --broadcast 1.5", "broadcast"),
@@ -207,7 +211,7 @@ def test_what_makes_no_traffic_is_counted_in_words(simulate, tmp_path):
         assert code == 0
         assert "left out: 1 task that sends nothing over the network" in out
     code, out, _ = simulate(
-        f"--on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
+        f"loop --on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
     )
     assert code == 0
     assert "left out: 2 edges between tasks of one node, which need no network; 2 tasks" in out

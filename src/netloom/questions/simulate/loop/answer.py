@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
-from netloom.questions.numbers import known
 from netloom.questions.simulate.engines import NETWORK
-from netloom.simulation.loops import LoopRun
-from netloom.simulation.paired import Batches, paired_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,47 +18,8 @@ if TYPE_CHECKING:
     from netloom.contention import Saturation
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.simulation.loops import LoopRun, ProgramSpeed
     from netloom.workload.programs.loops import LoopTimes
-
-
-@dataclass(frozen=True, eq=False)
-class ProgramSpeed:
-    """What one of several programs gets through, beside the others and alone.
-
-    Attributes
-    ----------
-    name, nodes, tasks
-        The program, its tasks that communicate, and how many nodes they are on.
-    times
-        Its loop times beside the others; None where a task did not go round often enough.
-    alone
-        Its loop times with the network to itself; None where it was not run, or not far enough.
-    """
-
-    name: str
-    nodes: int
-    tasks: int
-    times: LoopTimes | None
-    alone: LoopTimes | None
-
-    @property
-    def slowdown(self) -> float | None:
-        """Mean loop time beside the others, as a multiple of that alone."""
-        if self.times is None or self.alone is None:
-            return None
-        return float(self.times.cycles.mean() / self.alone.cycles.mean())
-
-    @property
-    def slowdown_ci95(self) -> float | None:
-        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
-
-        The program draws the same alone and beside the others: 0 where it never meets them.
-        """
-        if self.times is None or self.alone is None:
-            return None
-        loops = (self.times.by_loop, self.alone.by_loop)
-        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
-        return known(paired_ratio(*batches)[1])
 
 
 def _times(part: str) -> Callable[[ProgramSpeed], Any]:
@@ -83,48 +39,17 @@ PROGRAMS = Columns(
 """What JSON says of each program."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LoopSpeed(LoopRun):
-    """What a program gets through at one applied traffic.
-
-    Attributes
-    ----------
-    applied
-        Applied traffic, flits/node/cycle.
-    times
-        Loop times and actual traffic; None where a task did not go round often enough.
-    programs
-        What each of several programs gets through.
-    """
-
-    applied: float
-    times: LoopTimes | None
-    programs: tuple[ProgramSpeed, ...] = ()
-
-    @property
-    def note(self) -> str | None:
-        """What to know before relying on the figures."""
-        if self.ending.interrupted:
-            return "interrupted: some task had not gone round often enough"
-        if not self.ending.enough:
-            return (
-                f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
-                "times only: it starves, or loops and most_cycles do not go together"
-            )
-        return None
-
-
 def _actual(name: str, title: str) -> Column:
     """Return the column of a figure of ``LoopTimes`` that is a traffic."""
 
-    def value(point: LoopSpeed) -> float | None:
+    def value(point: LoopRun) -> float | None:
         return getattr(point.times, name) if point.times else None
 
     return Column(name, title, FLITS, value, key=True, json=f"actual.{name}")
 
 
 def _loop_cycles(part: str, title: str) -> Column:
-    def value(point: LoopSpeed) -> float | None:
+    def value(point: LoopRun) -> float | None:
         return getattr(point.times.cycles, part)() if point.times else None
 
     return Column(f"loop_cycles_{part}", title, CYCLES, value, key=True, json=f"loop_cycles.{part}")
@@ -200,7 +125,7 @@ class LoopSimulation(Answer):
     limit: Saturation | None
     edges_within_nodes: int
     silent_tasks: int
-    points: tuple[LoopSpeed, ...]
+    points: tuple[LoopRun, ...]
     asked: tuple[float, ...]
     finished: bool
     provenance: Provenance
@@ -239,7 +164,7 @@ class LoopSimulation(Answer):
         return f"left out: {'; '.join(words)}" if words else None
 
     @property
-    def point(self) -> LoopSpeed:
+    def point(self) -> LoopRun:
         """The one point that there is.
 
         Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,24 +21,21 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
+from netloom.questions.simulate.loop.answer import LoopSimulation
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.routing import VirtualChannelRouting
-from netloom.simulation.loops import run_loop
+from netloom.simulation.loops import beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.loops import ClosedLoop, loop_times, loops_done
+from netloom.workload.programs.loops import ClosedLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from netloom.contention import Saturation
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.topology import Topology
-    from netloom.workload.programs.loops import LoopTimes
     from netloom.workload.programs.shared import SharedProgram
 
 LOOP = "Loop: every task computes, sends, waits, and repeats"
@@ -51,13 +48,16 @@ class LoopQuestion(Programs, ProgramQuestion):
     """Tasks that compute, send a message, wait for it, and again."""
 
     applied: Any = option(
-        "Applied traffic of every task, flits/cycle: the part of its time that it would send if "
-        "messages took no longer than their flits. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        "Applied traffic of every task: the share of its time that it sends if no message is "
+        "delayed. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        unit="flits/cycle",
         panel=LOOP,
     )
-    message_flits: int = option("Message length L.", default=50, ge=1, le=2**24, panel=LOOP)
+    message_flits: int = option(
+        "Message length L.", default=50, unit="flits", ge=1, le=2**24, panel=LOOP
+    )
     think: Literal["fixed", "uniform", "exponential"] = option(
-        "Distribution of computation times: uniform on 0 to twice the mean, fixed or exponential.",
+        "Distribution of computation times: uniform (0 to twice the mean), fixed or exponential.",
         default="uniform",
         panel=LOOP,
     )
@@ -68,16 +68,21 @@ class LoopQuestion(Programs, ProgramQuestion):
         panel=LOOP,
     )
     gap_cycles: int | None = option(
-        "Cut messages into packets of packet_flits, each sent so many cycles after the one before "
-        "is complete.",
+        "Gap between packets: messages are cut into packets of packet_flits, and each is sent so "
+        "long after the one before is complete.",
+        unit="cycles",
         default=None,
         ge=0,
         le=2**24,
         panel=LOOP,
         shown_default="all at once",
     )
-    loops: int = option("Loops of every task that count.", default=100, ge=1, le=10**6, panel=LOOP)
-    skip: int = option("Loops before them that do not.", default=10, ge=0, le=10**6, panel=LOOP)
+    loops: int = option(
+        "Loops that each task is measured for.", default=100, ge=1, le=10**6, panel=LOOP
+    )
+    skip: int = option(
+        "Loops of each task before them, not measured.", default=10, ge=0, le=10**6, panel=LOOP
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +135,8 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
 def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
 
-    Runs at several applied traffics go on at once, on all processors. Ctrl-C ends them, and what
-    was known by then is the answer. Of several programs each is run alone too (see ``alone``).
+    Runs at several applied traffics use all processors. Ctrl-C ends the runs, and the answer
+    contains what is known by then. Several programs are also run alone, one by one (see ``alone``).
 
     Raises
     ------
@@ -150,9 +155,12 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
     network, applied = ready.network, ready.applied
     name = UNIFORM if ready.graph is None else ready.graph.name
     loops = _loops(question, ready)
+    run = partial(
+        run_loop, network, skip=question.skip, loops=question.loops,
+        most_cycles=question.most_cycles, by_node=ready.shared is not None,
+    )  # fmt: skip
     with counting(len(loops), f"{name} on {network.topology.name}") as tell:
-        found = run_all([partial(_run, question, network, *loop) for loop in loops], tell=tell)
-    together, alone = found[: len(applied)], found[len(applied) :]
+        found = run_all([partial(run, *loop) for loop in loops], tell=tell)
     return LoopSimulation(
         network=network,
         program=name,
@@ -161,7 +169,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
         limit=_limit(question, ready),
         edges_within_nodes=ready.edges_within_nodes,
         silent_tasks=ready.silent_tasks,
-        points=_beside_alone(together, alone, len(applied)),
+        points=beside_alone(found[: len(applied)], found[len(applied) :]),
         asked=applied,
         finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
         provenance=provenance_of(question, "simulate_loop", network.topology),
@@ -179,8 +187,8 @@ def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
 
 def _loops(
     question: LoopQuestion, ready: PreparedLoop
-) -> list[tuple[float, ClosedLoop, SharedProgram | None]]:
-    """Return the loops to run at each applied traffic: of all tasks, then of each program alone."""
+) -> list[tuple[ClosedLoop, SharedProgram | None]]:
+    """Return what to run at each applied traffic: all tasks, then each of several programs."""
 
     def loop(of: PreparedLoop | SharedProgram, applied: float, first: int = 0) -> ClosedLoop:
         return ClosedLoop(
@@ -198,30 +206,14 @@ def _loops(
         )
 
     shared = ready.shared
-    found = [(applied, loop(ready, applied), shared) for applied in ready.applied]
+    found: list[tuple[ClosedLoop, SharedProgram | None]]
+    found = [(loop(ready, applied), shared) for applied in ready.applied]
     if shared is None or not question.alone or len(shared.names) < 2:
         return found
     for number in range(len(shared.names)):
         alone, first = shared.alone(number), int(np.searchsorted(shared.program_of, number))
-        found += [(applied, loop(alone, applied, first), None) for applied in ready.applied]
+        found += [(loop(alone, applied, first), None) for applied in ready.applied]
     return found
-
-
-def _beside_alone(
-    points: list[LoopSpeed], alone: list[LoopSpeed], count: int
-) -> tuple[LoopSpeed, ...]:
-    """Put what programs do alone, ``count`` runs of each, to what they do together."""
-    times = dict(enumerate(each.times for each in alone))
-    return tuple(
-        replace(
-            point,
-            programs=tuple(
-                replace(program, alone=times.get(number * count + place))
-                for number, program in enumerate(point.programs)
-            ),
-        )
-        for place, point in enumerate(points)
-    )
 
 
 def _program_packet(question: LoopQuestion) -> int | None:
@@ -261,40 +253,3 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
 def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
     """Return the edges that do not enter the network, and the tasks that send nothing over it."""
     return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
-
-
-def _run(
-    question: LoopQuestion,
-    network: PreparedNetwork,
-    applied: float,
-    loop: ClosedLoop,
-    shared: SharedProgram | None,
-    stopped: Callable[[], bool],
-) -> LoopSpeed:
-    """Run one loop until every task has gone round often enough."""
-    run = run_loop(
-        network,
-        loop,
-        question.skip + question.loops,
-        message_flits=question.message_flits,
-        most_cycles=question.most_cycles,
-        by_node=only_program(question.app) is None,
-        stopped=stopped,
-    )
-    programs = []
-    for number, name in enumerate(shared.names if shared else ()):
-        assert shared is not None
-        nodes = shared.node_of[shared.program_of == number]
-        times = _times(question, run.ends[:, shared.program_of[loop.tasks] == number])
-        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
-    times = _times(question, run.ends)
-    return LoopSpeed(**vars(run), applied=applied, times=times, programs=tuple(programs))
-
-
-def _times(question: LoopQuestion, ends: NDArray[np.int64]) -> LoopTimes | None:
-    """Return the loop times of some tasks; None where one has not gone round often enough."""
-    if loops_done(ends).min() < question.skip + question.loops:
-        return None
-    return loop_times(
-        ends, message_flits=question.message_flits, skip=question.skip, loops=question.loops
-    )
