@@ -11,7 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.models.broadcast_load import class_loads
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
-from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.channel_table import USED, channel_columns, channels_by
 from netloom.questions.simulate.engines import NETWORK
 from netloom.topology import Cube
 from netloom.words import counted
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from netloom.workload import Lengths, Traffic
 
 
-MESSAGES, USED = "messages/node/cycle", "flits/cycle"
+MESSAGES = "messages/node/cycle"
 
 LATENCIES = {
     "unicast": "unicast latency",
-    "broadcast": "broadcast latency, to the last target",
-    "target": "broadcast latency, to each target",
+    "broadcast": "broadcast latency",
+    "target": "latency to each target",
 }
-"""Classes of messages, and what their latency is called."""
+"""Classes of messages, and what their latency is called: of broadcasts, to the last target."""
 
 PARTS = {"mean": "mean", "ci95": "± 95 %", "p50": "median", "p99": "99 % up to", "max": "largest"}
 

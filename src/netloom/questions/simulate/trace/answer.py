@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
+from netloom.questions.channel_table import USED, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.simulation.critical_path import Parts
 from netloom.simulation.traces import MessageTimes, TraceRun
@@ -16,6 +17,8 @@ from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -34,6 +37,8 @@ ON_PATH = tuple(f"{part}_cycles" for part in Parts._fields)
 
 NODES = ("source_node", "target_node")
 
+SPREAD = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"}
+
 
 def _whole(*names: str, unit: str = "") -> list[Column]:
     return [Column(name, unit=unit, kind=int) for name in names]
@@ -47,31 +52,25 @@ MESSAGES = Columns(
 )
 CHANNELS = Columns(
     *_whole("channel", *NODES, "flits"),
-    Column("utilisation", "carried by the channel", "flits/cycle"),
+    Column("utilisation", "carried by the channel", USED),
 )
 LINKS = Columns(Column("id", kind=str), *_whole(*NODES), *_whole("complete", *ON_PATH, unit=CYCLES))
 
 
-class Spread(NamedTuple):
-    """Mean, percentiles by nearest rank, and the largest; None if there is nothing."""
-
-    mean: float | None
-    p50: float | None
-    p99: float | None
-    max: float | None
-
-
-def _latency(name: str, title: str) -> list[Column]:
+def _latency(name: str, time: str, title: str) -> list[Column]:
     """Return the columns of a time of the messages that crossed channels."""
-    titles = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"}
+
+    def value(part: str) -> Callable[[TraceReplay], float | None]:
+        return lambda found: found.spread(time)[part]
+
     return [
         Column(
-            f"{name}_{part}", f"{title}, {said}", CYCLES, f"{name}.{part}",
+            f"{name}_{part}", f"{title}, {said}", CYCLES, value(part),
             int if part != "mean" else float,
             key=name == "message_latency" and part in ("mean", "p99"),
             json=f"{name}.{part}",
         )
-        for part, said in titles.items()
+        for part, said in SPREAD.items()
     ]  # fmt: skip
 
 
@@ -104,23 +103,15 @@ class TraceReplay(TraceRun, Answer):
 
     columns: ClassVar = Columns(
         Column("finish_cycles", "finish", CYCLES, kind=int, key=True),
-        Column("ideal_finish_cycles", "finish without waits", CYCLES, kind=int, key=True),
-        Column("contention_share", "contention's share of the finish", key=True),
+        Column("ideal_finish_cycles", "ideal finish", CYCLES, kind=int, key=True),
+        Column("contention_share", "share of contention", key=True),
         *map(_on_path, ON_PATH),
-        Column("messages", value=lambda found: len(found.log), kind=int, key=True),
-        Column("flits", value=lambda found: found.log["flits"].sum(), kind=int),
+        Column("messages", value=lambda found: (found.rows["flits"] > 0).sum(), kind=int, key=True),
+        Column("flits", value=lambda found: found.rows["flits"].sum(), kind=int),
         Column("flit_hops", value=lambda found: found.channel_flits.sum(), kind=int),
-        *_latency("message_latency", "message latency"),
-        *_latency("unhindered_latency", "latency if nothing is in the way"),
-        Column(
-            "utilisation_mean", "mean channel", "flits/cycle",
-            lambda found: found.utilisation.mean() if len(found.utilisation) else 0,
-            json="utilisation.mean",
-        ),
-        Column(
-            "utilisation_max", "busiest channel", "flits/cycle",
-            lambda found: found.utilisation.max(initial=0.0), key=True, json="utilisation.max",
-        ),
+        *_latency("message_latency", "latency", "latency"),
+        *_latency("unhindered_latency", "unhindered", "unhindered latency"),
+        *use_of_channels(lambda found: found.utilisation),
         Column("cycles", "simulated", CYCLES, "ending.cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
@@ -175,29 +166,23 @@ class TraceReplay(TraceRun, Answer):
         return found | {"length": len(links), "entries": links.tail(MOST_ENTRIES).to_dicts()}
 
     @cached_property
-    def log(self) -> pl.DataFrame:
-        """The table of messages."""
-        return self.messages()
+    def moved(self) -> pl.DataFrame:
+        """The messages that crossed channels and arrived."""
+        found = self.messages()
+        return found.filter(found["hops"] > 0)
 
     @cached_property
     def utilisation(self) -> NDArray[np.float64]:
         """Flits a cycle on each channel, until the trace finished or the run ended."""
         return self.channel_flits / max(self.finish_cycles or self.ending.cycle, 1)
 
-    @cached_property
-    def moved(self) -> pl.DataFrame:
-        """Those of them that crossed channels and arrived."""
-        return self.log.filter(self.log["hops"] > 0)
-
-    @cached_property
-    def message_latency(self) -> Spread:
-        """What they took."""
-        return _spread(self.moved["latency"])
-
-    @cached_property
-    def unhindered_latency(self) -> Spread:
-        """What they would have taken if nothing had been in their way."""
-        return _spread(self.moved["unhindered"])
+    def spread(self, time: str) -> dict[str, float | None]:
+        """Return mean, percentiles by nearest rank, and the largest, of a time of ``moved``."""
+        values = self.moved[time].to_numpy()
+        if not len(values):
+            return dict.fromkeys(SPREAD)
+        middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
+        return {"mean": values.mean(), "p50": middle, "p99": high, "max": values.max()}
 
     @table(MESSAGES)
     def messages(self) -> pl.DataFrame:
@@ -289,10 +274,10 @@ class TraceReplay(TraceRun, Answer):
             shown = [f"{name.replace('_', ' ')} {n}" for name, n in made_of.items()]
             lines.append(f"critical path of {path['length']} links: {', '.join(shown)} cycles")
         if len(self.moved):
-            found, alone = self.message_latency, self.unhindered_latency
+            found, alone = self.spread("latency"), self.spread("unhindered")
             lines.append(
-                f"{len(self.moved)} messages: latency {found.mean:.4g} cycles, 99 % within "
-                f"{found.p99}, unhindered {alone.mean:.4g}"
+                f"{len(self.moved)} messages: latency {found['mean']:.4g} cycles, 99 % within "
+                f"{found['p99']}, unhindered {alone['mean']:.4g}"
             )
             busy = self.channels().row(0, named=True)
             name = network.topology.channel_name(busy["channel"])
@@ -321,14 +306,6 @@ def _known(table: pl.DataFrame) -> pl.DataFrame:
 
     numbers = cs.numeric()
     return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
-
-
-def _spread(cycles: pl.Series) -> Spread:
-    values = cycles.to_numpy()
-    if not len(values):
-        return Spread(None, None, None, None)
-    middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
-    return Spread(values.mean(), middle, high, values.max())
 
 
 def _slowest(messages: pl.DataFrame) -> pl.DataFrame:
