@@ -240,7 +240,7 @@ class Answer:
         return getattr(self, "points", (self,))
 
     @property
-    def rows(self) -> Iterable[Any]:
+    def table_rows(self) -> Iterable[Any]:
         """What the table has rows of: by default the observations."""
         return self.observations
 
@@ -260,7 +260,7 @@ class Answer:
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
-        return self.columns.frame(self.rows)
+        return self.columns.frame(self.table_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""

@@ -191,7 +191,7 @@ class ProgramMapping(Answer):
     )
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def table_rows(self) -> list[dict[str, Any]]:
         """Every mapping that is compared."""
         return self.starts
 
