@@ -134,6 +134,17 @@ def patience(what: str) -> Iterator[None]:
 
 
 @contextmanager
+def counting_runs(total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """Count runs as ``counting`` does; of a single one show only that it is being worked on."""
+    if total > 1:
+        with counting(total, what) as tell:
+            yield tell
+    else:
+        with patience(what):
+            yield lambda _: None
+
+
+@contextmanager
 def _lines(said: Callable[[], str]) -> Iterator[None]:
     """Write what is said as a line on standard error now and then, with the time gone by."""
     if _hushed:

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 BASES = {
     "analyze": ["ring:4", "--on", "mesh:2x2", "--random-mappings", "2"],
     "simulate": ["--on", "mesh:2x2", "--load", "0.1", "--cycles", "50"],
+    "simulate load": ["--on", "mesh:2x2", "--load", "0.1", "--cycles", "50"],
+    "simulate loop": ["--on", "mesh:2x2", "--app", "ring:4", "--applied", "0.1", "--loops", "2"],
+    "simulate trace": ["nowhere.csv", "--on", "mesh:2x2"],
+    "simulate transactions": ["--on", "mesh:2x2", "--app", "ring:4", "--batch-cycles", "100"],
+    "simulate broadcast": ["--on", "mesh:2x2", "--rate", "0.001", "--cycles", "50"],
+    "simulate pattern": ["ab-1nn", "--on", "symult2010:2x2", "--loops", "2"],
+    "hotspot critical-queue": ["--pes", "8", "--hot-spots", "2", "--steps", "5"],
     "hotspot": ["--pes", "8", "--hot-spots", "2", "--steps", "5"],
     "map": ["ring:4", "--on", "mesh:2x2", "--rounds", "1"],
     "compile": ["ring:4", "--on", "mesh:2x2"],
@@ -63,8 +70,9 @@ NEVER = {"--help", "--version", "--simulate", "--execute", "--install-completion
 def options_of(command: str) -> list[Any]:
     """Return the options of a command, as Typer has them."""
     found: Any = typer.main.get_command(app)
-    for word in command.split():
-        found = found.commands[word]
+    words = command.split()
+    while words:
+        _, found, words = found.resolve_command(found.make_context("netloom", ["x"]), words)
     return [each for each in found.params if each.param_type_name == "option"]
 
 

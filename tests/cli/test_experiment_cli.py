@@ -11,6 +11,7 @@ from netloom.cli import main
 from netloom.experiments import load_results
 from netloom.experiments import run as run_experiment
 from netloom.experiments.workers import LostError
+from netloom.questions.recorded import key_columns
 from tests.experiments.small import write
 
 TWO = "title = 'two'\n[analyze]\non = ['mesh:2x2', 'ring:4']\napp = 'ring.mtx'\n"
@@ -62,6 +63,18 @@ def test_results_are_shown_and_written(netloom, done, tmp_path):
     assert found["rows"][0]["point_cpu_seconds"] > 0
 
 
+def test_results_of_a_mapping_show_the_busiest_channel(netloom, tmp_path):
+    file = write(tmp_path, "[map]\non = ['mesh:2x2', 'ring:4']\napp = 'ring:4'\nrounds = 1\n")
+    code, shown, _ = netloom("run", file, "--workers", 1)
+    assert code == 0
+    _, again, _ = netloom("results", file.with_suffix(".sqlite"))
+    columns = key_columns(load_results(file).answered[0].record, most=6)
+    for out in (shown, again):
+        words = " ".join(out.split())
+        for name in ("channel_load_max", "objective", "hop_bytes"):
+            assert all(word in words for word in columns[name].head.split())
+
+
 def test_the_json_of_a_run_is_that_of_its_results(netloom, done):
     _, of_run, _ = netloom("run", done, "--json")
     _, of_results, _ = netloom("results", done, "--json")
@@ -101,6 +114,9 @@ def test_the_schema_is_json(netloom):
     code, out, _ = netloom("schema")
     assert code == 0
     assert json.loads(out)["properties"]["map"]
+    code, out, _ = netloom("schema", "--results")
+    assert code == 0
+    assert json.loads(out)["$defs"]["analyze"]["$defs"]["channels"]["items"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,19 @@
 from pathlib import Path
+from typing import Any
 
 from netloom.experiments.inputs import find_inputs, renamed, unpack
+from netloom.questions.base import Question, option
+
+
+class Named(Question):
+    """Fields that may name files, and one that does not."""
+
+    app: Any = option("Program.", file=True)
+    on: Any = option("Network.", default="", file=True)
+    mapping: Any = option("Mapping.", default="", file=True)
+    messages: Any = option("Messages.", default="", file=True)
+    order: Any = option("Order.", default="", file=True)
+    router: Any = option("Router.", default="")
 
 
 def test_files_folders_and_globs_are_found(tmp_path):
@@ -17,7 +30,7 @@ def test_files_folders_and_globs_are_found(tmp_path):
         "order": "prof/x.*.prof",
         "router": "a.mtx",  # not a field that names files
     }
-    found = {each.name: each.files for each in find_inputs(fields, tmp_path)}
+    found = {each.name: each.files for each in find_inputs(Named, fields, tmp_path)}
     assert found == {
         "a.mtx": ("a.mtx",),
         "b.mtx": ("b.mtx",),
@@ -30,7 +43,7 @@ def test_files_folders_and_globs_are_found(tmp_path):
 def test_only_the_content_makes_the_digest(tmp_path):
     for name, text in (("a", "1"), ("b", "1"), ("c", "2")):
         (tmp_path / name).write_text(text)
-    one, same, other = (next(find_inputs({"app": each}, tmp_path)).digest for each in "abc")
+    one, same, other = (next(find_inputs(Named, {"app": each}, tmp_path)).digest for each in "abc")
     assert one == same != other
 
 
@@ -40,7 +53,7 @@ def test_names_in_a_folder_make_it_too(tmp_path):
         for rank in (0, 1):
             (tmp_path / folder / f"x.{rank + (number == 2)}.prof").write_text(str(rank))
     names = ("one", "same", "other")
-    one, same, other = (next(find_inputs({"app": each}, tmp_path)).digest for each in names)
+    one, same, other = (next(find_inputs(Named, {"app": each}, tmp_path)).digest for each in names)
     assert one == same != other
 
 
@@ -49,10 +62,10 @@ def test_contents_unpacked_are_found_by_the_same_names(tmp_path):
     (tmp_path / "prof" / "x.0.prof").write_text("zero")
     (tmp_path / "a.mtx").write_text("a")
     for written in ("prof", "prof/*.prof", "a.mtx"):
-        (each,) = find_inputs({"app": written}, tmp_path)
+        (each,) = find_inputs(Named, {"app": written}, tmp_path)
         path = Path(unpack(written, each.digest, each.contents()))
         assert tmp_path not in path.parents
-        (again,) = find_inputs({"app": str(path)}, Path("/"))
+        (again,) = find_inputs(Named, {"app": str(path)}, Path("/"))
         assert again.contents() == each.contents()
         assert unpack(written, each.digest, each.contents()) == str(path)
 

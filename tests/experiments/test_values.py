@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.experiments.values import values_of
+from netloom.questions.register import kind_of
+
+LOADS = kind_of("simulate.load").levels
 
 
 @pytest.mark.parametrize(
@@ -27,7 +30,7 @@ from netloom.experiments.values import values_of
     ],
 )
 def test_lists_and_ranges(field, value, values):
-    assert values_of(field, value, "load") == values
+    assert values_of(field, value, LOADS if field == "load" else None) == values
 
 
 @pytest.mark.parametrize(
@@ -49,12 +52,12 @@ def test_lists_and_ranges(field, value, values):
 )
 def test_what_is_no_list_or_range(field, value):
     with pytest.raises(InputError, match=field):
-        values_of(field, value, "load")
+        values_of(field, value, LOADS if field == "load" else None)
 
 
 @given(st.integers(1, 50), st.integers(0, 500), st.integers(1, 40))
 def test_ranges_have_both_ends_and_equal_steps(first, length, step):
-    found = values_of("vcs", {"from": first, "to": first + length, "step": step}, "")
+    found = values_of("vcs", {"from": first, "to": first + length, "step": step})
     assert found[0] == first
     assert first + length - step < found[-1] <= first + length
     assert all(after - before == step for before, after in pairwise(found))

@@ -323,10 +323,10 @@ def test_ctrl_c_gives_what_is_known(ctrl_c_after):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "trace: found none; expected a .csv, .tsv, .parquet or .goal file"),
+        ({}, "trace: found nothing; expected Table of messages (.csv, .tsv, .parquet)"),
         ({"trace": "no.csv"}, "no.csv: found no such file"),
         ({"trace": "examples/halo.csv", "overhead_cycles": 3}, "overhead_cycles: found '3'; exp"),
-        ({"trace": "examples/halo.csv", "switch_cycles": 3}, "switch_cycles: found '3'; expected"),
+        ({"trace": "examples/halo.csv", "switch_cycles": 3}, "switch_cycles: found no such field"),
         ({"trace": "examples/halo.csv", "engine": "worm", "packet_flits": 8}, "packet_flits: fou"),
         ({"trace": "examples/halo.csv", "release_cycles": 0}, "release_cycles: found '0'; expect"),
         ({"trace": "examples/halo.csv", "mapping": "best"}, "mapping 'best'"),

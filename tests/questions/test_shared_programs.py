@@ -8,7 +8,8 @@ import pytest
 from netloom import find_saturation, simulate
 from netloom.errors import InputError
 from netloom.questions.simulate.load.programs import PROGRAMS
-from netloom.questions.simulate.load.question import SimulateQuestion, prepare, simulate_beside
+from netloom.questions.simulate.load.question import SimulateQuestion, simulate_beside
+from netloom.questions.simulate.network import prepare
 from netloom.simulation.network import beside
 from netloom.simulation.tally import Delivered
 from netloom.workload import process_graph, read

@@ -133,7 +133,7 @@ def test_ctrl_c_keeps_the_batches_that_are_complete(ctrl_c_after):
     ctrl_c_after(12)
     found = simulate_transactions("torus:4x4", app="torus:4x4")
     assert found.interrupted
-    assert 2 <= len(found.run.batches) < 20
+    assert 2 <= len(found.batches) < 20
     assert found.to_dict()["messages"] > 0
 
 

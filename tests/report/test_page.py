@@ -18,15 +18,16 @@ from netloom.experiments.results import Refused
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
+from netloom.questions.simulate.load.curve import point_at
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
 from netloom.report.page.curve_verdicts import curve_sentences
-from netloom.report.page.curves import deviations, find_curves, point_at
+from netloom.report.page.curves import deviations, find_curves
 from netloom.report.page.figure import as_json
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
-from netloom.report.page.words import number
+from netloom.words import number
 from tests.questions.small_answers import ANSWERS, there_and_back
 from tests.report.page_samples import small_results, store
 

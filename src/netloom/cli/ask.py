@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 
 from netloom.cli.edge import INTERRUPTED
+from netloom.cli.help import QuestionCommand
 from netloom.cli.output import check_apart, compilation_announced, print_json, write_each
 
 if TYPE_CHECKING:
@@ -26,21 +27,24 @@ FILES = "Files to write"
 PLAIN = (bool, int, float, str)
 
 
-def command_of(kind: Kind) -> typer.core.TyperCommand:
+def command_of(kind: Kind) -> QuestionCommand:
     """Return the command that asks a question."""
     one = typer.Typer(add_completion=False, rich_markup_mode="rich")
     page = f"More: docs/{kind.page}" if kind.page else ""
-    one.command(kind.words.replace(".", " "), help=_help(kind), epilog=page)(_function(kind))
+    named = one.command(
+        kind.words.replace(".", " "), cls=QuestionCommand, help=_help(kind), epilog=page
+    )
+    named(_function(kind))
     made = typer.main.get_command(one)
-    assert isinstance(made, typer.core.TyperCommand)
+    assert isinstance(made, QuestionCommand)
+    made.parameters = list(_parameters(kind))
     return made
 
 
 def _help(kind: Kind) -> str:
-    """Return what a command is for: in a line, by an example, and in full."""
-    first, *rest = (" ".join(each.split()) for each in kind.told.split("\n\n"))
-    example = f"Example: {kind.example}" if kind.example else ""
-    return "\n\n".join(filter(None, (first, example, *rest)))
+    """Return an example of a command, and what it is for."""
+    example = kind.example or f"netloom {kind.words.replace('.', ' ')} --help"
+    return f"Example: {example}\n\n{kind.told}"
 
 
 def _function(kind: Kind) -> Callable[..., None]:
@@ -66,7 +70,11 @@ def _function(kind: Kind) -> Callable[..., None]:
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     asked = {each.asks for each in kind.outputs}
     taken = {f"--{each.name.replace('_', '-')}" for each in kind.outputs}
-    for name, field in kind.question.model_fields.items():
+    own = vars(kind.question).get("__annotations__", {})
+    fields = kind.question.model_fields.items()
+    for name, field in sorted(
+        fields, key=lambda each: (not each[1].is_required(), each[0] not in own)
+    ):
         plain = _plain_type(field.annotation)
         if plain is not None and name not in asked:
             yield _of_field(kind.question, name, field, plain, taken)
@@ -89,21 +97,21 @@ def _of_field(
     question: type[Question], name: str, field: FieldInfo, plain: Any, taken: set[str]
 ) -> inspect.Parameter:
     """Return the parameter of a field, not spelt as a file is. The question checks its values."""
-    from netloom.questions.base import told_of
+    from netloom.questions.base import default_said, description_of, told_of
 
     told = told_of(question, name)
     if told.several:
         plain = list[str]
-    required = field.is_required()
-    default = inspect.Parameter.empty if required else _shown(field.default, plain)
-    shown: bool | str = told.shown_default or default is not None
-    unit = f" In {told.unit}." if told.unit else ""
-    said: dict[str, Any] = {"help": f"{field.description or ''}{unit}", "show_default": shown}
+    default = inspect.Parameter.empty if field.is_required() else _shown(field.default, plain)
+    said: dict[str, Any] = {
+        "help": description_of(question, name),
+        "show_default": default_said(question, name) or False,
+    }
     if told.panel:
         said["rich_help_panel"] = told.panel
     if told.argument:
         return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
-    optional = plain if required or default is not None else plain | None
+    optional = plain if field.is_required() or default is not None else plain | None
     flags = [each for each in _flags(told, name, field) if each not in taken]
     return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
 

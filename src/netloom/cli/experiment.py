@@ -148,8 +148,20 @@ def results(
             typer.echo(f"Table: {save_table(table, path)} ({counted(len(table), 'row')})")
 
 
-def schema() -> None:
+def schema(
+    of_results: Annotated[
+        bool,
+        typer.Option(
+            "--results", help="Of answers instead: what commands print with --json, and tables."
+        ),
+    ] = False,
+) -> None:
     """Print the JSON Schema of experiment files, for editors that complete and check them."""
+    if of_results:
+        from netloom.questions.answer_schema import results_schema
+
+        print_json(results_schema())
+        return
     from netloom.experiments.schema import schema as schema_of
 
     print_json(schema_of())

@@ -8,6 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from netloom.cli.show import console
+from netloom.experiments.results import COSTS
+from netloom.questions.answers import Column, Columns
+from netloom.questions.recorded import key_columns
+from netloom.questions.shown import table_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -15,15 +19,6 @@ if TYPE_CHECKING:
 
     from netloom.experiments.estimate import Estimate
     from netloom.experiments.results import Results
-
-SHOWN: dict[str, tuple[str, ...]] = {
-    "analyze": ("saturation_worst_node", "saturation_upper_bound", "path_contention_max"),
-    "simulate": ("offered", "accepted", "packet_latency_mean", "packet_latency_p99", "stable"),
-    "predict_latency": ("offered", "latency", "expected_error", "state"),
-    "simulate_hot_spots": ("rate", "steps_mean", "steps_p99", "stable"),
-    "find_mapping": ("mapping", "objective", "max_channel_load", "hop_bytes"),
-}
-"""Of the many columns of an answer those that are shown; elsewhere the first few."""
 
 MOST_COLUMNS = 6
 MOST_ROWS = 40
@@ -59,29 +54,18 @@ def show_results(found: Results) -> None:
         sections.setdefault(each.point.section, []).append(each)
     table = found.table()
     for section, answered in sections.items():
-        point = answered[0].point
-        rows = table.filter(section=section)
-        rows = rows.select(column.name for column in rows if not column.is_null().all())
-        wanted = [*point.varied, *SHOWN.get(point.verb, rows.columns[1:])]
-        columns = [name for name in dict.fromkeys(wanted) if name in rows.columns]
-        columns = columns[: len(point.varied) + MOST_COLUMNS]
+        rows, first = table.filter(section=section), answered[0]
+        varied = first.point.varied
+        columns = [Column(name, name, kind=_kind(rows[name])) for name in varied]
+        columns += key_columns(first.record, but=[*varied, *COSTS], most=MOST_COLUMNS)
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
-        screen.print(_table(rows.select(columns)))
+        shown = rows.head(MOST_ROWS).iter_rows(named=True)
+        screen.print(table_of(Columns(*columns), shown))
         if len(rows) > MOST_ROWS:
             screen.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'row')} more[/]")
     screen.print(f"\n{escape(found.sentence)}")
 
 
-def _table(rows: pl.DataFrame) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in rows:
-        table.add_column(column.name, justify="right" if column.dtype.is_numeric() else "left")
-    for row in rows.head(MOST_ROWS).iter_rows():
-        table.add_row(*(escape(_word(value)) for value in row))
-    return table
-
-
-def _word(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _kind(column: pl.Series) -> type:
+    """Return whether a column is of numbers or of words."""
+    return float if column.dtype.is_numeric() else str

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,14 +35,15 @@ class Asked(NamedTuple):
 
     Attributes
     ----------
-    verb, fields
-        As ``Point`` has them.
+    module, verb, fields
+        Where the question is declared, and the rest as ``Point`` has it.
     paths
         Where files are, by the names that ``fields`` has for them, on this machine.
     contents
         Their digests and contents by the same names, for other machines; else empty.
     """
 
+    module: str
     verb: str
     fields: Mapping[str, Any]
     paths: Mapping[str, str]
@@ -156,6 +158,7 @@ def answer(asked: Asked) -> Answer:
     try:
         with warnings.catch_warnings():  # advice to a person at one command; figures say it too
             warnings.simplefilter("ignore", UserWarning)
+            import_module(asked.module)  # not all questions are netloom's own
             found = by_verb(asked.verb).ask(**renamed(dict(asked.fields), paths))
         if getattr(found, "interrupted", False):
             raise Interrupted

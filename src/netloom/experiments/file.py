@@ -17,7 +17,7 @@ from netloom.errors import InputError
 from netloom.experiments.inputs import Input, find_inputs, renamed
 from netloom.experiments.lines import find_lines
 from netloom.experiments.points import Point, hashed
-from netloom.experiments.values import values_of
+from netloom.experiments.values import is_range, values_of
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions import former
 from netloom.questions.named import find_network
@@ -181,8 +181,11 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
     below = {
         words.partition(".")[2]: words for words in all_words() if words.startswith(f"{head}.")
     }
+    short = head in all_words() or head == former.HEAD
+    if short:  # a field may have the name of a question
+        below = {name: words for name, words in below.items() if _is_table(table.get(name))}
     own = {name: value for name, value in table.items() if name not in below}
-    if (head in all_words() or head == former.HEAD) and (own or not table):
+    if short and (own or not table):
         yield head, own
     elif own or not table:
         name = next(iter(own), "")
@@ -194,6 +197,12 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
                 if not isinstance(part, dict):
                     raise file.wrong(_Section(head, 0, {}), name, wrong)
                 yield words, part
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a table, or several of one name; and not a range of numbers."""
+    several = value if isinstance(value, list) else [value]
+    return bool(several) and all(isinstance(each, dict) and not is_range(each) for each in several)
 
 
 def _points(
@@ -270,7 +279,7 @@ def _axes(
     axes = {}
     for name, value in fields.items():
         try:
-            values = values_of(name, value, kind.sweep)
+            values = values_of(name, value, kind.levels if name == kind.sweep else None)
         except InputError as error:
             raise file.wrong(section, name, error) from None
         if values is not None:

@@ -25,6 +25,7 @@ from netloom.experiments.workers import (
     work,
 )
 from netloom.progress import counting
+from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,10 +108,12 @@ def store_of(file: str | Path, store: str | Path | None = None) -> Path:
 def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> Asked:
     """Return what a worker is told of a point; with the content of files if it is elsewhere."""
     inputs = [experiment.inputs[name] for name in point.files]
+    module = by_verb(point.verb).module
     if not elsewhere:
-        return Asked(point.verb, point.fields, {each.name: str(each.path) for each in inputs}, {})
+        paths = {each.name: str(each.path) for each in inputs}
+        return Asked(module, point.verb, point.fields, paths, {})
     contents = {each.name: (each.digest, each.contents()) for each in inputs}
-    return Asked(point.verb, point.fields, {}, contents)
+    return Asked(module, point.verb, point.fields, {}, contents)
 
 
 def _workers(count: int | None, cluster: str | None) -> AbstractContextManager[Workers]:

@@ -55,7 +55,11 @@ def schema() -> dict[str, Any]:
         form = forms.setdefault(head, _table({}))
         for words in all_words():
             if words.startswith(f"{head}."):
-                form["properties"][words.partition(".")[2]] = _one_or_several(words)
+                name = words.partition(".")[2]
+                below, field = _one_or_several(words), form["properties"].get(name)
+                if field:  # a field may have the name of a question
+                    below = field | {"anyOf": [*field["anyOf"], *below["anyOf"]]}
+                form["properties"][name] = below
     said = {name: {"type": "string", "description": SAID[name]} for name in HEADINGS}
     everywhere = _table(shared | _settings()) | {"description": SAID[SHARED]}
     return {

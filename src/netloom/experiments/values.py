@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import floor, isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.questions.numbers import MOST_NUMBERS, parse_numbers, parse_positive
+from netloom.questions.numbers import MOST_NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-SWEPT: dict[str, Callable[[Any, str], tuple[float, ...]]] = {
-    "load": parse_numbers,
-    "applied": partial(parse_numbers, below_one=True),
-    "rate": parse_positive,
-}
-"""What reads the loads of a curve; they may also be written as ``START:STOP:STEP``."""
+    from collections.abc import Callable, Iterable
 
 RANGE = {"from", "to"}, {"from", "to", "step", "factor"}
 """The keys that a range has at least, and at most."""
 
 
-def values_of(field: str, value: Any, sweep: str) -> list[Any] | None:
+def values_of(
+    field: str, value: Any, levels: Callable[[Any], Iterable[Any]] | None = None
+) -> list[Any] | None:
     """Return the values that a field of an experiment file takes; None if it has just the one.
 
     Parameters
@@ -32,8 +26,8 @@ def values_of(field: str, value: Any, sweep: str) -> list[Any] | None:
         As in the file. A list is one value a point, of which a list is one that is a list itself;
         ``{from = 1, to = 8, step = 1}`` and ``{from = 64, to = 4096, factor = 4}`` are ranges with
         both ends.
-    sweep
-        The field in which points form a curve: its values rise, none is there twice.
+    levels
+        What reads the values in which points form a curve: they rise, none is there twice.
 
     Raises
     ------
@@ -42,20 +36,25 @@ def values_of(field: str, value: Any, sweep: str) -> list[Any] | None:
 
     Examples
     --------
-    >>> values_of("vcs", {"from": 1, "to": 8, "factor": 2}, "load")
+    >>> values_of("vcs", {"from": 1, "to": 8, "factor": 2})
     [1, 2, 4, 8]
-    >>> values_of("load", "0.1:0.3:0.1", "load")
-    [0.1, 0.2, 0.3]
-    >>> values_of("app", "ring:8", "load")
+    >>> values_of("app", "ring:8")
+    >>> values_of("load", "0.1,0.2", lambda text: map(float, text.split(",")))
+    [0.1, 0.2]
     """
     found = value if isinstance(value, list) else None
-    if isinstance(value, dict) and RANGE[0] <= value.keys() <= RANGE[1]:
+    if is_range(value):
         found = _range(field, value)
     if found is not None and not found:
         raise InputError(field, "an empty list", "one value at least")
-    if field != sweep:
+    if levels is None:
         return found
-    return list(SWEPT[field](value if found is None else found, field))
+    return list(levels(value if found is None else found))
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value has the keys of a range."""
+    return isinstance(value, dict) and RANGE[0] <= value.keys() <= RANGE[1]
 
 
 def _range(field: str, given: dict[str, Any]) -> list[int | float]:

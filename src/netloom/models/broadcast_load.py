@@ -115,6 +115,28 @@ def broadcast_load(
     return cube.per_channel(hops * rate.sum())
 
 
+def class_loads(
+    cube: Cube,
+    traffic: Traffic,
+    broadcast: float,
+    tree: Literal["balanced", "row-first"],
+    *,
+    multicast: bool = False,
+) -> NDArray[np.float64]:
+    """Return the flits a cycle on the channels of each direction, of messages of one flit.
+
+    Each node sends its rate, of which a part is broadcast. By class (unicast, broadcast), dimension
+    and direction, float64[2, n, 2]; NaN where no formula is at hand: multicasts, and unicast
+    messages on more than ``MOST_NODES`` nodes.
+    """
+    found = np.full((2, len(cube.sides), 2), np.nan)
+    if cube.num_nodes <= MOST_NODES:
+        found[0] = (1 - broadcast) * unicast_load(cube, traffic)
+    if not multicast:
+        found[1] = broadcast * broadcast_load(cube, traffic.rate, tree)
+    return found
+
+
 def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
     """Nodes that are reached by the dimensions crossed before one, mean over all orders.
 

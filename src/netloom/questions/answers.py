@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from netloom.errors import InputError
@@ -37,8 +36,8 @@ class Column:
     unit
         Its unit; perhaps "".
     value
-        What gives it for an observation: a function, or the name of an attribute (its own name by
-        default; of a mapping, its key). NaN and None stand for what is not known.
+        What gives it for an observation: a function, or the name of an attribute or key, perhaps
+        with dots (its own name by default). NaN and None stand for what is not known.
     kind
         ``float``, ``int``, ``str``, ``bool``; or ``dict`` or ``list``, which is for JSON only.
     key
@@ -78,10 +77,10 @@ class Column:
         """Return its value for an observation: a plain value, None where it is not known."""
         if callable(self.value):
             found = self.value(observation)
-        elif isinstance(observation, Mapping):
-            found = observation[self.name]
         else:
-            found = attrgetter(self.value or self.name)(observation)
+            found = observation
+            for part in (self.value or self.name).split("."):
+                found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         if self.kind in (dict, list) or found is None:
             return found
         return known(found) if self.kind is float else self.kind(found)
@@ -266,7 +265,7 @@ class Answer:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
         columns = self.columns if self.in_json is None else self.in_json
-        if self.several:
+        if self.several and any(each.json is not None for each in self.columns):
             found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
             found |= columns.nested(self.observations[0]) | found

@@ -7,8 +7,13 @@ table of an experiment file, its schema, and the reference page.
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from os import PathLike
+from textwrap import wrap
+from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -16,9 +21,11 @@ from typing import (
     ClassVar,
     NamedTuple,
     TypeVar,
+    Union,
     cast,
     dataclass_transform,
     get_args,
+    get_origin,
 )
 
 import numpy as np
@@ -61,6 +68,9 @@ else:
         def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
             return core_schema.is_instance_schema(self.kind)
 
+
+QUALIFIED = re.compile(r"\b(?:\w+\.)+(?=\w)")
+"""The modules before a class in the name of a type."""
 
 OUT_OF_RANGE = (
     "greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number",
@@ -226,21 +236,44 @@ def fields_in_words(kind: type[Question]) -> str:
     --------
     >>> class Asked(Question):
     ...     seed: int = option("Seed of everything random.", default=1, ge=0, le=9)
-    >>> print(fields_in_words(Asked))
-
-    Parameters
-    ----------
-    seed
-        Seed of everything random. By default 1.
+    >>> fields_in_words(Asked).splitlines()[2:]
+    ['seed : int, default 1', '    Seed of everything random.']
     """
     lines = ["Parameters", "----------"]
-    for name, field in kind.model_fields.items():
-        told = told_of(kind, name)
-        unit = f" In {told.unit}." if told.unit else ""
-        default = "" if field.is_required() else told.shown_default or _short_default(field)
-        said = f"{field.description or ''}{unit}{f' By default {default}.' if default else ''}"
-        lines += [name, f"    {said}"]
+    for name, parameter in signature_of(kind).parameters.items():
+        annotation = parameter.annotation
+        types = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+        default = default_said(kind, name)
+        lines.append(f"{name} : {QUALIFIED.sub('', types)}{default and f', default {default}'}")
+        lines += wrap(description_of(kind, name), 92, initial_indent="    ",
+                      subsequent_indent="    ", break_on_hyphens=False)  # fmt: skip
     return "\n".join(lines)
+
+
+def description_of(kind: type[Question], name: str) -> str:
+    """Return the description of a field, with its unit."""
+    said, unit = kind.model_fields[name].description or "", told_of(kind, name).unit
+    return f"{said} In {unit}." if unit else said
+
+
+def default_said(kind: type[Question], name: str) -> str:
+    """Return what a field is where it is not given, in words; "" if it must be, or is nothing.
+
+    Examples
+    --------
+    >>> class Asked(Question):
+    ...     sizes: Any = option("Sizes.", default=(64, 256))
+    ...     every: bool = option("All of them.", default=False)
+    >>> default_said(Asked, "sizes"), default_said(Asked, "every")
+    ('64,256', '')
+    """
+    field, told = kind.model_fields[name], told_of(kind, name)
+    if told.shown_default or field.is_required():
+        return told.shown_default
+    default = field.default
+    if default is None or isinstance(default, bool):
+        return ""
+    return ",".join(map(str, default)) if isinstance(default, list | tuple) else str(default)
 
 
 def positional_fields(kind: type[Question]) -> tuple[str, ...]:
@@ -317,21 +350,11 @@ def bounds_of(field: FieldInfo) -> dict[str, float]:
 
 def _bare(annotation: Any) -> Any:
     """Return a type without what is said to Pydantic only."""
-    if hasattr(annotation, "__metadata__"):
-        return _bare(annotation.__origin__)
-    members = get_args(annotation)
-    if members and str(getattr(annotation, "__origin__", "")) in ("typing.Union", ""):
-        found = [_bare(each) for each in members]
-        whole = found[0]
-        for each in found[1:]:
-            whole = whole | each
-        return whole
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return reduce(or_, map(_bare, get_args(annotation)))
     return annotation
-
-
-def _short_default(field: FieldInfo) -> str:
-    default = field.default
-    return "" if default is None else f"{default!r}" if isinstance(default, bool) else f"{default}"
 
 
 def _short(number: Any) -> str:

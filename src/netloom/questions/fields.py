@@ -72,7 +72,7 @@ class ProgramOnNetwork(Question):
     """A program, and the network that it runs on."""
 
     app: Program = argument(PROGRAM, file=True)
-    on: Network = option(NETWORK, kw_only=False, file=True)
+    on: Network = option(NETWORK, kw_only=False, file=True, panel="Network")
 
 
 class BrokenParts(Question, panel="Broken parts"):
@@ -84,7 +84,7 @@ class BrokenParts(Question, panel="Broken parts"):
     failed_nodes: str | None = option("Nodes that are broken: 5,9.", default=None)
 
 
-class PathRouting(Question):
+class PathRouting(Question, panel="Network"):
     """A routing with one path for each pair of nodes."""
 
     routing: OnePath = option(
@@ -213,7 +213,7 @@ class ContextSwitches(Question, panel="Processors"):
     )
 
 
-class HostNames(Question):
+class HostNames(Question, panel="Program"):
     """The names of nodes."""
 
     hosts: str | PathLike[str] | None = option(

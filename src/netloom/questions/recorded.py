@@ -7,11 +7,12 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
+from netloom.questions.answers import Column, Columns
 from netloom.questions.numbers import tidy
 from netloom.questions.register import by_verb
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     import polars as pl
 
@@ -74,6 +75,43 @@ def record(answer: Any) -> Recorded:
     """
     tables = {name: _known(getattr(answer, name)()) for name in answer.tables()}
     return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
+
+
+def key_columns(
+    record: Recorded, table: str = "table", *, but: Collection[str] = (), most: int
+) -> Columns:
+    """Return the columns of a table by which answers are told: its key figures.
+
+    Of a table of which none is marked, they are the first in which something is known.
+
+    Parameters
+    ----------
+    record
+        An answer.
+    table
+        Which of its tables.
+    but
+        Columns that are shown elsewhere.
+    most
+        How many columns there are at most where none is marked.
+
+    Raises
+    ------
+    LookupError
+        If the answer is not declared to have such a table.
+    InputError
+        If the table lacks a column: another release wrote it.
+    """
+    found, declared = record.tables[table], record.kind.answer.tables()[table]
+    if not len(declared):  # MAINTAINER: delete these two lines once every answer has columns
+        declared = Columns(*map(Column, found.columns))
+    marked = [each for each in declared if each.key]
+    chosen = [each for each in marked or declared.key if each.name not in but]
+    if gone := [each.name for each in chosen if each.name not in found.columns]:
+        raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
+    if not marked:
+        chosen = [each for each in chosen if found[each.name].null_count() < len(found)][:most]
+    return Columns(*chosen)
 
 
 def chart_of(result: Any) -> Any:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
     from netloom.questions.answers import Answer
     from netloom.questions.base import Question
+    from netloom.questions.curve_kind import CurveKind
     from netloom.questions.outputs import Output
     from netloom.questions.recorded import Recorded
 
@@ -50,6 +51,8 @@ class Kind:
         Its record of fields, and the class of its answers.
     prepare, find
         What reads and builds what the question names, and what answers, given both.
+    function
+        The Python function that asks it.
     title
         What its answers are called in pages.
     example, page
@@ -71,6 +74,7 @@ class Kind:
     answer: type[Answer]
     prepare: Callable[[Any], Any]
     find: Callable[[Any, Any], Any]
+    function: Callable[..., Any]
     title: str
     example: str
     page: str
@@ -85,38 +89,64 @@ class Kind:
         question = ask(self.question, fields)
         return self.find(question, self.prepare(question))
 
+    def hook(self, file: str, name: str) -> Any:
+        """Return what its folder has of a name in ``chart.py``, ``words.py`` or another file.
+
+        None if there is no such thing. A question that is one module has it there.
+        """
+        return _beside(self.module, file, name)
+
     def lines(self, answer: Any) -> list[Any]:
         """Return an answer for a terminal: lines of words, and tables."""
         from netloom.questions import shown
 
-        own = _beside(self.module, "words", "lines")
-        found: list[Any] = (own or shown.lines)(answer)
+        found: list[Any] = (self.hook("words", "lines") or shown.lines)(answer)
         return found
 
     def sentences(self, record: Recorded) -> list[str]:
         """Return what a recorded answer comes to, in words."""
         from netloom.questions.shown import sentences
 
-        own = _beside(self.module, "words", "sentences")
-        found: list[str] = (own or sentences)(record)
+        found: list[str] = (self.hook("words", "sentences") or sentences)(record)
+        return found
+
+    def best(self, records: Sequence[tuple[str, Recorded]]) -> list[str]:
+        """Return which of several answers, each with a name, is best; nothing if no figure says."""
+        own = self.hook("words", "best")
+        found: list[str] = own(records) if own and len(records) > 1 else []
         return found
 
     def ending(self, answer: Any, *, wrote: bool) -> str:
         """Return what is said at the end, once files are written; perhaps ""."""
-        own = _beside(self.module, "words", "ending")
+        own = self.hook("words", "ending")
         found: str = own(answer, wrote=wrote) if own else ""
         return found
 
     def parts(self, record: Recorded) -> dict[str, Any]:
         """Return the parts of the picture of a recorded answer, by name; perhaps none."""
-        own = _beside(self.module, "chart", "parts")
+        own = self.hook("chart", "parts")
         found: dict[str, Any] = own(record) if own else {}
         return found
 
     def chart(self, record: Recorded) -> Any:
         """Return the picture of a recorded answer; None if there is none."""
-        own = _beside(self.module, "chart", "chart")
+        own = self.hook("chart", "chart")
         return own(record) if own else None
+
+    def levels(self, given: Any) -> tuple[float, ...]:
+        """Return the values of ``sweep``, rising: ``LEVELS`` of ``curve.py`` reads them."""
+        from netloom.questions.numbers import parse_positive
+
+        found: tuple[float, ...] = (self.hook("curve", "LEVELS") or parse_positive)(
+            given, self.sweep
+        )
+        return found
+
+    @property
+    def curve(self) -> CurveKind | None:
+        """How its answers are points of curves; None if they are none."""
+        found: CurveKind | None = self.hook("curve", "CURVE")
+        return found
 
 
 @dataclass(frozen=True)
@@ -177,6 +207,15 @@ def asks(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         names = positional_fields(kind)
         find = function if prepare else lambda question, _: function(question)
+
+        @wraps(function)
+        def asked(*values: Any, **fields: Any) -> Any:
+            given = dict(zip(names, values, strict=False))
+            if len(values) > len(names) or given.keys() & fields.keys():
+                asked.__signature__.bind(*values, **fields)  # type: ignore[attr-defined]
+            question = ask(kind, given | fields)
+            return made.find(question, made.prepare(question))
+
         made = Kind(
             words=words or _words_of(function),
             verb=function.__name__,
@@ -186,6 +225,7 @@ def asks(
             answer=_returned(function),
             prepare=prepare or (lambda _: None),
             find=find,
+            function=asked,
             title=title,
             example=example,
             page=page,
@@ -193,14 +233,6 @@ def asks(
             outputs=outputs,
             repeatable=repeatable,
         )
-
-        @wraps(function)
-        def asked(*values: Any, **fields: Any) -> Any:
-            given = dict(zip(names, values, strict=False))
-            if len(values) > len(names) or given.keys() & fields.keys():
-                asked.__signature__.bind(*values, **fields)  # type: ignore[attr-defined]
-            question = ask(kind, given | fields)
-            return made.find(question, made.prepare(question))
 
         asked.__signature__ = signature_of(kind)  # type: ignore[attr-defined]
         asked.__doc__ = _with_fields(function.__doc__ or "", fields_in_words(kind))
@@ -306,11 +338,8 @@ def _with_fields(text: str, fields: str) -> str:
 
 
 @cache
-def _beside(module: str, name: str, attribute: str) -> Callable[..., Any] | None:
-    """Return what a question's folder has in its ``chart.py`` or ``words.py``, if anything.
-
-    A question that is one module has it there.
-    """
+def _beside(module: str, name: str, attribute: str) -> Any:
+    """Return what a question's folder has in another of its files; see ``Kind.hook``."""
     holder: ModuleType = import_module(module)
     package, _, last = module.rpartition(".")
     if last == "question":
@@ -318,5 +347,4 @@ def _beside(module: str, name: str, attribute: str) -> Callable[..., Any] | None
         if not there:
             return None
         holder = import_module(f"{package}.{name}")
-    found: Callable[..., Any] | None = getattr(holder, attribute, None)
-    return found
+    return getattr(holder, attribute, None)

@@ -21,7 +21,7 @@ from netloom.simulation.intervals import (
 )
 from netloom.simulation.replay import ProgramRun
 from netloom.simulation.stability import Stability, stability
-from netloom.simulation.steady import measure, warm_up
+from netloom.simulation.steady import measure_window, warm_up
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.simulation.warmup import warmup_packets
 from netloom.topology import Cube, average_distance
@@ -195,7 +195,7 @@ def run_broadcasts(
     channels = run.engine.channel_flits()
     most = limits.most_measured
     wanted = max(run.begin, LEAST_CYCLES, 2 * PRECISE_PACKETS / messages_a_cycle)
-    ended = measure(
+    ended = measure_window(
         run, first=most if limits.cycles else ceil(wanted),
         longer=lambda cycles: ceil(GROWTH * cycles), most=most, step=STEP_CYCLES, stopped=stopped,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from netloom.simulation.steady import measure
+from netloom.simulation.steady import measure_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ def run_program(
     Ending(cycle=29, enough=True, interrupted=False)
     """
     run = _WholeProgram(engine, source, enough=enough, stopped=stopped, tell=tell)
-    ended = measure(
+    ended = measure_window(
         run,
         first=step,
         longer=lambda cycles: cycles + max(step, cycles // 8),

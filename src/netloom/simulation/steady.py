@@ -64,7 +64,7 @@ class WarmingUp(Advancing, Protocol):
         """Return whether the backlog is so large that no steady state is to be expected."""
 
 
-class Measured(Advancing, Protocol):
+class Measurable(Advancing, Protocol):
     """What is measured in a window that grows."""
 
     def is_enough(self) -> bool:
@@ -100,8 +100,8 @@ def warm_up(
     return False
 
 
-def measure(
-    system: Measured,
+def measure_window(
+    system: Measurable,
     *,
     first: int,
     longer: Callable[[int], int],

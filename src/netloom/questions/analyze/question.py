@@ -76,6 +76,7 @@ class AnalyzeQuestion(
         "default, dimension-order[:0,1], xy, shortest-path, up-down, layered or routes:FILE (or "
         "the file); in Python also a routing, or a function that routing.routes_by takes.",
         default="default",
+        panel="Network",
         flags=("--routing", "--routes"),
         file=True,
     )

@@ -8,12 +8,15 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom.questions.shown import number, percent, plain_table
-from netloom.words import counted
+from netloom.words import counted, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
 
     from netloom.questions.analyze.answer import Analysis
+    from netloom.questions.recorded import Recorded
 
 LEVEL_STYLES = {
     "contention-free": "bold green",
@@ -144,3 +147,21 @@ def _busy(neck: dict[str, Any], what: str) -> str:
         return ""
     took = f", {number(neck[f'{what}_busy_us'])} µs" if f"{what}_busy_us" in neck else ""
     return f" ({number(neck[f'{what}_busy_cycles'])} cycles{took})"
+
+
+def best(records: Sequence[tuple[str, Recorded]]) -> list[str]:
+    """Return which of several analyses, each with a name, has the highest bound."""
+    bounds = [(name, record.figures["saturation"]["upper_bound"]) for name, record in records]
+    carried = {name: bound for name, bound in bounds if bound is not None}
+    if len(carried) < 2:
+        return []
+    most = max(carried.values())
+    of_channel = f"{100 * most:.3g}\u00a0% of a channel from the average node"
+    names = [each for each, value in carried.items() if value == most]
+    worst = min(carried, key=lambda each: carried[each])
+    if len(names) == len(carried):
+        return [f"All have the same upper bound: {of_channel}."]
+    return [
+        f"The upper bound is highest with {listed(names)}: {of_channel}, "
+        f"{most / carried[worst]:.3g} times that with {worst}."
+    ]

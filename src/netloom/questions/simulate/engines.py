@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
@@ -29,7 +28,6 @@ from netloom.workload.traffic.lengths import LONGEST
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.provenance import Provenance
     from netloom.questions.simulate.fields import ProgramQuestion
     from netloom.routing import Routing, VirtualChannelRouting
 
@@ -56,11 +54,6 @@ class PreparedNetwork(ProgramNetwork):
         own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
         router = asdict(self.router)
         return {"name": self.router_name} | {name: router[name] for name in ("switching", *own)}
-
-    def describe(self, provenance: Provenance) -> dict[str, Any]:
-        """Return as plain data what all runs have in common."""
-        found = NETWORK.nested(SimpleNamespace(network=self))
-        return found | {"provenance": provenance.to_dict()}
 
 
 def _packet_flits(found: Any) -> int | None:

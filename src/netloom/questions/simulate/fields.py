@@ -24,8 +24,8 @@ from netloom.spec import MAX_ELEMENTS
 from netloom.workload import ProcessGraph
 
 
-class Programs(Placed, ProgramFile, panel="Program"):
-    """A program, or several at once, each on nodes of its own."""
+class ProgramNames(Question, panel="Program"):
+    """A program, or several."""
 
     app: str | InstanceOf[ProcessGraph] | list[Any] | None = option(
         "Process graph, as for analyze; A.mtx@0-31 runs it on these nodes. A list, or the option "
@@ -34,6 +34,11 @@ class Programs(Placed, ProgramFile, panel="Program"):
         several=True,
         file=True,
     )
+
+
+class Programs(Placed, ProgramFile, ProgramNames, panel="Program"):
+    """A program, or several at once, each on nodes of its own."""
+
     shared: bool = option("Allow several programs on one node.", default=False)
     alone: bool = option(
         "Also run each of several programs alone, to measure its slow-down.",
@@ -64,6 +69,11 @@ class OpenLoad(
         default=5,
         panel="Traffic",
     )
+
+    @property
+    def loads(self) -> tuple[float, ...]:
+        """The loads asked for, rising; none if they are what is looked for."""
+        return ()
 
 
 class Engine(Question, panel="Engine"):

@@ -77,7 +77,7 @@ class SimulatedNetwork(LoadedNetwork):
         return broken and broken | (self.cost.to_dict() if self.cost else {})
 
     @property
-    def router_figures(self) -> dict[str, Any]:
+    def router_fields(self) -> dict[str, Any]:
         """The router's name and its fields."""
         router = asdict(self.settings[0].router)
         return {"name": self.router_name} | {name: router[name] for name in ROUTER_FIELDS}
@@ -93,7 +93,7 @@ NETWORK = Columns(
     Column("packet_law", kind=str, value="network.lengths.name", json="packet_flits.law"),
     Column("packet_mean", unit="flits", value="network.lengths.mean", json="packet_flits.mean"),
     Column("routing", kind=str, value=lambda found: found.network.settings[0].routing.name),
-    Column("router", kind=dict, value="network.router_figures"),
+    Column("router", kind=dict, value="network.router_fields"),
     Column(
         "throughput_bounds",
         kind=dict,
@@ -110,16 +110,8 @@ NETWORK = Columns(
 """What JSON says of the network of an answer that has a ``SimulatedNetwork``."""
 
 
-def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
-    """Return the network that a question is about, checked by running one cycle of it.
-
-    Parameters
-    ----------
-    question
-        The question.
-    load
-        The highest load that is asked for, of each program if there are several; None for the
-        network's own highest.
+def prepare(question: OpenLoad) -> SimulatedNetwork:
+    """Return the network that a question is about, checked by running one cycle at most load.
 
     Raises
     ------
@@ -128,6 +120,7 @@ def prepare_network(question: OpenLoad, load: float | None) -> SimulatedNetwork:
     DeadlockError
         If the routing can deadlock on so many VCs.
     """
+    load = max(question.loads, default=None)
     topology, on_machine = find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )

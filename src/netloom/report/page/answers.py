@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
-from netloom.questions.recorded import parts_of
-from netloom.report.page.curve_names import said_field
+from netloom.questions.recorded import key_columns, parts_of
 from netloom.report.page.figure import Figure, make_figure, table_of
-from netloom.report.page.words import counted, give_or_take, listed, number
+from netloom.words import counted, give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,75 +16,11 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.report.page.figure import DataTable
 
-VERBS = {
-    "analyze": "Contention analysis",
-    "simulate": "Simulation",
-    "find_saturation": "Search for saturation",
-    "simulate_loop": "Simulated program of loops",
-    "simulate_transactions": "Simulated transactions",
-    "replay": "Replayed trace",
-    "simulate_broadcast": "Simulated broadcasts",
-    "simulate_pattern": "Simulated pattern of a machine",
-    "predict_torus_broadcast": "Model of a torus with broadcasts",
-    "predict_latency": "Model of latency",
-    "predict_locality": "Model of locality",
-    "predict_wiring": "Model of wiring",
-    "simulate_hot_spots": "Hot spots in a combining network",
-    "find_critical_queue": "Search for the critical queue",
-    "compile_phases": "Compiled phases",
-    "find_mapping": "Mapping search",
-}
-"""What the answers of verbs are called."""
-
-KEY_FIGURES: dict[str, dict[str, str]] = {
-    "analyze": {
-        "channel_load_max": "paths on the busiest channel",
-        "weighted_channel_load_max": "weight on the busiest channel",
-        "path_contention_mean": "paths met, mean",
-        "dilation": "hops a byte",
-        "saturation_worst_node": "worst node held up from (estimate)",
-        "saturation_upper_bound": "carried at most",
-    },
-    "simulate": {
-        "offered": "offered",
-        "accepted": "accepted",
-        "packet_latency_mean": "latency, cycles",
-        "packet_latency_p99": "99 % up to",
-        "zero_load_latency": "idle",
-        "utilisation_max": "busiest channel",
-        "stable": "keeps up",
-    },
-    "simulate_hot_spots": {
-        "rate": "rate",
-        "steps_mean": "round trip, steps",
-        "steps_p99": "99 % up to",
-        "queue_mean": "mean queue",
-        "queue_max": "longest queue",
-        "throughput": "requests/PE/step",
-        "stable": "keeps up",
-    },
-    "find_mapping": {
-        "mapping": "mapping",
-        "objective": "objective",
-        "hop_bytes": "hop-bytes",
-        "channel_load_max": "paths on the busiest channel",
-        "weighted_channel_load_max": "weight on the busiest channel",
-        "saturation_upper_bound": "carried at most",
-    },
-    "compile_phases": {
-        "phase": "phase",
-        "connections": "connections",
-        "channels_used": "channels used",
-        "makespan": "makespan, clocks",
-        "lower_bound": "lower bound, clocks",
-    },
-}
-"""Columns of an answer's table that a page shows, and their heads; by default all."""
-
-KEY_TABLES = {"compile_phases": "phases"}
-"""The table of key numbers where that is not ``table``."""
-
 MOST_COLUMNS = 9
+"""Columns of a table of which none is marked as a key figure."""
+
+NO_FIGURES = ("seed", "reason", "note")
+"""Columns that a page has elsewhere."""
 
 PART_TITLES = {
     "channels": "Channels by load",
@@ -127,17 +62,10 @@ def sentences_of(record: Recorded) -> list[str]:
     >>> sentences_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))[0][:15]
     'Depends on the '
     """
-    verdict = record.figures.get("verdict")
-    if isinstance(verdict, dict) and "sentence" in verdict:
-        note = record.figures.get("note")
-        return [verdict["sentence"], *([note] if note else [])]
-    if isinstance(verdict, str):
-        return [_ended(verdict)]
-    said = [_of_point(record.verb, point) for point in record.points]
-    said += [f"At rate {number(each['rate'])}: {_ended(each['verdict'])}" for each in (
-        record.figures.get("rates") or []) if isinstance(each, dict) and "verdict" in each
-    ]  # fmt: skip
-    return [each for each in said if each]
+    kind, figures = record.kind, record.figures
+    if kind.hook("words", "sentences") or "verdict" in figures:
+        return kind.sentences(record)
+    return [each for point in record.points if (each := _of_point(record.verb, point))]  # FAMILIES
 
 
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:
@@ -148,23 +76,17 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
     records
         The answers, with the fields in which they differ.
     """
-    verb = records[0][1].verb
-    first = records[0][1].tables[KEY_TABLES.get(verb, "table")]
+    first = records[0][1]
+    name = first.kind.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
-    heads = KEY_FIGURES.get(verb) or {
-        name: name.replace("_", " ")
-        for name in first.columns
-        if name not in varied and name not in ("seed", "reason", "note")
-        and first[name].null_count() < len(first)
-    }  # fmt: skip
-    there = [name for name in heads if name not in varied and name in first.columns]
-    shown = {name: heads[name] for name in there[:MOST_COLUMNS]}
+    columns = key_columns(first, name, but=[*varied, *NO_FIGURES], most=MOST_COLUMNS)
     rows = [
-        [*(_said(fields.get(name)) for name in varied), *(row.get(name) for name in shown)]
+        [*(_said(fields.get(each)) for each in varied), *(row[each.name] for each in columns)]
         for fields, record in records
-        for row in record.tables[KEY_TABLES.get(verb, "table")].iter_rows(named=True)
+        for row in record.tables[name].iter_rows(named=True)
     ]
-    return table_of([*(name.replace("_", " ") for name in varied), *shown.values()], rows)
+    heads = [*(each.replace("_", " ") for each in varied), *(each.head for each in columns)]
+    return table_of(heads, rows)
 
 
 def figures_of(record: Recorded) -> list[Figure]:
@@ -186,35 +108,6 @@ def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
     inside = {name: value for name, value in spec.items() if name != "datasets"}
     resolve = {"scale": {"color": "independent"}}
     return {"datasets": spec.get("datasets", {}), "hconcat": [inside], "resolve": resolve}
-
-
-def best_of(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> list[str]:
-    """Return which of several answers is best, where their verb has a figure that says so."""
-    verb = records[0][1].verb
-    if verb != "analyze" or len(records) < 2:
-        return []
-    name = "saturation_upper_bound"
-    carried = {
-        _named(fields): record.tables["table"][name][0]
-        for fields, record in records
-        if record.tables["table"][name][0] is not None
-    }
-    if len(carried) < 2:
-        return []
-    best = max(carried.values())
-    of_channel = f"{100 * best:.3g}\u00a0% of a channel from the average node"
-    names = [each for each, value in carried.items() if value == best]
-    worst = min(carried, key=lambda each: carried[each])
-    if len(names) == len(carried):
-        return [f"All have the same upper bound: {of_channel}."]
-    return [
-        f"The upper bound is highest with {listed(names)}: {of_channel}, "
-        f"{best / carried[worst]:.3g} times that with {worst}."
-    ]
-
-
-def _named(fields: Mapping[str, Any]) -> str:
-    return ", ".join(said_field(name, value) for name, value in fields.items())
 
 
 def _said(value: Any) -> Any:
@@ -244,14 +137,14 @@ def _of_point(verb: str, point: Mapping[str, Any]) -> str:
     if verb == "predict_wiring":
         gains = [each["speedup"] for delay in point["delays"] for each in delay["speedups"]]
         return (
-            f"With {counted(point['nodes'], 'node')} messages arrive {number(min(gains))} to "
+            f"With {counted(point['nodes'], 'node', ',')} messages arrive {number(min(gains))} to "
             f"{number(max(gains))} times sooner on the mesh than on the hypercube."
         )
     if verb == "predict_locality":
         best, asked = number(point["gain"]), number(point["gain_of_mapping"])
         return (
-            f"On {counted(point['nodes'], 'node')} the best mapping is {best} times as fast as a "
-            f"random one; the asked one {asked} times."
+            f"On {counted(point['nodes'], 'node', ',')} the best mapping is {best} times as fast "
+            f"as a random one; the asked one {asked} times."
         )
     return ""
 

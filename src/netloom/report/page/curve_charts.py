@@ -7,12 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.report.page.curve_kinds import AXES, MODEL, SIMULATED
 from netloom.report.page.curve_names import said_field, shared_words
 from netloom.report.page.curve_points import runs_said
 from netloom.report.page.figure import Figure, make_figure, table_of
-from netloom.report.page.words import give_or_take, number
+from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.report.page.curves import Curve, CurveGroup
+
+SIMULATED, MODEL = "simulated", "model"
+"""Who says what a curve says."""
 
 PALETTE = [*COLOURS, "#0d8a94", "#c2468f", "#8a6d4b"]
 """Colours of curves: as readable on white as on near-black."""
@@ -323,8 +324,10 @@ def _latency_caption(group: CurveGroup, top: float, *, cut: bool) -> str:
         said.append("Shaded: where the network saturates.")
     if group.models and group.simulated:
         said.append("Dashed: the model.")
-    if group.axes == AXES["rate"] and any(of is not None for of in group.of):
-        said.append(f"Its latencies have the {ENDS_CYCLES} cycles at the ends added.")
+    beside = zip(group.models, group.of, strict=True)
+    if ends := max((model.ends for model, of in beside if of is not None), default=0):
+        unit = group.axes.latency_unit
+        said.append(f"Its latencies have the {number(ends)} {unit} at the ends added.")
     if cut:
         said.append(f"Cut at {number(top)}; the table below goes on.")
     drawn = sum(map(len, panels(group).values()))

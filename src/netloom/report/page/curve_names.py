@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
-from netloom.report.page.words import counted, number
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,6 +73,11 @@ def said_field(name: str, value: Any) -> str:
     if isinstance(value, str):
         return f"{base_names(value)} {words}"
     return f"{words} {number(value)}"
+
+
+def name_fields(fields: Mapping[str, Any]) -> str:
+    """Return fields and their values in a line."""
+    return ", ".join(said_field(name, value) for name, value in fields.items())
 
 
 def names_of(about: Sequence[Mapping[str, Any]], differ: Sequence[str]) -> list[str]:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.report.page.curve_kinds import KINDS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import polars as pl
 
+    from netloom.questions.curve_kind import CurveKind
     from netloom.questions.recorded import Recorded
 
 RUNS = {
@@ -28,9 +27,9 @@ POINTS = {
 """Columns of points: means of the runs at one load, and how many of these fell behind."""
 
 
-def runs_of(record: Recorded, technique: str) -> Iterator[dict[str, Any]]:
-    """Yield the points of one technique of an answer, whatever its verb calls them."""
-    kind, table = KINDS[record.verb], record.tables["table"]
+def runs_of(record: Recorded, kind: CurveKind, technique: str) -> Iterator[dict[str, Any]]:
+    """Yield the points of one technique of an answer, whatever its columns are called."""
+    table = record.tables["table"]
     if "switching" in table.columns:
         table = table.filter(table["switching"] == technique)
     for row in table.iter_rows(named=True):
@@ -39,12 +38,12 @@ def runs_of(record: Recorded, technique: str) -> Iterator[dict[str, Any]]:
         yield {
             "load": row[kind.load],
             "latency": row[kind.latency] if stable else None,
-            "half": row.get(kind.half_width),
-            "accepted": row.get(kind.accepted),
+            "half": row[kind.half_width] if kind.half_width else None,
+            "accepted": row[kind.accepted] if kind.accepted else None,
             "stable": stable,
             "seed": row.get("seed", record.figures["provenance"]["seed"]),
             "cycles": row.get("cycles"),
-            "idle": row.get(kind.idle) if kind.idle in row else record.figures.get(kind.idle),
+            "idle": row[kind.idle] if kind.idle in row else record.figures[kind.idle],
         }
 
 

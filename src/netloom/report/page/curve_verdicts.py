@@ -12,7 +12,7 @@ from netloom.report.page.curve_pairs import bounds, pair_sentences, times_said
 from netloom.report.page.curve_points import runs_said
 from netloom.report.page.curves import deviations
 from netloom.report.page.figure import table_of
-from netloom.report.page.words import counted, give_or_take, listed, number, share
+from netloom.words import counted, give_or_take, listed, number, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,15 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.drawing.names import base_names
-from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
-from netloom.report.page.curve_kinds import (
-    AXES,
-    IN_OTHER_WORDS,
-    KINDS,
-    OF_THE_MODEL,
-    OF_THE_RUN,
-    Axes,
-)
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_points import POINTS, RUNS, point_of, runs_of
 
@@ -25,7 +16,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.questions.curve_kind import Axes, CurveKind
     from netloom.questions.recorded import Recorded
+
+IN_OTHER_WORDS = frozenset({"app", "on", "message_flits"})
+"""Fields for which the answer's figures stand: the traffic, the network, the packets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +52,8 @@ class Curve:
         Latency of the idle network.
     answers
         Load, technique and record of every point.
+    ends
+        What a model's latencies lack beside those of the simulator.
     """
 
     model: bool
@@ -70,6 +67,7 @@ class Curve:
     found: tuple[float, float] | None
     idle: float | None
     answers: tuple[tuple[float, str, Recorded], ...]
+    ends: float = 0.0
 
     @property
     def saturation(self) -> tuple[float, float] | None:
@@ -160,50 +158,28 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     >>> group.name, group.simulated[0].table["load"].to_list()
     ('uniform traffic on ring:8', [0.1, 0.2, 0.3])
     """
-    gathered: dict[tuple[str, bool, str], list[tuple[dict[str, Any], str, Recorded]]] = {}
+    gathered: dict[tuple[Axes, bool, str], list[tuple[dict[str, Any], str, Recorded]]] = {}
     for record in records:
-        kind = KINDS.get(record.verb)
-        for technique in _techniques(record) if kind else ():
-            assert kind is not None
-            about = _about(record, technique)
-            key = kind.family, kind.model, repr(sorted(about.items()))
+        if (kind := record.kind.curve) is None:
+            continue
+        for technique in _techniques(record):
+            about = _about(record, kind, technique)
+            key = kind.axes, kind.model, repr(sorted(about.items()))
             gathered.setdefault(key, []).append((about, technique, record))
-    curves: dict[str, list[Curve]] = {}
-    for (family, _, _), parts in gathered.items():
+    curves: dict[Axes, list[Curve]] = {}
+    for (axes, _, _), parts in gathered.items():
         curve = _curve(parts)
         if len(curve.table) != 1 or curve.fell_behind is not None:
-            curves.setdefault(family, []).append(curve)
-    groups = [group for family, found in curves.items() for group in _groups(AXES[family], found)]
+            curves.setdefault(axes, []).append(curve)
+    groups = [group for axes, found in curves.items() for group in _groups(axes, found)]
     return [group for group in groups if any(len(curve.table) for curve in group.curves)]
 
 
-def point_at(record: Recorded, load: float, technique: str) -> Recorded:
-    """Return what an answer of ``simulate`` or ``find_saturation`` says of one load, as an answer.
-
-    Parameters
-    ----------
-    record
-        The answer.
-    load, technique
-        Offered traffic, and the switching technique.
-    """
-    import polars as pl
-
-    from netloom.questions.recorded import Recorded
-
-    if not record.several and record.verb == "simulate":
-        return record
-    runs = [run for each in record.points for run in each.get("runs", [each])]
-    figures = {name: value for name, value in record.figures.items() if name != "points"}
-    here = next(
-        run for run in runs if run["offered"] == load and run["switching"] in (technique, None)
-    )
-    only = pl.col("offered") == load
-    tables = {
-        name: table.filter(only & (pl.col("switching") == technique))
-        for name, table in record.tables.items()
-    }
-    return Recorded("simulate", figures | here, tables)
+def kind_of(record: Recorded) -> CurveKind:
+    """Return how an answer that is of a curve is drawn."""
+    kind = record.kind.curve
+    assert kind is not None, f"an answer of {record.verb} is no point of a curve"
+    return kind
 
 
 def deviations(simulated: Curve, model: Curve) -> list[tuple[float, float]]:
@@ -237,17 +213,15 @@ def _techniques(record: Recorded) -> list[str]:
     return [(record.figures.get("router") or {}).get("switching") or ""]
 
 
-def _about(record: Recorded, technique: str) -> dict[str, Any]:
+def _about(record: Recorded, kind: CurveKind, technique: str) -> dict[str, Any]:
     """Return what a curve is of: the network and the traffic as found, and what was asked else."""
     found, asked = record.figures, record.configuration
     router = found.get("router") or {}
     size = found.get("packet_flits") or found.get("message_flits")
     network = {
         "topology": found.get("topology") or f"omega:{found.get('pes')}",
-        "traffic": found.get("traffic")
-        or found.get("program")
-        or OF_THE_MODEL.get(record.verb, {}).get("traffic"),
-        "routing": found.get("routing") or OF_THE_MODEL.get(record.verb, {}).get("routing"),
+        "traffic": found.get("traffic") or found.get("program") or kind.about.get("traffic"),
+        "routing": found.get("routing") or kind.about.get("routing"),
         "router": router.get("name"),
         "switching": technique or None,
         "packet_flits": str(size["law"] if isinstance(size, dict) else size),
@@ -256,7 +230,7 @@ def _about(record: Recorded, technique: str) -> dict[str, Any]:
     rest = {
         name: value
         for name, value in asked.items()
-        if name not in OF_THE_RUN and name not in network and name not in own
+        if name not in kind.of_the_run and name not in network and name not in own
         and name not in IN_OTHER_WORDS
     }  # fmt: skip
     whole = network | own | rest
@@ -276,7 +250,7 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
 
     rows, answers = [], []
     for _, technique, record in parts:
-        for row in runs_of(record, technique):
+        for row in runs_of(record, kind_of(record), technique):
             rows.append(row)
             answers.append((row["load"], technique, record))
     table = pl.DataFrame(rows, schema=RUNS)  # of one seed only the longest run: the same chance
@@ -301,9 +275,10 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         kept = kept.filter(pl.col("load") < behind)
         levels = levels.filter(pl.col("load") < behind)
     idle = table["idle"].drop_nulls()
+    kind = kind_of(parts[0][2])
     last: Any = levels["load"].max()
     return Curve(
-        model=KINDS[parts[0][2].verb].model,
+        model=kind.model,
         about=parts[0][0],
         label="",
         table=kept,
@@ -314,6 +289,7 @@ def _curve(parts: Sequence[tuple[dict[str, Any], str, Recorded]]) -> Curve:
         found=_found(parts, limit),
         idle=float(idle.mean()) if len(idle) else None,  # type: ignore[arg-type]
         answers=tuple(answers),
+        ends=kind.ends,
     )
 
 
@@ -322,7 +298,7 @@ def _limit(parts: Iterable[tuple[dict[str, Any], str, Recorded]]) -> float | Non
     bounds = [
         record.figures.get("throughput_bounds", {}).get(technique, {}).get("load")
         for _, technique, record in parts
-        if not KINDS[record.verb].model
+        if not kind_of(record).model
     ]
     return min((load for load in bounds if load is not None), default=None)
 
@@ -331,20 +307,11 @@ def _found(
     parts: Iterable[tuple[dict[str, Any], str, Recorded]], limit: float | None
 ) -> tuple[float, float] | None:
     """Return where a search found a network to saturate, or a model says it does."""
-    found = []
-    for _, technique, record in parts:
-        figures = record.figures
-        if KINDS[record.verb].model:
-            place = figures.get("saturation_offered", figures.get("saturation_rate"))
-            if place is not None:
-                found.append((float(place), 0.0))
-        elif record.verb == "find_saturation":
-            mine = [each for each in record.points if each["switching"] == technique]
-            found += [
-                (each["saturation_offered"], each["saturation_offered_width"] / 2)
-                for each in mine
-                if each["saturates"] and each["saturation_offered"] is not None
-            ]
+    found = [
+        place
+        for _, technique, record in parts
+        for place in kind_of(record).found(record, technique)
+    ]
     if not found:
         return None
     most = np.inf if limit is None else limit
@@ -405,19 +372,16 @@ def _group(name: str, axes: Axes, curves: Sequence[Curve]) -> CurveGroup:
         axes=axes,
         differ=differ,
         simulated=tuple(map(labelled, simulated)),
-        models=tuple(_beside(labelled(models[at]), axes, places[at]) for at in order),
+        models=tuple(_beside(labelled(models[at]), places[at]) for at in order),
         of=tuple(places[at] for at in order),
     )
 
 
-def _beside(model: Curve, axes: Axes, place: int | None) -> Curve:
-    """Return a model as it is to be compared with a simulated curve, if it stands beside one.
-
-    The model of broadcasts has not the cycles on the channels between nodes and routers.
-    """
-    if place is None or axes != AXES["rate"]:
+def _beside(model: Curve, place: int | None) -> Curve:
+    """Return a model as it is to be compared with a simulated curve, if it stands beside one."""
+    if place is None or not model.ends:
         return model
-    return replace(model, table=model.table.with_columns(model.table["latency"] + ENDS_CYCLES))
+    return replace(model, table=model.table.with_columns(model.table["latency"] + model.ends))
 
 
 def _predicts(model: Curve, simulated: Curve) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.drawing.names import base_names
-from netloom.report.page.words import counted, listed, number
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -151,7 +151,7 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
                 parts.append(f"{head}: {listed(names)}")
     words = [title] if title else []
     words += ["; ".join(parts)] if parts else []
-    return ". ".join([*words, f"{counted(len(rows), 'row')} of data."])
+    return ". ".join([*words, f"{counted(len(rows), 'row', ',')} of data."])
 
 
 def data_of(spec: Mapping[str, Any]) -> DataTable:

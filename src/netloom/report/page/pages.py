@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.questions.recorded import Recorded
-from netloom.report.page.answers import VERBS, name_of
+from netloom.report.page.answers import name_of
 from netloom.report.page.sections import Asked, sections_of, varied_in
-from netloom.report.page.words import counted, listed, number
+from netloom.words import counted, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,14 +110,14 @@ def _title(live: Sequence[Recorded], found: Sequence[Results]) -> str:
     titles = [results.title or results.name for results in found]
     if titles:
         return listed(titles)
-    names = list(dict.fromkeys(name_of(each) or VERBS[each.verb] for each in live))
+    names = list(dict.fromkeys(name_of(each) or each.kind.title for each in live))
     return listed(names, 3)
 
 
 def _facts(results: Results, *, several: bool) -> list[tuple[str, str]]:
     """Return where the numbers of an experiment come from."""
     answered = results.answered
-    points = counted(len(answered), "point") + " answered"
+    points = counted(len(answered), "point", ",") + " answered"
     if results.missing:
         points += f", {number(results.missing)} not yet"
     if results.refused:
@@ -141,7 +141,7 @@ def _facts_of_live(live: Sequence[Recorded]) -> list[tuple[str, str]]:
         return []
     origins = [each.figures["provenance"] for each in live]
     return [
-        ("Answers", counted(len(live), "answer")),
+        ("Answers", counted(len(live), "answer", ",")),
         ("netloom", listed(sorted({each["netloom"] for each in origins}))),
         ("Seeds", listed([str(seed) for seed in sorted({each["seed"] for each in origins})], 12)),
     ]
@@ -155,7 +155,7 @@ def _questions(live: Sequence[Recorded]) -> list[tuple[str, str]]:
             name: value for name, value in each.configuration.items() if value is not None
         }
         text = json.dumps(asked, indent=1, ensure_ascii=False, default=str)
-        said.append((f"{VERBS[each.verb]}: {name_of(each)}".rstrip(": "), text))
+        said.append((f"{each.kind.title}: {name_of(each)}".rstrip(": "), text))
     return said
 
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.page.answers import (
-    VERBS,
-    best_of,
-    figures_of,
-    key_table,
-    name_of,
-    sentences_of,
-)
+from netloom.report.page.answers import figures_of, key_table, name_of, sentences_of
 from netloom.report.page.curve_charts import curve_figures
-from netloom.report.page.curve_names import said_field
+from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_verdicts import curve_numbers, curve_sentences
-from netloom.report.page.curves import find_curves, point_at
-from netloom.report.page.words import counted, number
+from netloom.report.page.curves import find_curves, kind_of
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from netloom.questions.recorded import Recorded
     from netloom.report.page.curves import Curve, CurveGroup
@@ -31,9 +25,6 @@ MOST_DETAILED = 6
 
 MOST_SENTENCES = 12
 """Answers of a section that are put in words one by one."""
-
-IN_DETAIL = ("simulate", "find_saturation", "simulate_hot_spots")
-"""Verbs whose curves have a point to look at more closely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,54 +113,51 @@ def varied_in(records: Sequence[Recorded]) -> list[dict[str, Any]]:
 
 def _of_curves(group: CurveGroup) -> Section:
     """Return the section of curves: latency and throughput, then one point of each in detail."""
-    shown = [curve for curve in group.simulated if _has_details(curve)][:MOST_DETAILED]
-    left_out = len(group.simulated) - len(shown) if shown else 0
-    remark = f"{counted(left_out, 'more curve')} not drawn in detail." if left_out else ""
+    below = list(islice(filter(None, map(_in_detail, group.simulated)), MOST_DETAILED))
+    left_out = len(group.simulated) - len(below) if below else 0
+    remark = f"{counted(left_out, 'more curve', ',')} not drawn in detail." if left_out else ""
     return Section(
         title=f"{group.axes.latency.capitalize()} under load: {group.name}",
         sentences=tuple(curve_sentences(group)),
         tables=(curve_numbers(group),),
         figures=tuple(curve_figures(group)),
-        below=tuple(section for curve in shown for section in _in_detail(curve)),
+        below=tuple(below),
         remark=remark,
     )
 
 
-def _has_details(curve: Curve) -> bool:
-    return curve.kept_up is not None and curve.answers[0][2].verb in IN_DETAIL
-
-
-def _in_detail(curve: Curve) -> Iterator[Section]:
-    """Yield the point of a curve at the highest load that it keeps up with, if that is known."""
+def _in_detail(curve: Curve) -> Section | None:
+    """Return the point of a curve at the highest load that it keeps up with, if that is known."""
     here = [each for each in curve.answers if each[0] == curve.kept_up]
+    if not here:
+        return None
     here.sort(key=lambda each: each[2].figures.get("stable") is False)  # of some seeds it may not
-    for load, technique, record in here[:1]:
-        whole = record.verb == "simulate_hot_spots" and record.several
-        if whole:  # its picture is of all its rates
-            continue
-        one = record if record.verb == "simulate_hot_spots" else point_at(record, load, technique)
-        title = f"{curve.label} at {number(load)}, the highest load it keeps up with"
-        seed = f" (the first of {len(here)} runs)" if len(here) > 1 else ""
-        yield Section(title=title + seed, figures=tuple(figures_of(one)))
+    load, technique, record = here[0]
+    one = kind_of(record).detail(record, load, technique)
+    if one is None:
+        return None
+    title = f"{curve.label} at {number(load)}, the highest load it keeps up with"
+    seed = f" (the first of {len(here)} runs)" if len(here) > 1 else ""
+    return Section(title=title + seed, figures=tuple(figures_of(one)))
 
 
 def _of_answers(asked: Sequence[Asked]) -> Section:
     """Return the section of answers that are no curves: compared, then one by one."""
     records = [(each.varied, each.record) for each in asked]
-    verb = asked[0].record.verb
+    head = asked[0].record.kind.title
     one = len(asked) == 1
-    sentences = list(best_of(records))
+    named = [(name_fields(each.varied), each.record) for each in asked]
+    sentences = asked[0].record.kind.best(named)
     for each in asked[:MOST_SENTENCES]:
-        head = f"{_named(each)}: " if not one else ""
-        sentences += [f"{head}{said}" for said in sentences_of(each.record)]
+        before = f"{_named(each)}: " if not one else ""
+        sentences += [f"{before}{said}" for said in sentences_of(each.record)]
     detailed = asked[:MOST_DETAILED]
     figures = [figures_of(each.record) for each in detailed]
     left_out = len(asked) - len(detailed)
     names = {name_of(each.record) for each in asked}
     name = names.pop() if len(names) == 1 else ""
-    title = f"{VERBS[verb]}: {name}" if name else VERBS[verb]
     return Section(
-        title=title,
+        title=f"{head}: {name}" if name else head,
         sentences=tuple(sentences),
         tables=(key_table(records),),
         figures=tuple(figures[0]) if one else (),
@@ -179,11 +167,10 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
             Section(_named(each), figures=tuple(drawn))
             for each, drawn in zip(detailed, figures, strict=True)
         ),
-        remark=f"{counted(left_out, 'more answer')} in the table only." if left_out else "",
+        remark=f"{counted(left_out, 'more answer', ',')} in the table only." if left_out else "",
     )
 
 
 def _named(asked: Asked) -> str:
     """Return what tells an answer from the others of its section."""
-    words = [said_field(name, value) for name, value in asked.varied.items()]
-    return ", ".join(words) or name_of(asked.record) or VERBS[asked.record.verb]
+    return name_fields(asked.varied) or name_of(asked.record) or asked.record.kind.title

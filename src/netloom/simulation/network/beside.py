@@ -24,14 +24,8 @@ def run_beside(
 ) -> list[NetworkRun]:
     """Run each network over the warm-up and the measured cycles of another run.
 
-    Parameters
-    ----------
-    pairs
-        What makes a run that has not begun, and the other run.
-    limits
-        When a run ends, but for its cycles.
-    tell
-        Called with the number of runs that have ended, whenever one has.
+    ``pairs``: what makes a run that has not begun, and the other run. ``tell`` is called with the
+    number of runs that have ended, whenever one has.
     """
 
     def one(
@@ -49,12 +43,7 @@ def run_programs_alone(
     *,
     tell: Callable[[int], None] = lambda _: None,
 ) -> list[tuple[NetworkRun | None, ...]]:
-    """Run each program of a network alone, beside each run of all of them.
-
-    Returns
-    -------
-    For each run of all, a run of each program; None for what Ctrl-C interrupted.
-    """
+    """Return, for each run of all programs, one of each alone; None for what Ctrl-C ended."""
     assert network.programs is not None
     count = len(network.programs.traffics)
     alone = [network.alone(number) for number in range(count)]

@@ -112,19 +112,11 @@ class LoadedNetwork:
     def make_run(self, setting: Setting, load: float) -> Run:
         """Return a run that has not begun."""
         return Run(
-            self.topology,
-            setting.routing,
-            setting.router,
-            self.traffic,
-            load,
-            lengths=self.lengths,
-            arrivals=self.arrivals,
-            seed=self.seed,
-            reservation=setting.reservation,
-            bound=setting.bound,
-            senders=self._senders(load),
+            self.topology, setting.routing, setting.router, self.traffic, load,
+            lengths=self.lengths, arrivals=self.arrivals, seed=self.seed,
+            reservation=setting.reservation, bound=setting.bound, senders=self._senders(load),
             apart=self.programs is not None,
-        )
+        )  # fmt: skip
 
     def _senders(self, load: float) -> list[Sender]:
         """Return what makes the packets; nothing if the traffic alone does."""
@@ -186,11 +178,6 @@ class LoadedNetwork:
 def techniques_of(asked: str | None, base: Router) -> list[Switching]:
     """Return the switching techniques asked for, none twice; the router's own by default.
 
-    Raises
-    ------
-    InputError
-        If there is no such technique.
-
     Examples
     --------
     >>> techniques_of("circuit, wormhole", Router())
@@ -230,21 +217,8 @@ def possible_settings(
 ) -> tuple[tuple[Setting, ...], dict[str, str]]:
     """Return the techniques that are possible, and why the others are not.
 
-    Each is checked by running one cycle. That cycle also loads the kernels, so that no run's
-    processor time includes their compilation.
-
-    Parameters
-    ----------
-    network
-        The network; its own settings are not looked at.
-    base
-        The router but for its technique.
-    routing
-        The routing asked for.
-    techniques
-        The techniques.
-    load
-        The load of that cycle; None for the highest that is possible.
+    Each is checked by running one cycle at ``load``, or at the highest that is possible. That cycle
+    also loads the kernels, so that no run's processor time includes their compilation.
 
     Raises
     ------

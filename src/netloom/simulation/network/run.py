@@ -20,7 +20,7 @@ from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
-from netloom.simulation.steady import Limits, measure, run_to, warm_up
+from netloom.simulation.steady import Limits, measure_window, run_to, warm_up
 from netloom.simulation.tally import Tally, worst_node
 from netloom.simulation.warmup import warmup_packets
 
@@ -285,7 +285,7 @@ def run_network(
     window = _Window(run, limits, step)
     channels, hops = engine.channel_flits(), engine.count("link_hops")
     born, born_packets = run.born_flits.copy(), int(run.born_packets.sum())
-    ended = measure(
+    ended = measure_window(
         window, first=(LOOK - 1) * step, longer=lambda cycles: cycles + LOOK * step,
         most=most, step=step, stopped=stopped,
     )  # fmt: skip
@@ -369,7 +369,7 @@ class _WarmUp:
 
 
 class _Window:
-    """A run whose window is measured; see ``steady.measure``.
+    """A run whose window is measured; see ``steady.measure_window``.
 
     ``behind`` is what a look before the end was sure of.
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.numbers import known
+from netloom.questions.numbers import known, tidy
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.paired import Batches, paired_ratio
@@ -62,7 +62,12 @@ class SimulatedLoad:
 
     def row(self) -> dict[str, Any]:
         """Return the figures as one row of the table."""
-        return LOADS.row(self)
+        return RUNS.row(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON has them."""
+        found: dict[str, Any] = tidy(RUNS.nested(self))
+        return found
 
     def latency(self, cycles: float) -> float | None:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""

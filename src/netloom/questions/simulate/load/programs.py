@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -77,23 +77,20 @@ class ProgramLoad:
         return known(self.alone.measured.accepted / self.measured.accepted)
 
 
-def _latency(part: str) -> Any:
-    return lambda run: getattr(run.measured, part) if run.stable else None
+def _latency(part: str, title: str, of: str) -> Column:
+    def value(run: ProgramLoad | NetworkRun) -> float | None:
+        return getattr(run.measured, of) if run.stable else None
+
+    return Column(f"packet_latency_{part}", title, CYCLES, value, json=f"packet_latency.{part}")
 
 
 FARED = Columns(
     Column("accepted", unit=FLITS, value="measured.accepted"),
-    Column("accepted_ci95", "± 95 %", FLITS, "measured.accepted_ci95"),
-    Column(
-        "packet_latency_mean", "latency", CYCLES, _latency("packet_latency"),
-        json="packet_latency.mean",
-    ),
-    Column(
-        "packet_latency_ci95", "± 95 %", CYCLES, _latency("packet_latency_ci95"),
-        json="packet_latency.ci95",
-    ),
+    Column("accepted_ci95", "accepted, ± 95 %", FLITS, "measured.accepted_ci95"),
+    _latency("mean", "latency", "packet_latency"),
+    _latency("ci95", "latency, ± 95 %", "packet_latency_ci95"),
     Column("packets", kind=int, value="measured.packets"),
-)  # fmt: skip
+)
 """How a program fares, beside others or alone."""
 
 ALONE = FARED + Columns(Column("stable", kind=bool))

@@ -16,7 +16,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad, Simulation
-from netloom.questions.simulate.network import prepare_network
+from netloom.questions.simulate.network import prepare
 from netloom.simulation.network import sweep
 from netloom.simulation.network.beside import run_beside, run_programs_alone
 from netloom.simulation.network.loaded import advice_of
@@ -45,13 +45,8 @@ class SimulateQuestion(OpenLoad):
 
     @property
     def loads(self) -> tuple[float, ...]:
-        """The loads asked for, rising; InputError if there is one that cannot be."""
+        """The loads asked for; InputError if there is one that cannot be."""
         return parse_numbers(self.load, "load")
-
-
-def prepare(question: SimulateQuestion) -> SimulatedNetwork:
-    """Read the program, build the network and its routing, and check the highest load."""
-    return prepare_network(question, max(question.loads))
 
 
 @asks(
@@ -95,8 +90,10 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
     for setting in network.settings:
         found = _run(network, setting, asked, question.limits())
         points.extend(SimulatedLoad(network, setting, run) for run in found)
-        if found[-1].interrupted:
+        if not found or found[-1].interrupted:
             break
+    if not points:
+        raise KeyboardInterrupt  # stopped before anything was known
     if question.alone and network.programs and len(network.programs.traffics) > 1:
         points = _with_programs_alone(network, points, question.limits())
     return _answer(question, network, points)

@@ -110,6 +110,11 @@ class NetworkSaturation(Answer):
         return self.searches
 
     @property
+    def table_rows(self) -> tuple[SimulatedLoad, ...]:
+        """All runs of all searches."""
+        return self.points
+
+    @property
     def several(self) -> bool:
         """Whether several techniques were asked for."""
         return self.network.compares
@@ -118,10 +123,6 @@ class NetworkSaturation(Answer):
     def channels(self) -> pl.DataFrame:
         """Return one row a run of the search and channel, as ``Simulation.channels``."""
         return channels_of(self.points)
-
-    def table(self) -> pl.DataFrame:
-        """Return one row a run of the search, as ``Simulation.table``."""
-        return self.columns.frame(self.points)
 
     def __repr__(self) -> str:
         lines = [

@@ -12,7 +12,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad
-from netloom.questions.simulate.network import prepare_network
+from netloom.questions.simulate.network import prepare
 from netloom.questions.simulate.saturation.answer import NetworkSaturation, Search
 from netloom.simulation.network import sweep
 from netloom.simulation.network.loaded import advice_of
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 class SaturationQuestion(OpenLoad):
     """A network, and the load at which it saturates."""
-
-
-def prepare(question: SaturationQuestion) -> SimulatedNetwork:
-    """Read the program, and build the network and its routing."""
-    return prepare_network(question, None)
 
 
 @asks(

@@ -1,0 +1,119 @@
+"""The JSON Schema of answers: what commands print with ``--json``, and the tables of stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.register import all_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from netloom.questions.answers import Answer, Column, Columns
+
+TYPES = {
+    float: "number", int: "integer", str: "string", bool: "boolean", dict: "object", list: "array",
+}  # fmt: skip
+
+PROVENANCE = {
+    "type": "object",
+    "title": "version, question and seed",
+    "properties": {
+        "netloom": {"type": "string"},
+        "seed": {"type": "integer"},
+        "configuration": {"type": "object"},
+    },
+    "required": ["netloom", "seed", "configuration"],
+}
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the answers of all questions.
+
+    ``$defs`` has under the words of a question what its command prints as JSON; the ``$defs`` of
+    that are its tables by name, each an array of rows.
+
+    Examples
+    --------
+    >>> found = results_schema()["$defs"]
+    >>> found["analyze"]["properties"]["dilation"]
+    {'type': ['number', 'null'], 'title': 'hops a byte'}
+    >>> found["analyze"]["$defs"]["table"]["items"]["properties"]["dilation"]["json"]
+    'dilation'
+    """
+    forms: dict[str, Any] = {}
+    answers = []
+    for kind in all_kinds():
+        if not hasattr(kind.answer, "columns"):  # MAINTAINER: delete once every answer has columns
+            continue
+        forms[kind.words] = {"title": kind.title} | _answer(kind.answer)
+        answers.append({"$ref": f"#/$defs/{kind.words}"})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "answers of netloom",
+        "anyOf": answers,
+        "$defs": forms,
+    }
+
+
+def _answer(answer: type[Answer]) -> dict[str, Any]:
+    """Return what an answer's JSON is: its one observation, or several as ``points``."""
+    columns = answer.columns if answer.in_json is None else answer.in_json
+    one, about = _nested(columns), _nested(answer.about)
+    fields: dict[str, Any] = (
+        one["properties"] | {"points": {"type": "array", "items": one}} | about["properties"]
+    )
+    own = [name for name in one["required"] if name not in about["required"]]
+    return {
+        "type": "object",
+        "properties": fields | {"provenance": PROVENANCE},
+        "required": [*about["required"], "provenance"],
+        "anyOf": [{"required": own}, {"required": ["points"]}],
+        "additionalProperties": False,
+        "$defs": {
+            name: {"type": "array", "items": _row(columns, in_json=columns is answer.columns)}
+            for name, columns in answer.tables().items()
+        },
+    }
+
+
+def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:
+    """Return what a row of a table is; ``in_json`` says of each column where JSON has it."""
+    fields = {}
+    for each in columns:
+        if each.table:
+            place = each.json if each.json != "" else each.name
+            fields[each.name] = _value(each) | ({"json": place} if in_json and place else {})
+    return _object(fields)
+
+
+def _nested(columns: Iterable[Column]) -> dict[str, Any]:
+    """Return what an observation is in JSON."""
+    whole = _object({})
+    for each in columns:
+        if each.json is None:
+            continue
+        *path, last = (each.json or each.name).split(".")
+        place = whole
+        for name in path:
+            inner = place["properties"].setdefault(name, _object({}))
+            place["required"] = list(place["properties"])
+            place = inner
+        place["properties"][last] = _value(each)
+        place["required"] = list(place["properties"])
+    return whole
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _value(column: Column) -> dict[str, Any]:
+    title = column.title or column.name.replace("_", " ")
+    unit = {"unit": column.unit} if column.unit else {}
+    return {"type": [TYPES[column.kind], "null"], "title": title, **unit}

@@ -1,0 +1,108 @@
+"""How answers are points of curves: which of their columns are load, latency and throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from netloom.questions.recorded import Recorded
+
+Found: TypeAlias = Callable[["Recorded", str], list[tuple[float, float]]]
+Detail: TypeAlias = Callable[["Recorded", float, str], "Recorded | None"]
+
+MEASURED = ("seed", "cycles", "precision", "most_cycles")
+"""Fields of questions that say how well a point is known."""
+
+
+class Axes(NamedTuple):
+    """The words of a curve's axes: what loads, latencies and throughput are, and their units.
+
+    Curves of the same axes are compared; a model has those of what it predicts. ``open`` says
+    whether load is offered whatever becomes of it, so that a network can saturate.
+    """
+
+    load: str
+    latency: str
+    latency_unit: str
+    accepted: str
+    open: bool = True
+
+
+def nowhere(record: Recorded, technique: str) -> list[tuple[float, float]]:  # noqa: ARG001
+    """Return that nothing was found."""
+    return []
+
+
+def no_detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
+    """Return that a point has no picture of its own."""
+    return None
+
+
+def in_figures(name: str) -> Found:
+    """Return what reads a model's load of saturation from a figure."""
+
+    def found(record: Recorded, technique: str) -> list[tuple[float, float]]:  # noqa: ARG001
+        place = record.figures[name]
+        return [] if place is None else [(float(place), 0.0)]
+
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class CurveKind:
+    """Where an answer's table has what a curve is drawn from; "" where it has no such thing.
+
+    A question declares one as ``CURVE`` in the ``curve.py`` of its folder, beside ``LEVELS``, which
+    reads the field in which it rises; without it that holds numbers above 0.
+
+    Attributes
+    ----------
+    axes
+        The words of the axes.
+    load, latency, idle
+        Columns: offered traffic or rate, mean latency, latency of the idle network. ``idle`` may
+        be a figure of the whole answer.
+    half_width, accepted
+        Columns: half of the latency's 95 % interval, throughput.
+    stable
+        The column that says whether the network kept up; with ``-`` before it, the opposite.
+    model
+        Whether a model says so, and not a simulator.
+    ends
+        What a model's latencies lack beside those of the simulator, in the unit of latency.
+    besides
+        Fields of the question that say where on a curve a point is, beside those of ``MEASURED``.
+    about
+        What the answer is of, and does not say with its figures.
+    found
+        Returns where the network was found to saturate, and half the width of that.
+    detail
+        Returns the answer of which one point is a picture; None if there is none.
+    """
+
+    axes: Axes
+    load: str
+    latency: str
+    idle: str
+    half_width: str = ""
+    accepted: str = ""
+    stable: str = ""
+    model: bool = False
+    ends: float = 0.0
+    besides: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    found: Found = nowhere
+    detail: Detail = no_detail
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the answer's table that it names."""
+        names = (self.load, self.latency, self.half_width, self.accepted, self.stable.lstrip("-"))
+        return [name for name in names if name]
+
+    @property
+    def of_the_run(self) -> frozenset[str]:
+        """Fields of the question that say where a point is, or how well it is known."""
+        return frozenset({*MEASURED, *self.besides})

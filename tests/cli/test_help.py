@@ -1,0 +1,66 @@
+"""The help of every question's command: short, an example first, and where to read on."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from netloom.cli.app import app
+from netloom.questions.register import all_kinds
+
+KINDS = list(all_kinds())
+TWO_SCREENS = 104
+"""Lines of two terminals, one letter in 80 wide."""
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.words)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def helped(kind, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    result = CliRunner().invoke(app, [*kind.words.split("."), "--help"])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_help_begins_with_an_example_and_ends_with_a_page_that_is_there(kind, helped):
+    lines = helped.rstrip().splitlines()
+    assert lines[0].startswith("Example: netloom ")
+    assert lines[-1] == f"More: docs/{kind.page}"
+    assert Path("docs", kind.page).is_file()
+    assert len(lines) <= TWO_SCREENS
+    assert max(map(len, lines)) <= 80
+
+
+def test_help_says_what_every_field_is(kind, helped):
+    said = " ".join(helped.split())
+    written = {each.asks for each in kind.outputs}
+    for name, field in kind.question.model_fields.items():
+        assert field.description, name
+        assert field.description[0].isupper() or field.description.split()[0] in said, name
+        if f"--{name.replace('_', '-')}" in said and name not in written:
+            assert " ".join(field.description.split()) in said, name
+
+
+def test_the_example_is_a_command(kind):
+    assert kind.example.startswith("netloom ")
+    words = shlex.split(kind.example)[1:]
+    top = typer.main.get_command(app)
+    name, command, rest = top.resolve_command(top.make_context("netloom", ["x"]), words)
+    assert name == kind.words.replace(".", " ")
+    given = command.make_context(name, rest).params
+    assert {each for each in kind.question.model_fields if given.get(each) is not None}
+
+
+def test_a_head_lists_its_questions_and_what_it_is_short_for():
+    said = CliRunner().invoke(app, ["simulate", "--help"]).output
+    for kind in KINDS:
+        head, _, rest = kind.words.partition(".")
+        if head == "simulate":
+            assert rest in said
+    assert "netloom simulate load" in said
