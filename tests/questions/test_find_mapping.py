@@ -84,6 +84,14 @@ def test_the_table_has_every_mapping_that_it_was_compared_with(lammps):
     assert lammps.table()["mapping"].to_list() == names
 
 
+def test_the_busiest_channel_is_among_the_key_figures(lammps):
+    assert lammps.columns.key.names == [
+        "mapping", "objective", "hop_bytes", "channel_load_max", "weighted_channel_load_max",
+        "saturation_upper_bound",
+    ]  # fmt: skip
+    assert lammps.columns["channel_load_max"].head == "paths on the busiest channel"
+
+
 def test_the_same_question_has_the_same_answer(lammps):
     asked = lammps.provenance.configuration
     assert lammps.provenance.not_repeatable == ()

@@ -69,6 +69,7 @@ def _function(kind: Kind) -> Callable[..., None]:
 
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     asked = {each.asks for each in kind.outputs}
+    taken = {f"--{each.name.replace('_', '-')}" for each in kind.outputs}
     own = vars(kind.question).get("__annotations__", {})
     fields = kind.question.model_fields.items()
     for name, field in sorted(
@@ -76,7 +77,7 @@ def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     ):
         plain = _plain_type(field.annotation)
         if plain is not None and name not in asked:
-            yield _of_field(kind.question, name, field, plain)
+            yield _of_field(kind.question, name, field, plain, taken)
     for output in kind.outputs:
         option = typer.Option(help=output.said, rich_help_panel=FILES)
         yield _parameter(output.name, Annotated[Path | None, option], None)
@@ -93,9 +94,9 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _of_field(
-    question: type[Question], name: str, field: FieldInfo, plain: Any
+    question: type[Question], name: str, field: FieldInfo, plain: Any, taken: set[str]
 ) -> inspect.Parameter:
-    """Return the parameter of a field. Its values are checked by the question, not here."""
+    """Return the parameter of a field, not spelt as a file is. The question checks its values."""
     from netloom.questions.base import default_said, description_of, told_of
 
     told = told_of(question, name)
@@ -111,7 +112,7 @@ def _of_field(
     if told.argument:
         return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
     optional = plain if field.is_required() or default is not None else plain | None
-    flags = _flags(told, name, field)
+    flags = [each for each in _flags(told, name, field) if each not in taken]
     return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
 
 

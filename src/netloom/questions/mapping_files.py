@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping import FORMATS, how_to_apply, read_hosts, write_mapping, write_rank_file
+from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
 from netloom.questions.outputs import Output, Setting, check_in_folder
+from netloom.textfiles import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +56,7 @@ def rank_file_output(
     def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
         form = settings["rankfile_format"]
         names = _host_names(answer.provenance.configuration["hosts"], answer.topology)
-        write_rank_file(path, answer.node_of, form, names, nodes_of(answer))
+        write_text(path, rank_file(answer.node_of, form, names, nodes_of(answer)))
         busiest = int(np.bincount(answer.node_of).max())
         return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
 

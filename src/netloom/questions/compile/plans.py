@@ -11,7 +11,7 @@ from netloom.phases import least_phases, read_plan, verify
 from netloom.phases.execute.node_programs import node_program, node_programs
 from netloom.phases.execute.runtime import run_programs
 from netloom.progress import patience
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import Column, Columns
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -20,6 +20,29 @@ if TYPE_CHECKING:
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.runtime import Delivery
+
+
+VERIFIED = Columns(
+    Column("plan", kind=str, value="path"),
+    Column("verified", kind=bool, value=lambda _: True),
+    Column("violation", kind=str, value=lambda _: None),
+    Column("topology", kind=str, value="file.plan.topology.name"),
+    Column("connections", kind=int, value=lambda found: len(found.file.plan.connections)),
+    Column("phases", kind=int, value="file.plan.num_phases"),
+    Column("lower_bound_phases", kind=int),
+    Column("max_channels_used", kind=int),
+    Column("schedule", kind=str, value="file.timetable.kind"),
+)
+
+DELIVERED = Columns(
+    Column("plan", kind=str, value="path"),
+    Column("delivered", kind=bool),
+    Column("connections", kind=int, value=lambda found: len(found.delivery.words)),
+    Column("words", kind=int, value=lambda found: found.delivery.words.sum()),
+    Column("faults", kind=list, value=lambda found: list(found.delivery.faults)),
+    Column("workers", kind=int, value="delivery.num_workers"),
+    Column("seconds", unit="seconds"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +66,9 @@ class VerifiedPlan:
         """Most virtual channels that a node, or channel, has in use in a phase."""
         return int(self.file.plan.use().max(initial=0))
 
-    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
-        plan = self.file.plan
-        return {
-            "plan": self.path,
-            "verified": True,
-            "violation": None,
-            "topology": plan.topology.name,
-            "connections": len(plan.connections),
-            "phases": plan.num_phases,
-            "lower_bound_phases": self.lower_bound_phases,
-            "max_channels_used": self.max_channels_used,
-            "schedule": self.file.timetable.kind,
-        }
+        return VERIFIED.nested(self)
 
     def __repr__(self) -> str:
         plan, limit = self.file.plan, self.file.plan.capacity
@@ -94,18 +105,9 @@ class PlanRun:
         """Whether every word came to the right place, once, in order and in its phase."""
         return not self.delivery.faults
 
-    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return what came as plain data."""
-        return {
-            "plan": self.path,
-            "delivered": self.delivered,
-            "connections": len(self.delivery.words),
-            "words": int(self.delivery.words.sum()),
-            "faults": list(self.delivery.faults),
-            "workers": self.delivery.num_workers,
-            "seconds": self.seconds,
-        }
+        return DELIVERED.nested(self)
 
     def __repr__(self) -> str:
         words, many = int(self.delivery.words.sum()), len(self.delivery.words)

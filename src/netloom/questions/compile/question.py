@@ -26,7 +26,7 @@ from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.files import FILES
-from netloom.questions.fields import BrokenParts, Placed, ProgramOnNetwork, Seeded
+from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import find_network, read_program
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -41,34 +41,28 @@ if TYPE_CHECKING:
 
     from netloom.phases import Connections, Plan, Timetable
 
-PATTERN = "Pattern"
+PROGRAM = "Program"
 HELD = "What the network holds"
 HOW = "How it is compiled"
 COSTS = "Costs of the machine, in clocks (those of iWarp)"
 
 
-class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
+class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
     """A pattern that is known beforehand, to be cut into phases."""
 
-    parts: str = option(
-        "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
-        "collective-calls.",
-        default="network",
-        panel=PATTERN,
-    )
     words: int | None = option(
         "Words of every connection, instead of the pattern's bytes.",
         default=None,
         ge=0,
         le=MOST_WORDS,
-        panel=PATTERN,
+        panel=PROGRAM,
     )
-    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PATTERN)
+    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM)
     order: str | PathLike[str] | list[Any] | None = option(
         "File of lines such as '0 1 < 2 3': the words from task 0 to 1 before those from 2 to 3; "
         "or pairs of edges.",
         default=None,
-        panel=PATTERN,
+        panel=PROGRAM,
         file=True,
     )
     channels: int = option(

@@ -101,10 +101,6 @@ def _row_of(run: Simulation) -> dict[str, Any]:
     return run.table().row(0, named=True)
 
 
-def _identity(found: ProgramMapping) -> float:
-    return found.found.starts["identity"]
-
-
 def _json_of(part: str) -> Callable[[ProgramMapping], dict[str, Any] | None]:
     """Return what gives a part of an answer, if it is there, as JSON has it."""
     return lambda found: (each := getattr(found, part)) and each.to_dict()
@@ -169,7 +165,11 @@ class ProgramMapping(Answer):
         Column("routing", kind=str),
         Column("weight", kind=str, value=asked("weight")),
         Column("objective", kind=str, value="found.objective", json="objective.name"),
-        Column("objective_before", value=_identity, json="objective.before"),
+        Column(
+            "objective_before",
+            value=lambda each: each.found.starts["identity"],
+            json="objective.before",
+        ),
         Column("objective_after", value="value", json="objective.after"),
         Column("objective_bound", value="bound", json="objective.bound"),
         Column("objective_scale", kind=dict, value="scale", json="objective.scale"),

@@ -34,34 +34,33 @@ class MappingTask(MappedNetwork):
 
     Attributes
     ----------
-    weights
-        float64[num_edges], what an edge's share of the traffic is taken from.
+    question
+        What was asked.
     nodes
         The nodes that may be used.
     layout
         None where a mapping is searched for.
-    objective, tasks_per_node
-        What is made small, and the tasks that a node takes.
     """
 
-    weights: NDArray[np.float64]
+    question: MappingQuestion
     nodes: NDArray[np.int32]
-    objective: str
-    tasks_per_node: int
     layout: Layout | None = None
 
     @cached_property
     def value_of(self) -> Measure:
         """What measures mappings by the objective, scaled as the search does."""
-        objective = objective_of(self.objective)
-        return measure_by(
-            objective, self.graph, self.network, self.routing, self.weights, self.node_of
-        )
+        objective = objective_of(self.question.objective)
+        weights = self.weights(self.question.weight)
+        return measure_by(objective, self.graph, self.network, self.routing, weights, self.node_of)
 
     def mapped(self, node_of: NDArray[np.int32], routes: SourceRoutes | None) -> MappedNetwork:
         """Return the program under another mapping, perhaps on routes of its own."""
         routing = self.routing if routes is None else routes
-        return MappedNetwork(self.graph, self.network, self.machine, routing, node_of)
+        return replace(self, node_of=node_of, routing=routing)
+
+    def crosses(self, node_of: NDArray[np.int32]) -> bool:
+        """Whether a mapping leaves anything that crosses the network."""
+        return bool(self.value_of.crossing(node_of).any())
 
 
 def prepare(question: MappingQuestion) -> MappingTask:
@@ -76,9 +75,6 @@ def prepare(question: MappingQuestion) -> MappingTask:
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    weights = graph.weights(question.weight)
-    if not weights.any():
-        raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
     nodes = allocated_nodes(question.nodes, network, hosts)
     check_room(graph.num_tasks, nodes, question.tasks_per_node)
     routing = question.routing
@@ -89,11 +85,10 @@ def prepare(question: MappingQuestion) -> MappingTask:
         machine=machine,
         routing=parse_routing(routing, network) if isinstance(routing, str) else routing,
         node_of=in_order.astype(np.int32),
-        weights=np.asarray(weights, np.float64),
+        question=question,
         nodes=nodes,
-        objective=question.objective,
-        tasks_per_node=question.tasks_per_node,
     )
+    task.weights(question.weight)  # refused now, if there are none
     if question.layout is None:
         return task
     return replace(task, layout=_layout(task, question.layout))

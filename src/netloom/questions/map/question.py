@@ -53,7 +53,7 @@ ROUNDS_IN_FILES = 8
 
 
 class MappingQuestion(
-    Seeded, EdgeWeight, HostNames, PathRouting, ProgramFile, BrokenParts, ProgramOnNetwork
+    Seeded, BrokenParts, HostNames, PathRouting, EdgeWeight, ProgramFile, ProgramOnNetwork
 ):
     """Where each task of a program should run, so that its communication contends least."""
 
@@ -79,8 +79,9 @@ class MappingQuestion(
         panel=SEARCH,
     )
     seconds: float = option(
-        "Processor time of the search (seconds), of all threads together.",
+        "Processor time of the search, of all threads together.",
         default=10.0,
+        unit="seconds",
         gt=0,
         le=MOST,
         panel=SEARCH,
@@ -117,7 +118,7 @@ def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> 
     if task.layout is not None:
         rank_file(task.layout.node_of, form, hosts, task.nodes)
     else:
-        check_rank_file(form, task.graph.num_tasks, task.nodes, task.tasks_per_node, hosts)
+        check_rank_file(form, task.graph.num_tasks, task.nodes, task.question.tasks_per_node, hosts)
 
 
 RANK_FILE = rank_file_output(_refuse_ranks, lambda answer: answer.nodes)
@@ -176,27 +177,27 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     layout, value_of, seed = task.layout, task.value_of, question.seed
     seconds = inf if question.rounds is not None else question.seconds
     routes = None if layout is None else routes_of_layout(layout, value_of)
-    if question.routes and routes is None and value_of.crossing(task.node_of).any():
+    if question.routes and routes is None and task.crosses(task.node_of):
         # refused now rather than after a search
         chosen_routes(value_of, task.node_of, rounds=0, seed=seed, seconds=seconds)
     if layout is None:
-        found = _search(question, task)
+        found = _search(task)
     else:
         found = judged_layout(
             layout, value_of, routes,
-            objective=task.objective, identity=task.node_of, nodes=task.nodes,
-            tasks_per_node=task.tasks_per_node, seed=seed,
+            objective=question.objective, identity=task.node_of, nodes=task.nodes,
+            tasks_per_node=question.tasks_per_node, seed=seed,
         )  # fmt: skip
     placed = found.value
     if question.routes and routes is None:
         found, routes = on_chosen_routes(found, value_of, seed=seed, seconds=seconds)
     with patience("comparing mappings"):
-        before = analysis_of(question, task, task.node_of, None)
-        after = analysis_of(question, task, found.node_of, routes)
-        starts = list(compared_mappings(question, task, found, placed, before, after))
+        before = analysis_of(task, task.node_of, None)
+        after = analysis_of(task, found.node_of, routes)
+        starts = list(compared_mappings(task, found, placed, before, after))
     simulated = None
     if question.simulate and not found.interrupted:
-        simulated = simulated_mappings(question, task, found, before, after, routes)
+        simulated = simulated_mappings(task, found, before, after, routes)
     return ProgramMapping(
         graph=task.graph,
         topology=task.network,
@@ -215,15 +216,16 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     )
 
 
-def _search(question: MappingQuestion, task: MappingTask) -> FoundMapping:
+def _search(task: MappingTask) -> FoundMapping:
+    question = task.question
     return search(
         task.graph,
         task.network,
         routing=task.routing,
-        objective=task.objective,
-        weights=task.weights,
+        objective=question.objective,
+        weights=task.value_of.weights,
         nodes=task.nodes,
-        tasks_per_node=task.tasks_per_node,
+        tasks_per_node=question.tasks_per_node,
         seconds=question.seconds,
         rounds=question.rounds,
         seed=question.seed,
