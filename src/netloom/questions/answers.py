@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from netloom.errors import InputError
 from netloom.questions.numbers import known, tidy
 
 if TYPE_CHECKING:
@@ -265,18 +264,17 @@ class Answer:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
         columns = self.columns if self.in_json is None else self.in_json
-        if self.several and any(each.json is not None for each in self.columns):
-            found |= {"points": [columns.nested(each) for each in self.observations]}
-        elif self.observations:
-            found |= columns.nested(self.observations[0]) | found
+        points = [columns.nested(each) for each in self.observations]
+        if not self.several and points:
+            found |= points[0] | found
+        elif any(each.json is not None for each in columns):
+            found |= {"points": points}
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
         return plain
 
     @classmethod
     def tables(cls) -> dict[str, Columns]:
         """Return the columns of each table, by the method that returns it; ``table`` first."""
-        if hasattr(cls, "former_tables"):  # not yet declared by columns
-            return dict.fromkeys(cls.former_tables, Columns())
         declared = {
             name: method.columns
             for each in reversed(cls.__mro__)
@@ -284,9 +282,3 @@ class Answer:
             if isinstance(getattr(method, "columns", None), Columns) and name != "table"
         }
         return {"table": cls.columns} | declared
-
-
-def check_table(tables: Mapping[str, Any], name: str) -> None:
-    """Raise InputError if there is no such table."""
-    if name not in tables:
-        raise InputError("table", f"'{name}'", ", ".join(sorted(tables)))

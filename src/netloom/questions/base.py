@@ -152,7 +152,7 @@ def argument(
     said: str,
     *,
     default: Any = ...,
-    kw_only: bool = False,
+    kw_only: bool = True,
     panel: str = "",
     file: bool = False,
     **bounds: Any,
@@ -292,7 +292,8 @@ def ask(kind: type[AnyQuestion], fields: Mapping[str, Any]) -> AnyQuestion:
     try:
         return kind(**fields)
     except ValidationError as error:
-        first = error.errors()[0]
+        # a name that is wrong is why another is missing
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
         field = str(first["loc"][0]) if first["loc"] else kind.__name__
         if first["type"] == "extra_forbidden":
             raise InputError(field, "no such field", ", ".join(kind.model_fields)) from None

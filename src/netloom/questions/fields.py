@@ -71,7 +71,7 @@ class OnNetwork(Question, panel="Network"):
 class ProgramOnNetwork(Question):
     """A program, and the network that it runs on."""
 
-    app: Program = argument(PROGRAM, file=True)
+    app: Program = argument(PROGRAM, kw_only=False, file=True)
     on: Network = option(NETWORK, kw_only=False, file=True, panel="Network")
 
 
