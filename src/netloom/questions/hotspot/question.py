@@ -74,10 +74,10 @@ def prepare(question: HotSpotQuestion) -> PreparedSystem:
     outputs=(PLOT,),
 )
 def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
-    """Simulate a combining Omega network several of whose modules have a word that many ask for.
+    """Simulate an Omega network that combines the requests of many for shared words of memory.
 
-    Rosenblum & Mayr's Ultracomputer (1986). Replications and rates go on at once, on all
-    processors; Ctrl-C ends them, and those that are finished are the answer.
+    The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all
+    processors; Ctrl-C ends them, and the answer contains those that are finished.
 
     Raises
     ------

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from netloom.questions.base import option
+from netloom.questions.base import Question, option
 from netloom.questions.fields import Measured, refuse
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"
 SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
 
 
-class Simulated(Measured, panel="Simulation beside the model"):
-    """Whether, and for how long, the same is simulated beside the model."""
+class BesideModel(Question, panel="Simulation beside the model"):
+    """Whether the same is simulated beside the model."""
 
-    simulate: bool = option("Also simulate the network, at up to 8 of the points.", default=False)
+    simulate: bool = option(
+        "Also simulate the network, at up to 8 of the points; what follows says for how long.",
+        default=False,
+    )
+
+
+class Simulated(Measured, BesideModel):
+    """Whether, and for how long, the same is simulated beside the model."""
 
     def refuse_limits_alone(self) -> None:
         """Raise InputError if a field says how long to simulate, and nothing is simulated."""

@@ -71,7 +71,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
     """A network whose routing leaves no choice, and the packets of a program or pattern."""
 
     app: Program | None = option(
-        "Process graph, as for analyze; else a pattern of traffic.",
+        "Process graph, as for analyze; without it, nodes send by the pattern of traffic.",
         default=None,
         panel="Program",
         file=True,
@@ -140,12 +140,12 @@ def predicted_network(on: str | Topology | Machine, **options: Any) -> Predicted
 def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> LatencyPrediction:
     """Predict the latency of packets by load on any network whose routing leaves no choice.
 
-    From the rates of all channels, VCs and buffers by queueing theory: see
-    ``models.channel_queueing``. Every figure has its expected error, which a study of random
-    networks found for routers of this kind (``models.channel_accuracy``), and the answer says what
-    limits the network. Above nine tenths of the predicted saturation there is no latency:
-    simulate. With ``simulate`` the same network is simulated beside it, which shows progress;
-    Ctrl-C ends that, and what was known by then is the answer.
+    Queueing theory gives the latency from the rates of all channels, VCs and buffers: see
+    ``models.channel_queueing``. Every figure has its expected error, from a study of random
+    networks with such routers (``models.channel_accuracy``), and the answer names what limits the
+    network. Above nine tenths of the predicted saturation the model gives no latency: simulate.
+    ``simulate`` also runs the network and shows progress; Ctrl-C ends the runs, and the answer
+    contains what is known by then.
 
     Raises
     ------

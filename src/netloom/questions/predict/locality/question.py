@@ -179,7 +179,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
 def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> LocalityPrediction:
     """Predict how often processors communicate over a torus, and what a mapping is worth to them.
 
-    Johnson's model (ISCA 1992), in which processors that wait longer also send less: see
+    In Johnson's model (ISCA 1992), processors that wait longer also send less: see
     ``models.locality``.
 
     Raises

@@ -125,7 +125,7 @@ class TorusBroadcastPrediction(CurveAnswer):
     )  # fmt: skip
     about: ClassVar = Columns(
         Column("topology", kind=str, value="name"),
-        Column("message_flits", value="found.message_flits"),
+        Column("message_flits", unit="flits", kind=int, value="found.message_flits"),
         Column("vcs", kind=int, value="found.vcs"),
         Column("broadcast", value="found.broadcast"),
         Column("variant", kind=str, value="found.variant"),

@@ -126,10 +126,10 @@ def predict_torus_broadcast(
 ) -> TorusBroadcastPrediction:
     """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
 
-    Latency is that of the messages to one node; those that are broadcast are in their way.
-    Uniform targets, Duato's adaptive routing, messages of one length: see
-    ``models.torus_broadcast``. With ``simulate`` the same network is simulated beside it, which
-    shows progress; Ctrl-C ends that, and what was known by then is the answer.
+    The latency is that of messages to one node; broadcasts are in their way. Targets are uniform,
+    routing is Duato's adaptive one, all messages have one length: see
+    ``models.torus_broadcasts``. ``simulate`` also runs the network and shows progress; Ctrl-C ends
+    the runs, and the answer contains what is known by then.
 
     Raises
     ------

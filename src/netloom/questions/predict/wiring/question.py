@@ -30,7 +30,7 @@ from netloom.questions.register import asks
 DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 
 
-class WiringQuestion(Question):
+class WiringQuestion(Question, panel="Networks and messages"):
     """A square mesh against a hypercube of as many nodes and the same density of wires."""
 
     nodes: Any = option(
@@ -64,8 +64,8 @@ class WiringQuestion(Question):
 def predict_wiring(question: WiringQuestion) -> WiringPrediction:
     """Compare a square mesh with a hypercube of as many nodes and the same density of wires.
 
-    Chittor 1991, chapter 2: how wide channels can be, how long the longest wire is, how fast it
-    can be clocked, and how much sooner a message arrives where nothing is in its way.
+    Formulas of Chittor 1991, chapter 2, give the width of channels, the length and the clock of the
+    longest wire, and how much sooner a message arrives if nothing is in its way.
 
     Raises
     ------
