@@ -144,7 +144,7 @@ def test_a_worker_that_is_lost_is_one_line_and_exit_code_1(netloom, tmp_path, mo
     def lost(*_, **__):
         raise LostError("workers", "one that died", "fewer")
 
-    monkeypatch.setattr(sys.modules["netloom.experiments.run"], "run", lost)
+    monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "run", lost)
     code, _, said = netloom("run", write(tmp_path))
     assert (code, said) == (1, "netloom: workers: found one that died; expected fewer\n")
 

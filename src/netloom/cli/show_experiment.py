@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from netloom.cli.show import console
-from netloom.experiments.results import COSTS
+from netloom.experiments.findings import COSTS
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
 from netloom.questions.shown import table_of
@@ -17,8 +17,8 @@ from netloom.words import counted
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.experiments.estimate import Estimate
-    from netloom.experiments.results import Results
+    from netloom.experiments.costs import Estimate
+    from netloom.experiments.findings import Results
 
 MOST_COLUMNS = 6
 MOST_ROWS = 40

@@ -22,10 +22,10 @@ def to_pandas(found: Any, table: str = "table") -> Any:
     Parameters
     ----------
     found
-        An answer of a verb, a record of one, or a Polars table.
+        An answer, a record of one, or a Polars table.
     table
         Which of its tables: ``table`` has one row an observation; others, such as ``channels``,
-        are those of ``verbs.recorded``.
+        are those of ``answer.tables()``.
 
     Raises
     ------
