@@ -2,7 +2,8 @@
 
 A folder with a ``question.py`` is a question: its path is its words, the first line of its
 ``__init__.py`` what it is for, and ``VERB`` there the Python function that asks it. Nothing heavy
-is imported before one is asked.
+is imported before one is asked. A folder of questions that is none itself may say in its
+``__init__.py`` with ``USUAL`` which of them its name alone asks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -156,6 +157,13 @@ class Listed:
     module: str
 
 
+class Head(NamedTuple):
+    """A word that begins those of several questions: what they are for, and which it alone asks."""
+
+    summary: str
+    usual: str
+
+
 _DECLARED: dict[str, Kind] = {}
 
 
@@ -248,6 +256,25 @@ def listed() -> dict[str, Listed]:
         words = ".".join(names).replace("_", "-")
         summary = (package.__doc__ or "").partition("\n")[0]
         found[words] = Listed(words, package.VERB, summary, f"{package.__name__}.question")
+    return found
+
+
+@cache
+def heads() -> dict[str, Head]:
+    """Return the words that begin those of several questions, and are none themselves.
+
+    Examples
+    --------
+    >>> {name: each.usual for name, each in heads().items()}
+    {'predict': '', 'simulate': 'load'}
+    """
+    found = {}
+    for words in listed():
+        first, _, rest = words.partition(".")
+        if rest and first not in listed():
+            package = import_module(f"{PACKAGE}.{first.replace('-', '_')}")
+            summary = (package.__doc__ or "").partition("\n")[0]
+            found[first] = Head(summary, getattr(package, "USUAL", ""))
     return found
 
 
