@@ -67,9 +67,7 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "netloom experiment",
         "type": "object",
-        "properties": said
-        | {SHARED: everywhere}
-        | {head: _one_or_several(head) for head in firsts},
+        "properties": said | {SHARED: everywhere} | tables,
         "additionalProperties": False,
         "$defs": forms,
     }
