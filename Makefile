@@ -17,10 +17,10 @@ demo: $(READY)
 	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --rounds 4 --rankfile out/ranks.txt \
 	  --save-mapping out/better.json --plot out/lammps-64-mapped.png
 	@echo
-	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
+	@$(BIN)/netloom simulate loop --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
 	  --on mesh:8x8 --engine worm --plot out/lammps-64-before.png
 	@echo
-	@$(BIN)/netloom simulate --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
+	@$(BIN)/netloom simulate loop --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
 	  --on mesh:8x8 --engine worm --mapping out/better.json --plot out/lammps-64-after.png
 
 # all processors; the tests of one file stay together

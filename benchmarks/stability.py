@@ -26,14 +26,11 @@ LONG_CYCLES, LONG_SEEDS = 400_000, 4
 
 def growth(on: str, load: float) -> float:
     """Return the late growth of the backlog in long runs, over the traffic offered."""
-    from netloom.questions.simulate.load.fields import SimulateQuestion
-
-    from netloom.questions.base import ask
-    from netloom.questions.simulate.network import prepare
+    from netloom.questions.simulate.load.question import SimulateQuestion, prepare
 
     grown, offered = 0.0, 0.0
     for seed in range(10_000, 10_000 + LONG_SEEDS):
-        network = prepare(ask(SimulateQuestion, {"on": on, "load": load, "seed": seed}), load)
+        network = prepare(SimulateQuestion(on=on, load=load, seed=seed))
         run = network.make_run(network.settings[0], load)
         run.advance(LONG_CYCLES // 2)
         before, born = run.backlog_flits, run.born_flits.sum()

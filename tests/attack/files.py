@@ -93,10 +93,10 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "map.txt": (lambda: MAPPING, f"analyze ring:4 {ON} --mapping FILE"),
     "map.json": (_mapping_json, f"analyze ring:4 {ON} --mapping FILE"),
     "routes.txt": (lambda: ROUTES, f"analyze ring:4 {ON} --routing routes:FILE"),
-    "trace.csv": (lambda: TRACE, "simulate --on mesh:2x2 --trace FILE --most-cycles 1000"),
+    "trace.csv": (lambda: TRACE, "simulate trace FILE --on mesh:2x2 --most-cycles 1000"),
     "trace.goal": (
         lambda: GOAL,
-        "simulate --on mesh:2x2 --trace FILE --flit-bytes 16 --most-cycles 1000",
+        "simulate trace FILE --on mesh:2x2 --flit-bytes 16 --most-cycles 1000",
     ),
     "plan.json": (_plan, "compile verify FILE"),
     "order.txt": (lambda: b"0 1 < 1 2\n", "compile ring:4 --on mesh:2x2 --order FILE"),

@@ -34,22 +34,22 @@ def simulated(simulate):
 
 def test_a_closed_loop(simulated):
     data = simulated(
-        "--engine worm --on mesh:6x6 --app transpose:6 --message-flits 50 --applied 0.1:0.9:0.4",
-        "--arbitration timestamp --loops 20",
+        "loop --engine worm --on mesh:6x6 --app transpose:6 --message-flits 50",
+        "--applied 0.1:0.9:0.4 --arbitration timestamp --loops 20",
     )
     assert [point["applied"] for point in data["points"]] == [0.1, 0.5, 0.9]
     last = data["points"][-1]
     assert last["actual"]["worst_node"] < 1 / 5 < last["actual"]["average_node"] + 0.05
     assert last["loop_cycles"]["max"] > last["loop_cycles"]["mean"]
     assert data["router"]["arbitration"] == "timestamp"
-    one = simulated("--on mesh:4x4 --app hypercube:4 --mapping random --applied 0.2 --loops 5")
+    one = simulated("loop --on mesh:4x4 --app hypercube:4 --mapping random --applied 0.2 --loops 5")
     assert {"applied", "actual", "loop_cycles"} <= one.keys()
     assert one["engine"] == "network"
 
 
 def test_transactions(simulated):
     data = simulated(
-        "--on torus:4x4 --transactions --contexts 2 --run-cycles 16 --app torus:4x4 "
+        "transactions --on torus:4x4 --contexts 2 --run-cycles 16 --app torus:4x4 "
         "--mapping identity"
     )
     assert {"message_rate", "message_latency", "inter_transaction_cycles"} <= data.keys()
@@ -58,7 +58,7 @@ def test_transactions(simulated):
 
 def test_broadcasts(simulated):
     data = simulated(
-        "--on torus:4x4 --traffic uniform --broadcast 0.04 --packet-flits 32 --vcs 3 "
+        "broadcast --on torus:4x4 --traffic uniform --broadcast 0.04 --packet-flits 32 --vcs 3 "
         "--routing adaptive --rate 0.002 --cycles 20000"
     )
     assert data["rate"] == 0.002
@@ -67,12 +67,12 @@ def test_broadcasts(simulated):
 
 
 def test_a_trace_and_its_messages(simulated, simulate, tmp_path):
-    data = simulated("--on torus:4x4x4 --trace examples/halo.csv")
+    data = simulated("trace examples/halo.csv --on torus:4x4x4")
     assert data["critical_path"]["finish_cycles"] == data["finish_cycles"]
     assert data["finish_cycles"] >= data["ideal_finish_cycles"] > 0
     times = tmp_path / "times.csv"
     code, out, _ = simulate(
-        "--on torus:4x4x4 --trace examples/halo.csv --engine worm --routing up-down",
+        "trace examples/halo.csv --on torus:4x4x4 --engine worm --routing up-down",
         f"--save-messages {times}",
     )
     assert code == 0
@@ -81,12 +81,12 @@ def test_a_trace_and_its_messages(simulated, simulate, tmp_path):
 
 
 def test_a_goal_file(simulated):
-    data = simulated("--on ring:8 --trace examples/allreduce.goal --flit-bytes 8")
+    data = simulated("trace examples/allreduce.goal --on ring:8 --flit-bytes 8")
     assert data["finish_cycles"] > 0
 
 
 def test_a_machine_s_experiment(simulated):
-    data = simulated("--on symult2010:4x4 --pattern aa-1nn --message-bytes 1,4099 --think-us 0")
+    data = simulated("pattern aa-1nn --on symult2010:4x4 --message-bytes 1,4099 --think-us 0")
     for point in data["points"]:
         assert point["loop_us_mean"] == pytest.approx(2 * point["message_us"], rel=0.05)
 
@@ -103,7 +103,7 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
     assert all(program["slowdown"]["packet_latency"] > 0.9 for program in data["programs"])
     assert data["failures"]["channels"]
     loops = simulated(
-        "--on mesh:4x4 --engine worm --app ring:8@0-7 --app hypercube:3@4-11 --shared "
+        "loop --on mesh:4x4 --engine worm --app ring:8@0-7 --app hypercube:3@4-11 --shared "
         "--applied 0.3 --loops 20"
     )
     assert all(program["slowdown"] > 0.9 for program in loops["programs"])
@@ -113,12 +113,15 @@ def test_programs_side_by_side_around_a_broken_link(simulated):
     ("options", "head"),
     [
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --load 0.1 --cycles 2000", "ring:8"),
-        ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --applied 0.1 --loops 5", "alone"),
-        ("--on mesh:4x4 --app uniform --applied 0.1,0.6 --engine worm --loops 5", "worst node"),
-        ("--on torus:4x4 --transactions --app torus:4x4", "between transactions"),
-        ("--on torus:4x4x4 --trace examples/halo.csv", "Critical path"),
-        ("--on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
-        ("--on symult2010:4x4 --pattern transpose", "a message"),
+        ("loop --on mesh:4x4 --app ring:8@0-7 --app ring:8@8-15 --applied 0.1 --loops 5", "alone"),
+        (
+            "loop --on mesh:4x4 --app uniform --applied 0.1,0.6 --engine worm --loops 5",
+            "worst node",
+        ),
+        ("transactions --on torus:4x4 --app torus:4x4", "between transactions"),
+        ("trace examples/halo.csv --on torus:4x4x4", "Critical path"),
+        ("broadcast --on torus:4x4 --rate 0.001 --broadcast 0.1 --cycles 5000", "to the last"),
+        ("pattern transpose --on symult2010:4x4", "a message"),
     ],
 )
 def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
@@ -131,26 +134,46 @@ def test_figures_and_pictures_for_people(simulate, options, head, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        ("--trace examples/halo.csv --on torus:4x4x4", "trace FILE"),
+        ("--applied 0.1 --on mesh:4x4 --app ring:4 --loops 2", "loop --applied"),
+        ("--transactions --on torus:4x4 --app torus:4x4", "transactions"),
+        ("--rate 0.001 --broadcast 0.1 --cycles 5000 --on torus:4x4", "broadcast --rate"),
+        ("--pattern ab-1nn --on symult2010:4x4 --loops 5", "pattern NAME"),
+    ],
+)
+def test_former_spellings_say_what_they_are_now(simulate, former, now):
+    code, out, err = simulate(former, "--json")
+    assert code == 0
+    assert json.loads(out)["provenance"]["configuration"]["on"] in former
+    said = (
+        f"'simulate {former.split()[0]}' is now 'simulate {now}'; the next release knows only that"
+    )
+    assert err == f"netloom: {said}\n"
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ("--on mesh:4x4 --app ring:8@0-7 --app ring:8@7-14 --load 0.1", "node 7"),
         ("--on mesh:4x4 --app ring:8 --app ring:8 --load 0.1", "@"),
         ("--on line:4 --failed-channels 1-2 --load 0.1", "1"),
-        ("--on mesh:4x4 --app transpose:4 --applied 1", "applied: found 1"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0", "applied: found 0"),
-        ("--on mesh:4x4 --app transpose:4 --applied nan", "applied"),
-        ("--on mesh:4x4 --applied 0.1", "app: found no program"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 1", "applied: found 1"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0", "applied: found 0"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied nan", "applied"),
+        ("loop --on mesh:4x4 --applied 0.1", "app: found no program"),
         ("--on mesh:4x4 --app transpose:4 --applied 0.1 --load 0.1", "one of them at a time"),
         ("--on mesh:4x4 --transactions --trace examples/halo.csv", "one of them at a time"),
-        ("--on mesh:4x4 --load 0.1 --contexts 2", "expected --transactions"),
-        ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "save_messages"),
-        ("--on mesh:4x4 --load 0.1 --engine worm", "--broadcast 0"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),
-        ("--on mesh:4x4 --app transpose:4 --applied 0.1 --arbitration fifo", "engine worm"),
-        ("--on mesh:4x4 --pattern ring", "pattern"),
-        ("--on torus:4x4 --rate 0 --broadcast 0.1", "rate"),
-        ("--on torus:4x4 --rate 0.001 --broadcast 1.5", "broadcast"),
-        ("--on mesh:4x4 --trace no-such.csv", "no-such.csv"),
+        ("--on mesh:4x4 --load 0.1 --contexts 2", "No such option: --contexts"),
+        ("--on mesh:4x4 --load 0.1 --save-messages t.csv", "No such option: --save-messages"),
+        ("--on mesh:4x4 --load 0.1 --engine worm", "No such option: --engine"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0.1 --engine worm --vcs 2", "vcs"),
+        ("loop --on mesh:4x4 --app transpose:4 --applied 0.1 --arbitration fifo", "engine worm"),
+        ("pattern ring --on mesh:4x4", "pattern"),
+        ("broadcast --on torus:4x4 --rate 0 --broadcast 0.1", "rate"),
+        ("broadcast --on torus:4x4 --rate 0.001 --broadcast 1.5", "broadcast"),
+        ("trace no-such.csv --on mesh:4x4", "no-such.csv"),
     ],
 )
 def test_mistakes_are_one_line(simulate, options, said):
@@ -174,7 +197,7 @@ TRACES = {
 def test_mistakes_in_a_trace_are_one_line(simulate, text, tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text(text)
-    code, _, err = simulate(f"--on mesh:4x4 --trace {path}")
+    code, _, err = simulate(f"trace {path} --on mesh:4x4")
     assert code == 2
     assert err.count("\n") == 1
     assert TRACES[text] in err
@@ -183,12 +206,12 @@ def test_mistakes_in_a_trace_are_one_line(simulate, text, tmp_path):
 def test_what_makes_no_traffic_is_counted_in_words(simulate, tmp_path):
     path = tmp_path / "lonely.csv"
     path.write_text("source,target,bytes\n0,1,10\n1,0,10\n1,3,10\n3,1,10\n")
-    for how in ("--applied 0.1 --loops 5", "--transactions"):
-        code, out, _ = simulate(f"--on mesh:4x4 --app {path} {how}")
+    for how in ("loop --applied 0.1 --loops 5", "transactions"):
+        code, out, _ = simulate(f"{how} --on mesh:4x4 --app {path}")
         assert code == 0
         assert "left out: 1 task that sends nothing over the network" in out
     code, out, _ = simulate(
-        f"--on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
+        f"loop --on mesh:2x2 --app {path} --applied 0.1 --loops 5 --tasks-per-node 2"
     )
     assert code == 0
     assert "left out: 2 edges between tasks of one node, which need no network; 2 tasks" in out

@@ -2,12 +2,12 @@ import json
 import sys
 
 import pytest
-from netloom.cli.show_simulation import DOUBTFUL, KEPT_UP, _verdict
 
 import netloom as nl
 from netloom.cli import main
-from netloom.cli.show import number
 from netloom.errors import InputError
+from netloom.questions.shown import DOUBTFUL, KEPT_UP, number
+from netloom.questions.simulate.load.words import verdict
 
 QUICK = ["--cycles", "1500"]
 
@@ -110,14 +110,13 @@ def test_advice_is_one_line_before_the_run(simulate):
     [
         (["--load", "1.5"], "load: found 1.5"),
         (["--load", "nan"], "load: found 'nan'"),
-        ([], "load: found none"),
+        ([], "Missing option '--load'"),
         (["--load", "0.1", "--vcs", "0"], "vcs: found 0"),
         (["--load", "0.1", "--packet-flits", "9", "--switching", "virtual-cut-through"],
          "packets of up to 9 flits for buffers of 8"),
         (["--load", "0.1", "--traffic", "bit-reverse"], "a power of two"),
         (["--load", "0.1", "--plot", "curve.gif"], "curve.gif: found suffix"),
-        (["saturation", "--load", "0.1"], "load: found '0.1'"),
-        (["saturated"], "simulate: found 'saturated'"),
+        (["--load", "none"], "load: found 'none'"),
         (["--load", "0.1", "--tarffic", "uniform"], "No such option"),
     ],
 )  # fmt: skip
@@ -127,6 +126,19 @@ def test_a_mistake_is_one_line_and_exit_code_2(simulate, arguments, wrong):
     assert wrong in err
     assert err.count("\n") == 1
     assert out == ""
+
+
+def test_a_search_for_saturation_takes_no_load(simulate):
+    code, out, err = simulate("saturation", "--on", "mesh:6x6", "--load", "0.1")
+    assert (code, out) == (2, "")
+    assert "No such option: --load" in err
+    assert err.count("\n") == 1
+
+
+def test_there_is_no_such_simulation(simulate):
+    code, out, err = simulate("saturated", "--on", "mesh:6x6")
+    assert (code, out) == (2, "")
+    assert "saturated" in err
 
 
 def test_a_curve_on_which_no_load_is_stable_is_drawn(simulate, tmp_path):
@@ -155,15 +167,15 @@ def test_a_doubtful_answer_is_not_green(simulate):
     assert code == 0
     assert "precision not reached: " in " ".join(out.split())
     found = nl.simulate("mesh:4x4", load=0.1, precision=1e-4, most_cycles=3000)
-    assert _verdict(found).style == DOUBTFUL
-    assert _verdict(nl.simulate("mesh:4x4", load=0.1)).style == KEPT_UP
+    assert verdict(found).style == DOUBTFUL
+    assert verdict(nl.simulate("mesh:4x4", load=0.1)).style == KEPT_UP
 
 
 def test_the_figures_are_shown_even_if_drawing_fails(simulate, monkeypatch, tmp_path):
     def fail(*_):
         raise InputError("x.svg", "a full disk")
 
-    monkeypatch.setattr("netloom.report.save_chart", fail)
+    monkeypatch.setattr("netloom.questions.outputs.save_chart", fail)
     asked = ["--on", "mesh:4x4", "--load", "0.1", "--plot", str(tmp_path / "x.svg"), *QUICK]
     code, out, err = simulate(*asked)
     assert (code, err) == (2, "netloom: x.svg: found a full disk\n")

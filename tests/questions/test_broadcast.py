@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
+from netloom.questions.register import kind_of
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.topology import mesh, without
 from netloom.workload import parse_traffic
@@ -170,6 +171,13 @@ def test_a_network_without_dimensions_has_no_directions(tmp_path):
     assert found.point.broadcast.messages > 0
 
 
+def test_a_network_of_one_dimension_has_two_directions():
+    found = simulate_broadcast("ring:8", **SHORT)
+    table = found.directions()
+    assert table["direction"].to_list() == ["growing", "falling"]
+    assert table["broadcast"].to_numpy() == pytest.approx(table["expected_broadcast"], rel=0.3)
+
+
 def test_broken_nodes_neither_send_nor_get_copies():
     broken = without(mesh(4, 4), nodes="5")
     with pytest.raises(InputError, match="node 5, which failed"):
@@ -208,19 +216,20 @@ def test_ctrl_c_gives_what_is_known_so_far(ctrl_c_after):
     assert found.interrupted
     assert found.points[0].unicast.messages > 0
     assert "interrupted" in repr(found)
+    assert "• interrupted: what was known by then" in kind_of("simulate.broadcast").lines(found)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "rate: found none"),
+        ({}, "rate: found nothing"),
         ({"rate": 0}, "rate: found 0; expected above 0"),
         ({"rate": 0.3}, "rate: found 0.3 messages of 5 flits; expected above 0, at most 0.2"),
         ({"rate": 0.01, "broadcast": 1.5}, "broadcast: found 1.5"),
         ({"rate": 0.01, "multicast_targets": 16}, "multicast targets: found 16 of 16 nodes"),
         ({"rate": 0.01, "tree": "binary"}, "tree: found 'binary'"),
         ({"rate": 0.01, "traffic": parse_traffic("uniform", mesh(3))}, "traffic: found uniform of"),
-        ({"rate": 0.01, "switch_cycles": 2}, "switch_cycles: found '2'"),
+        ({"rate": 0.01, "switch_cycles": 2}, "switch_cycles: found no such field"),
         ({"rate": 0.01, "packet_flits": "long"}, "lengths 'long'"),
         ({"rate": 0.01, "load": 0.1}, "load: found no such field"),
     ],

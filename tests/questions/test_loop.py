@@ -119,7 +119,7 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
     for both, one in zip(found.points, asked.points, strict=True):
         alone = both.programs[0].alone
         assert alone.cycles.tolist() == one.times.cycles.tolist()
-        assert one.to_dict()["programs"][0]["alone"] is None
+        assert one.programs[0].alone is None
     lone = simulate_loop("mesh:4x4", app=app, shared=True, alone=False, **options)
     assert lone.points[1].times.cycles.tolist() == found.points[1].times.cycles.tolist()
     assert lone.points[1].programs[0].slowdown is None

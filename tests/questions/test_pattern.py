@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from netloom import simulate_pattern
 from netloom.errors import InputError
 from netloom.machines import node_costs
+from netloom.questions.register import kind_of
 from netloom.workload.programs.node_costs import NodeCosts
 
 FREE = NodeCosts(alpha_us=0, packet_bytes=256, packet_us=12.8, byte_us=0.05, cycle_us=0.05)
@@ -62,6 +64,12 @@ def test_the_answer_is_plain_and_can_be_asked_again():
     again = simulate_pattern(**data["provenance"]["configuration"])
     assert again.to_dict()["points"] == data["points"]
     assert "100 bytes" in repr(found)
+
+
+def test_what_was_interrupted_says_so():
+    found = simulate_pattern("symult2010:4x4", pattern="ab-1nn", loops=5)
+    (*_, last) = kind_of("simulate.pattern").lines(replace(found, asked=2))
+    assert last == "• interrupted: what was known by then"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.machines import machine
+from netloom.questions.recorded import record
+from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace.question import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
@@ -102,6 +104,8 @@ def test_contention_is_on_the_critical_path(tmp_path):
     assert data["message_latency"] == {"mean": 17.0, "p50": 12, "p99": 22, "max": 22}
     assert [each["id"] for each in data["slowest_messages"]] == ["a", "b"]
     assert "contention 9 cycles" in repr(found)
+    said = "The program finishes after 22 cycles, 1.69 times as long as without contention."
+    assert kind_of("simulate.trace").sentences(record(found)) == [said]
 
 
 def test_tasks_on_one_node_share_its_processor_and_cross_no_channel(tmp_path):
@@ -301,6 +305,8 @@ def test_a_run_that_takes_too_long_says_so():
     data = found.to_dict()
     assert data["finish_cycles"] is data["critical_path"] is data["contention_share"] is None
     assert "it takes longer than most_cycles" in data["note"]
+    (said,) = kind_of("simulate.trace").sentences(record(found))
+    assert said == f"The program did not finish: {data['note']}."
     assert not data["interrupted"]
     log = found.messages()
     assert 0 < log["arrived"].null_count() < len(log)
@@ -318,15 +324,16 @@ def test_ctrl_c_gives_what_is_known(ctrl_c_after):
     assert found.interrupted
     assert found.finish_cycles is None
     assert found.note.startswith("interrupted in cycle ")
+    assert kind_of("simulate.trace").lines(found)[-1] == f"• {found.note}"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "trace: found none; expected a .csv, .tsv, .parquet or .goal file"),
+        ({}, "trace: found nothing; expected Table of messages (.csv, .tsv, .parquet)"),
         ({"trace": "no.csv"}, "no.csv: found no such file"),
         ({"trace": "examples/halo.csv", "overhead_cycles": 3}, "overhead_cycles: found '3'; exp"),
-        ({"trace": "examples/halo.csv", "switch_cycles": 3}, "switch_cycles: found '3'; expected"),
+        ({"trace": "examples/halo.csv", "switch_cycles": 3}, "switch_cycles: found no such field"),
         ({"trace": "examples/halo.csv", "engine": "worm", "packet_flits": 8}, "packet_flits: fou"),
         ({"trace": "examples/halo.csv", "release_cycles": 0}, "release_cycles: found '0'; expect"),
         ({"trace": "examples/halo.csv", "mapping": "best"}, "mapping 'best'"),

@@ -1,16 +1,15 @@
 """Several programs at once under an offered load, as ``simulate`` runs them."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
-from netloom.questions.simulate.load.fields import SimulateQuestion
 
 from netloom import find_saturation, simulate
 from netloom.errors import InputError
-from netloom.questions.simulate.load.question import simulate_beside
-from netloom.questions.simulate.network import prepare
+from netloom.questions.simulate.load.programs import PROGRAMS
+from netloom.questions.simulate.load.question import SimulateQuestion, prepare, simulate_beside
+from netloom.simulation.network import beside
 from netloom.simulation.tally import Delivered
 from netloom.workload import process_graph, read
 
@@ -52,7 +51,7 @@ def test_a_program_alone_is_what_it_would_be_if_asked_on_its_own():
             alone = both.alone[number].measured  # of the same packets, in other cycles
             assert alone.packet_latency == pytest.approx(one.run.measured.packet_latency, rel=0.1)
             assert one.programs[0].measured.packet_latency == one.run.measured.packet_latency
-            assert one.programs[0].to_dict()["slowdown"] is None
+            assert PROGRAMS.nested(one.programs[0])["slowdown"] is None
 
 
 def test_a_program_alone_is_held_against_a_limit_of_its_own():
@@ -83,8 +82,8 @@ def test_a_program_has_the_same_packets_whatever_others_there_are():
     app = ["ring:4@0-3", "all-to-all:4@0,2,5,7", "ring:4@4-7"]
     seen = {}
     for some in ([0, 1, 2], [0], [2, 0]):
-        question = SimulateQuestion(on="mesh:3x3", app=[app[i] for i in some], shared=True)
-        network = prepare(question, 0.1)
+        programs = [app[i] for i in some]
+        network = prepare(SimulateQuestion(on="mesh:3x3", app=programs, shared=True, load=0.1))
         run = network.make_run(network.settings[0], network.mean_load(0.1))
         born = run.packets.until(3000)
         assert (np.diff(born[:, 0]) >= 0).all()
@@ -133,7 +132,7 @@ def test_the_same_tasks_send_the_same_under_every_mapping():
     mirrored = [node // 4 * 4 + 3 - node % 4 for node in range(16)]
     born = []
     for mapping in ("identity", mirrored):
-        network = prepare(SimulateQuestion(mapping=mapping, **options), 0.2)
+        network = prepare(SimulateQuestion(mapping=mapping, load=0.2, **options))
         born.append(network.make_run(network.settings[0], 0.2).packets.until(2000))
     here, there = born
     assert there[:, [0, 3, 4]].tolist() == here[:, [0, 3, 4]].tolist()
@@ -165,12 +164,12 @@ def test_programs_of_ones_own_cannot_be_asked_again():
 
 
 def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
-    verb = sys.modules["netloom.questions.simulate.load.question"]
-    monkeypatch.setattr(verb, "run_all", lambda runs, tell: [runs[0](bool)])
+    monkeypatch.setattr(beside, "run_all", lambda runs, tell: [runs[0](bool)])
     found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
     assert found.interrupted
-    first, second = found.points
-    assert [program["alone"] is None for program in first.to_dict()["programs"]] == [False, True]
+    first = found.to_dict()["points"][0]
+    assert [program["alone"] is None for program in first["programs"]] == [False, True]
+    second = found.points[1]
     assert second.alone == (None, None)
     assert second.programs[0].latency_slowdown is None
 

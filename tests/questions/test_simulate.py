@@ -243,8 +243,8 @@ def test_doubts_about_a_run_that_kept_up_are_noted():
 def test_a_search_without_figures_has_none_in_its_data():
     found = find_saturation("mesh:4x4", most_cycles=3000)
     search = found.searches[0]
-    lost = replace(search, found=replace(search.found, zero_load_latency=float("nan"),
-                                         accepted=float("nan")))  # fmt: skip
+    nothing = {"zero_load_latency": float("nan"), "accepted": float("nan")}
+    lost = replace(found, searches=(replace(search, found=replace(search.found, **nothing)),))
     assert lost.to_dict()["zero_load_latency"] is None
     assert lost.to_dict()["saturation_throughput"] is None
     assert found.to_dict()["provenance"]["verb"] == "find_saturation"
@@ -363,7 +363,8 @@ def test_loads_are_numbers_lists_and_ranges(given, loads):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "load: found none"),
+        ({}, "load: found nothing; expected Offered traffic"),
+        ({"load": None}, "load: found none; expected above 0"),
         ({"load": 1.5}, "load: found 1.5; expected above 0, at most 1"),
         ({"load": float("nan")}, "load: found nan"),
         ({"load": "0.1:0.2"}, "START:STOP:STEP"),
@@ -431,5 +432,5 @@ def test_too_few_vcs_show_the_circle():
 
 
 def test_saturation_takes_no_load():
-    with pytest.raises(InputError, match="it is what is looked for"):
+    with pytest.raises(InputError, match="load: found no such field"):
         find_saturation("mesh:4x4", load=0.1)

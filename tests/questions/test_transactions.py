@@ -5,6 +5,8 @@ import pytest
 
 from netloom import simulate_transactions
 from netloom.errors import InputError
+from netloom.questions.recorded import record
+from netloom.questions.register import kind_of
 from netloom.workload import process_graph
 from netloom.workload.programs.protocols import Protocol, Step, Transaction
 
@@ -102,6 +104,8 @@ def test_the_answer_is_plain_and_can_be_asked_again():
     assert again.found == found.found
     assert 0 < data["message_latency_ci95"] < 0.1 * data["message_latency"]
     assert "2 contexts" in repr(found)
+    (said,) = kind_of("simulate.transactions").sentences(record(found))
+    assert said.startswith(f"A transaction takes {data['transaction_latency']:.4g} ± ")
 
 
 def test_channels_carry_what_messages_bring():
@@ -133,8 +137,9 @@ def test_ctrl_c_keeps_the_batches_that_are_complete(ctrl_c_after):
     ctrl_c_after(12)
     found = simulate_transactions("torus:4x4", app="torus:4x4")
     assert found.interrupted
-    assert 2 <= len(found.run.batches) < 20
+    assert 2 <= len(found.batches) < 20
     assert found.to_dict()["messages"] > 0
+    assert "• interrupted: what was known by then" in kind_of("simulate.transactions").lines(found)
 
 
 def test_ctrl_c_before_anything_is_known_is_ctrl_c(ctrl_c_after):

@@ -123,5 +123,5 @@ def _mean_before(sides: NDArray[np.float64], axis: int) -> float:
     """
     others = np.delete(sides, axis)
     count = len(others)
-    products = np.poly(-others)
+    products = np.atleast_1d(np.poly(-others))  # 1.0 if there are no others
     return float(np.mean([products[p] / comb(count, p) for p in range(count + 1)]))

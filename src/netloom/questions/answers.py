@@ -123,6 +123,10 @@ class Columns:
     def __add__(self, other: Columns) -> Columns:
         return Columns(*self, *other)
 
+    def __or__(self, other: Columns) -> Columns:
+        """Return these and the other's, whose columns take the place of those of their name."""
+        return Columns(*(self._of | other._of).values())
+
     def pick(self, *names: str) -> Columns:
         """Return some of them; an unknown name is a LookupError."""
         return Columns(*(self[name] for name in names))
@@ -247,10 +251,11 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
+        columns = self.columns if self.in_json is None else self.in_json
         if self.several:
-            found |= {"points": [self.columns.nested(each) for each in self.observations]}
+            found |= {"points": [columns.nested(each) for each in self.observations]}
         elif self.observations:
-            found |= self.columns.nested(self.observations[0]) | found
+            found |= columns.nested(self.observations[0]) | found
         plain: dict[str, Any] = tidy(found | {"provenance": self.provenance.to_dict()})
         return plain
 

@@ -6,13 +6,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.questions.answers import Column, Columns
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import polars as pl
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
+
+
+USED = "flits/cycle"
+
+
+def use_of_channels(channels: Callable[[Any], NDArray[Any]]) -> Columns:
+    """Return the columns of the mean and the largest of what channels carry, flits a cycle."""
+
+    def mean(found: Any) -> float:
+        used = channels(found)
+        return float(used.sum() / max(len(used), 1))
+
+    def most(found: Any) -> float:
+        return float(channels(found).max(initial=0.0))
+
+    return Columns(
+        Column("utilisation_mean", "mean channel", USED, mean, json="utilisation.mean"),
+        Column("utilisation_max", "busiest channel", USED, most, key=True, json="utilisation.max"),
+    )
+
+
+def channel_columns(load: Column) -> Columns:
+    """Return the columns of ``channels_by`` for such a load."""
+    return Columns(
+        load,
+        Column("source_node", kind=int),
+        Column("target_node", kind=int),
+        Column("utilisation", "carried by the channel", USED),
+    )
 
 
 def channels_by(

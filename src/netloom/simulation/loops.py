@@ -1,33 +1,84 @@
-"""One run of a program whose tasks compute, send, wait, and start again."""
+"""Runs of a program whose tasks compute, send, wait, and start again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from netloom.simulation.paired import Batches, paired_ratio
 from netloom.simulation.replay import run_program
+from netloom.workload.programs.loops import loop_times, loops_done
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from netloom.simulation.agenda import Records
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.replay import Ending
-    from netloom.workload.programs.loops import ClosedLoop
+    from netloom.workload.programs.loops import ClosedLoop, LoopTimes
+    from netloom.workload.programs.shared import SharedProgram
 
 STEP_MESSAGES = 8
 """Messages that an unhindered task sends between two extensions of its loop."""
 
 
 @dataclass(frozen=True, eq=False)
-class LoopRun:
-    """What one run of a loop found.
+class ProgramSpeed:
+    """What one of several programs gets through, beside the others and alone.
 
     Attributes
     ----------
+    name, nodes, tasks
+        The program, its tasks that communicate, and how many nodes they are on.
+    times
+        Its loop times beside the others; None where a task did not go round often enough.
+    alone
+        Its loop times with the network to itself; None where it was not run, or not far enough.
+    """
+
+    name: str
+    nodes: int
+    tasks: int
+    times: LoopTimes | None
+    alone: LoopTimes | None
+
+    @property
+    def slowdown(self) -> float | None:
+        """Mean loop time beside the others, as a multiple of that alone."""
+        if self.times is None or self.alone is None:
+            return None
+        return float(self.times.cycles.mean() / self.alone.cycles.mean())
+
+    @property
+    def slowdown_ci95(self) -> float | None:
+        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
+
+        The program draws the same alone and beside the others: 0 where it never meets them.
+        """
+        if self.times is None or self.alone is None:
+            return None
+        loops = (self.times.by_loop, self.alone.by_loop)
+        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
+        half = paired_ratio(*batches)[1]
+        return None if np.isnan(half) else half
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRun:
+    """What a program gets through at one applied traffic.
+
+    Attributes
+    ----------
+    applied
+        Applied traffic, flits/node/cycle.
+    times
+        Loop times and actual traffic; None where a task did not go round often enough.
+    programs
+        What each of several programs gets through.
     ending
         How the run ended.
     ends
@@ -44,6 +95,9 @@ class LoopRun:
         Flits times channels crossed.
     """
 
+    applied: float
+    times: LoopTimes | None
+    programs: tuple[ProgramSpeed, ...]
     ending: Ending
     ends: NDArray[np.int64]
     loops: NDArray[np.int64]
@@ -52,44 +106,105 @@ class LoopRun:
     channel_flits: NDArray[np.float64]
     flit_hops: int
 
+    @property
+    def note(self) -> str | None:
+        """What to know before relying on the figures."""
+        if self.ending.interrupted:
+            return "interrupted: some task had not gone round often enough"
+        if not self.ending.enough:
+            return (
+                f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
+                "times only: it starves, or loops and most_cycles do not go together"
+            )
+        return None
+
 
 def run_loop(
     network: ProgramNetwork,
     loop: ClosedLoop,
-    loops: int,
+    shared: SharedProgram | None,
+    stopped: Callable[[], bool],
     *,
-    message_flits: int,
+    skip: int,
+    loops: int,
     most_cycles: int,
     by_node: bool = False,
-    stopped: Callable[[], bool] = lambda: False,
 ) -> LoopRun:
-    """Run until every task has gone round ``loops`` times, or for ``most_cycles``.
+    """Run until every task has gone round often enough, or for ``most_cycles``.
 
-    ``by_node``: see ``ProgramNetwork.make_engine``.
+    Parameters
+    ----------
+    network, loop
+        What runs, and where.
+    shared
+        The programs to tell apart, if there are several.
+    stopped
+        Asked between steps: whether to end at once.
+    skip, loops
+        Loops that are left out, and loops that count, of each task.
+    most_cycles
+        Cycles after which the run ends in any case.
+    by_node
+        See ``ProgramNetwork.make_engine``.
 
     Raises
     ------
     DeadlockError
         If messages block each other for good.
     """
-    engine = network.make_engine(by_node=by_node)
+    engine, enough = network.make_engine(by_node=by_node), skip + loops
     ending = run_program(
         engine,
         loop,
-        enough=lambda rows: bool(len(rows) and loop.loops_done(rows["complete"]).min() >= loops),
-        step=STEP_MESSAGES * int(message_flits + loop.think_cycles),
+        enough=lambda rows: bool(len(rows) and loop.loops_done(rows["complete"]).min() >= enough),
+        step=STEP_MESSAGES * int(loop.message_flits + loop.think_cycles),
         most_cycles=most_cycles,
         stopped=stopped,
     )
     latency, unhindered = _latencies(network, engine.rows, loop.packets)
+    ends = loop.loop_ends(engine.rows["complete"], enough)
+
+    def times(ends: NDArray[np.int64]) -> LoopTimes | None:
+        if loops_done(ends).min() < enough:
+            return None
+        return loop_times(ends, message_flits=loop.message_flits, skip=skip, loops=loops)
+
+    programs = []
+    for number, name in enumerate(shared.names if shared else ()):
+        assert shared is not None
+        nodes = shared.node_of[shared.program_of == number]
+        own = times(ends[:, shared.program_of[loop.tasks] == number])
+        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), own, None))
     return LoopRun(
+        applied=loop.applied,
+        times=times(ends),
+        programs=tuple(programs),
         ending=ending,
-        ends=loop.loop_ends(engine.rows["complete"], loops),
+        ends=ends,
         loops=loop.loops_done(engine.rows["complete"]),
         message_latency=latency,
         unhindered=unhindered,
         channel_flits=engine.channel_flits() / max(ending.cycle, 1),
         flit_hops=engine.flit_hops,
+    )
+
+
+def beside_alone(together: Sequence[LoopRun], alone: Sequence[LoopRun]) -> tuple[LoopRun, ...]:
+    """Put what programs do alone to what they do together.
+
+    ``alone`` has as many runs of each program as ``together`` has, program by program; the last
+    may be missing.
+    """
+    times, count = dict(enumerate(each.times for each in alone)), len(together)
+    return tuple(
+        replace(
+            run,
+            programs=tuple(
+                replace(program, alone=times.get(number * count + place))
+                for number, program in enumerate(run.programs)
+            ),
+        )
+        for place, run in enumerate(together)
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.questions.simulate.pattern.question import PatternSimulation, simulate_pattern
+from netloom.questions.simulate.pattern.question import simulate_pattern
 from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.questions.simulate.pattern.answer import PatternSimulation
     from netloom.studies.comparing import Part
     from netloom.studies.validation import Row
 

@@ -164,7 +164,7 @@ def _distances(known: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"d of random mappings, 64 nodes": lengths}
 
 
-def _curves(protocol: str, known: Mapping[str, Any]) -> dict[str, Any]:
+def _curves(protocol: Protocol, known: Mapping[str, Any]) -> dict[str, Any]:
     routers, distances = known.get("routers", tuple(ROUTERS)), known.get("distances", DISTANCES)
     lines = message_curves(figures_3_to_5(known["seeds"], (protocol,), routers, distances))
     found: dict[str, Any] = {}

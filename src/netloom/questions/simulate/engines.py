@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.machines import Machine
+from netloom.questions.answers import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
 from netloom.questions.named import find_network
 from netloom.routing import (
@@ -25,7 +26,8 @@ from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from netloom.provenance import Provenance
+    from collections.abc import Callable
+
     from netloom.questions.simulate.fields import ProgramQuestion
     from netloom.routing import Routing, VirtualChannelRouting
 
@@ -46,30 +48,53 @@ class PreparedNetwork(ProgramNetwork):
 
     machine: Machine | None
 
-    def describe(self, provenance: Provenance) -> dict[str, Any]:
-        """Return as plain data what all runs have in common."""
-        worm = self.engine_name == "worm"
-        kept = ("switching", *(WORM_FIELDS if worm else ROUTER_FIELDS))
+    @property
+    def router_fields(self) -> dict[str, Any]:
+        """The name of what switches, and its fields."""
+        own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
         router = asdict(self.router)
-        return {
-            "topology": self.topology.name,
-            "nodes": self.topology.num_nodes,
-            "channels": self.topology.num_channels,
-            "failures": broken_parts(self.topology),
-            "engine": self.engine_name,
-            "routing": self.routing_name,
-            "router": {"name": self.router_name} | {name: router[name] for name in kept},
-            "packet_flits": None if worm else self.packet_flits,
-            "switch_cycles": self.switch_cycles,
-            "flit_bytes": self.machine.flit_bytes if self.machine else None,
-            "cycle_us": self.machine.cycle_us if self.machine else None,
-            "seed": self.seed,
-            "provenance": provenance.to_dict(),
-        }
+        return {"name": self.router_name} | {name: router[name] for name in ("switching", *own)}
+
+
+def _packet_flits(found: Any) -> int | None:
+    network = found.network
+    return None if network.engine_name == "worm" else network.packet_flits
+
+
+def _of_machine(name: str) -> Callable[[Any], float | None]:
+    return lambda found: getattr(found.network.machine, name, None)
+
+
+NETWORK = Columns(
+    Column("topology", kind=str, value="network.topology.name"),
+    Column("nodes", kind=int, value="network.topology.num_nodes"),
+    Column("channels", kind=int, value="network.topology.num_channels"),
+    Column("failures", kind=dict, value=lambda found: broken_parts(found.network.topology)),
+    Column("engine", kind=str, value="network.engine_name"),
+    Column("routing", kind=str, value="network.routing_name"),
+    Column("router", kind=dict, value="network.router_fields"),
+    Column("packet_flits", kind=int, value=_packet_flits),
+    Column("switch_cycles", unit=CYCLES, kind=int, value="network.switch_cycles"),
+    Column("flit_bytes", value=_of_machine("flit_bytes")),
+    Column("cycle_us", value=_of_machine("cycle_us")),
+    Column("seed", kind=int, value="network.seed"),
+)
+"""What answers say of the network that ran them, their ``network``."""
+
+
+def network_of(question: ProgramQuestion) -> tuple[Topology, Machine | None]:
+    """Return the network that a question names, without its broken parts, and the machine."""
+    return find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
 
 
 def prepare_program(
-    question: ProgramQuestion, *, longest_flits: int, flit_bytes: float | None = None
+    question: ProgramQuestion,
+    *,
+    longest_flits: int,
+    flit_bytes: float | None = None,
+    found: tuple[Topology, Machine | None] | None = None,
 ) -> PreparedNetwork:
     """Return the network that a question is about.
 
@@ -81,6 +106,8 @@ def prepare_program(
         Flits of the longest message, which is the longest packet where none is asked for.
     flit_bytes
         Bytes of a flit; the machine's own by default.
+    found
+        What ``network_of`` returned, if it was called before.
 
     Raises
     ------
@@ -89,20 +116,18 @@ def prepare_program(
     DeadlockError
         If the routing can deadlock.
     """
-    topology, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    topology, on_machine = found or network_of(question)
     if topology.num_nodes > MOST_NODES:
-        found = f"{counted(topology.num_nodes, 'node')}"
-        raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate")
+        nodes = counted(topology.num_nodes, "node")
+        raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
     router: Router | Worm
     routing: VirtualChannelRouting | Routing
     if question.engine == "worm":
         router, routing = _worm(question), _worm_routing(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
-            found = f"none, for messages of up to {counted(longest_flits, 'flit')}"
-            raise InputError("packet_flits", found, f"at most {LONGEST}, to cut them")
+            none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
+            raise InputError("packet_flits", none, f"at most {LONGEST}, to cut them")
         router = _router(question, on_machine)
         routing = _routing(question, topology, router)
     return PreparedNetwork(

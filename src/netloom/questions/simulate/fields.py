@@ -7,13 +7,18 @@ from typing import Any, Literal
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import (
     Arriving,
+    BrokenParts,
     EdgeWeight,
     Measured,
     NetworkQuestion,
+    OnNetwork,
     PacketLengths,
+    PacketRouting,
     PatternTraffic,
     Placed,
     ProgramFile,
+    RouterFields,
+    Seeded,
 )
 from netloom.spec import MAX_ELEMENTS
 from netloom.workload import ProcessGraph
@@ -23,15 +28,15 @@ class Programs(Placed, ProgramFile, panel="Program"):
     """A program, or several at once, each on nodes of its own."""
 
     app: str | InstanceOf[ProcessGraph] | list[Any] | None = option(
-        "Process graph, as for analyze; A.mtx@0-31 runs it on these nodes. Several programs run "
-        "together: a list, or the option more than once; mapping is then identity or random.",
+        "Process graph, as for analyze; A.mtx@0-31 runs it on these nodes. A list, or the option "
+        "more than once, runs several programs together, with mapping identity or random.",
         default=None,
         several=True,
         file=True,
     )
-    shared: bool = option("Let programs share nodes.", default=False)
+    shared: bool = option("Allow several programs on one node.", default=False)
     alone: bool = option(
-        "Run each of several programs on its own too, to tell what slows it down.",
+        "Also run each of several programs alone, to measure its slow-down.",
         default=True,
         flags=("--alone/--no-alone",),
     )
@@ -42,16 +47,17 @@ class Techniques(Question, panel="Router"):
 
     switching: str | None = option(
         "wormhole, virtual-cut-through, store-and-forward, circuit or reserved; several (a,b) or "
-        "all, side by side.",
+        "all are compared.",
         default=None,
         shown_default="the router's",
     )
 
 
 class OpenLoad(
-    Measured, EdgeWeight, Programs, Arriving, PatternTraffic, Techniques, NetworkQuestion
-):
-    """A network whose nodes offer packets whatever becomes of them: a pattern's, or a program's."""
+    Seeded, Measured, BrokenParts, Techniques, RouterFields, EdgeWeight, Programs, Arriving,
+    PatternTraffic, PacketRouting, OnNetwork,
+):  # fmt: skip
+    """A network whose nodes offer packets at a given rate: those of a pattern, or of a program."""
 
     packet_flits: PacketLengths = option(
         "Packet length: a number of flits, uniform:1-9, bimodal:1,9,0.5 or geometric:5.",

@@ -188,7 +188,7 @@ class TorusBroadcastPrediction(Answer):
         network = self.simulated.network
         return {
             "routing": network.routing_name,
-            "router": network.describe(self.provenance)["router"],
+            "router": network.router_fields,
             "cycles_at_ends_taken_off": ENDS_CYCLES,
         }
 

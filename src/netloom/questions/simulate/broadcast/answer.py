@@ -9,25 +9,136 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.broadcast_load import (
-    MOST_NODES,
-    broadcast_load,
-    unicast_load,
-)
-from netloom.questions.answers import Answer
-from netloom.questions.channel_table import channels_by
-from netloom.questions.numbers import known, plainly
+from netloom.models.broadcast_load import MOST_NODES, broadcast_load, unicast_load
+from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
+from netloom.questions.channel_table import USED, channel_columns, channels_by
+from netloom.questions.simulate.engines import NETWORK
 from netloom.topology import Cube
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import polars as pl
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.simulation.broadcasts import BroadcastRun, Latency
+    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.workload import Lengths, Traffic
+
+
+MESSAGES = "messages/node/cycle"
+
+LATENCIES = {
+    "unicast": "unicast latency",
+    "broadcast": "broadcast latency, to the last target",
+    "target": "broadcast latency, to each target",
+}
+"""Classes of messages, and what their latency is called."""
+
+PARTS = {"mean": "mean", "ci95": "± 95 %", "p50": "median", "p99": "99 % up to", "max": "largest"}
+
+RATE = Column("rate", unit=MESSAGES, value="run.rate", key=True)
+
+DIRECTIONS = Columns(
+    Column("rate", unit=MESSAGES, json=None),
+    Column("dimension", kind=int),
+    Column("direction", kind=str),
+    *(
+        Column(name, unit=USED)
+        for name in ("total", "unicast", "broadcast", "expected_unicast", "expected_broadcast")
+    ),
+)
+
+
+def _latency(of: str, part: str) -> Column:
+    """Return the column of a part of a latency as it was measured; unknown past saturation."""
+
+    def value(at: AtRate) -> float | None:
+        return getattr(getattr(at.run, of), part) if at.run.stable else None
+
+    key = part == "mean" and of != "target"
+    title = f"{LATENCIES[of]}, {PARTS[part]}"
+    name = f"{of}_latency"
+    return Column(f"{name}_{part}", title, CYCLES, value, key=key, json=f"{name}.{part}")
+
+
+def _of_run(name: str, kind: type, title: str = "", unit: str = "", *, key: bool = False) -> Column:
+    return Column(name, title, unit, f"run.{name}", kind, key)
+
+
+def _used(name: str, title: str, value: Callable[[AtRate], float], *, key: bool = False) -> Column:
+    return Column(f"utilisation_{name}", title, USED, value, key=key, json=f"utilisation.{name}")
+
+
+@dataclass(frozen=True, eq=False)
+class AtRate:
+    """A run at one rate, and the answer that it is part of."""
+
+    found: BroadcastSimulation
+    run: BroadcastRun
+
+    @property
+    def zero_load_latency(self) -> float | None:
+        """See ``BroadcastSimulation``; None past saturation."""
+        return self.found.zero_load_latency(self.run) if self.run.stable else None
+
+    @property
+    def note(self) -> str | None:
+        """What to know before relying on the figures."""
+        run = self.run
+        messages = run.unicast.messages + run.broadcast.messages
+        if not messages:
+            return "nothing was measured" + ": interrupted" * run.interrupted
+        if not run.stable:
+            return (
+                f"past saturation: {run.reason}; latencies would grow for as long as one waited, "
+                "so none is given"
+            )
+        doubts = ["interrupted: what was known by then"] * run.interrupted
+        doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
+        if not (run.precise or run.interrupted):
+            doubts.append(f"precision not reached: {counted(messages, 'message')}")
+        return "; ".join(doubts) or None
+
+    def directions(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the table of directions; none if the network is no k-ary n-cube."""
+        run, cube = self.run, self.found.network.topology
+        if not isinstance(cube, Cube):
+            return
+        total = cube.direction_means(run.channel_utilisation)
+        by_broadcast = run.broadcast_by_direction
+        if by_broadcast is None:
+            by_broadcast = np.full(total.shape, np.nan)
+        expected = self.found.expected * run.rate
+        for axis, direction in np.ndindex(total.shape):
+            at = (axis, direction)
+            if cube.line_channels[axis]:
+                yield {
+                    "rate": run.rate,
+                    "dimension": axis,
+                    "direction": ("growing", "falling")[direction],
+                    "total": total[at],
+                    "unicast": total[at] - by_broadcast[at],
+                    "broadcast": by_broadcast[at],
+                    "expected_unicast": expected[0][at],
+                    "expected_broadcast": expected[1][at],
+                }
+
+    def __str__(self) -> str:
+        run, head = self.run, f"rate {self.run.rate:.4g}: "
+        if not run.stable or not (run.unicast.messages or run.broadcast.messages):
+            return head + (self.note or "")
+        parts = [
+            f"{name} {latency.mean:.4g} ± {latency.ci95:.2g} cycles"
+            for name, latency in (("unicast", run.unicast), ("broadcast", run.broadcast))
+            if latency.messages
+        ]
+        if run.unicast.messages:
+            parts[0] += f" ({self.zero_load_latency:.4g} unhindered)"
+        parts.append(f"channels {run.class_utilisation.sum():.1%} in use")
+        return head + ", ".join(parts) + (f"; {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +159,6 @@ class BroadcastSimulation(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "directions", "channels")
-
     network: PreparedNetwork
     traffic: Traffic
     lengths: Lengths
@@ -60,6 +169,59 @@ class BroadcastSimulation(Answer):
     points: tuple[BroadcastRun, ...]
     asked: tuple[float, ...]
     provenance: Provenance
+
+    columns: ClassVar = Columns(
+        RATE,
+        _of_run("created", float, unit=MESSAGES),
+        _of_run("accepted", float, unit=MESSAGES, key=True),
+        Column("zero_load_latency", "unicast latency if idle", CYCLES),
+        *(_latency(of, part) for of in LATENCIES for part in PARTS),
+        Column("unicast_messages", value="run.unicast.messages", kind=int),
+        Column("broadcast_messages", value="run.broadcast.messages", kind=int),
+        _of_run("hops", float, "hops of a unicast"),
+        _used("mean", "mean channel", lambda at: at.run.class_utilisation.sum()),
+        _used(
+            "max", "busiest channel", lambda at: at.run.channel_utilisation.max(initial=0), key=True
+        ),
+        _used("unicast", "mean channel, unicasts", lambda at: at.run.class_utilisation[0]),
+        _used("broadcast", "mean channel, broadcasts", lambda at: at.run.class_utilisation[1]),
+        _of_run("cycles", int, "measured", CYCLES),
+        _of_run("warmup_cycles", int, "warm-up", CYCLES),
+        _of_run("flit_hops", int),
+        _of_run("stable", bool, "keeps up", key=True),
+        _of_run("reason", str),
+        _of_run("precise", bool),
+        _of_run("warmed_up", bool),
+        _of_run("interrupted", bool),
+        Column("note", kind=str),
+        Column(
+            "directions", kind=list, value=lambda at: list(map(DIRECTIONS.nested, at.directions())),
+            table=False,
+        ),
+    )  # fmt: skip
+    about: ClassVar = NETWORK | Columns(
+        Column("traffic", kind=str, value="traffic.name"),
+        Column(
+            "packet_flits", kind=dict,
+            value=lambda found: {"law": found.lengths.name, "mean": found.lengths.mean},
+        ),
+        Column("broadcast"),
+        Column("multicast_targets", kind=int),
+        Column("tree", kind=str),
+        Column("startup_cycles", unit=CYCLES, kind=int),
+        Column("asked", kind=list),
+        Column("interrupted", kind=bool),
+    )  # fmt: skip
+
+    @property
+    def observations(self) -> list[AtRate]:
+        """The runs, with what is known of each."""
+        return [AtRate(self, run) for run in self.points]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is not one run that was asked for."""
+        return len(self.asked) > 1 or not self.points
 
     @property
     def interrupted(self) -> bool:
@@ -101,14 +263,7 @@ class BroadcastSimulation(Answer):
             found[1] = self.broadcast * broadcast_load(cube, self.traffic.rate, self.tree)
         return found * self.lengths.mean
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a rate: the fields of ``to_dict``, flat; null past saturation."""
-        import polars as pl
-
-        table = pl.DataFrame([self._row(run) for run in self.points], infer_schema_length=None)
-        unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
-        return table.cast(dict.fromkeys(unknown, pl.Float64))
-
+    @table(DIRECTIONS)
     def directions(self) -> pl.DataFrame:
         """Return one row a rate, dimension and direction: mean utilisation of the channels.
 
@@ -116,32 +271,13 @@ class BroadcastSimulation(Answer):
         arrived, ``unicast`` the rest; ``expected_`` the exact means. Empty on networks that are no
         k-ary n-cubes.
         """
-        import polars as pl
+        return DIRECTIONS.frame(row for at in self.observations for row in at.directions())
 
-        rows = [{"rate": run.rate} | row for run in self.points for row in self._directions(run)]
-        return pl.DataFrame(rows, infer_schema_length=None)
-
+    @table(channel_columns(RATE))
     def channels(self) -> pl.DataFrame:
         """Return one row a rate and channel: its two nodes, and flits a cycle on it."""
         runs = ((run.rate, run.channel_utilisation) for run in self.points)
         return channels_by("rate", runs, self.network.topology)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate --broadcast``."""
-        common = self.network.describe(self.provenance) | {
-            "traffic": self.traffic.name,
-            "packet_flits": {"law": self.lengths.name, "mean": self.lengths.mean},
-            "broadcast": self.broadcast,
-            "multicast_targets": self.multicast_targets,
-            "tree": self.tree,
-            "startup_cycles": self.startup_cycles,
-            "asked": list(self.asked),
-            "interrupted": self.interrupted,
-        }
-        if len(self.asked) == 1 and self.points:
-            return self._point_dict(self.points[0]) | common
-        return common | {"points": [self._point_dict(run) for run in self.points]}
 
     def __repr__(self) -> str:
         seed, version = self.provenance.seed, self.provenance.version
@@ -152,108 +288,4 @@ class BroadcastSimulation(Answer):
             f"<{self.traffic.name} on {self.network.topology.name}, {kind} ({self.tree} trees), "
             f"{self.lengths.name}-flit messages; seed {seed}, netloom {version}>"
         )
-        return "\n".join([head, *(self._line(run) for run in self.points)])
-
-    def _line(self, run: BroadcastRun) -> str:
-        head = f"rate {run.rate:.4g}: "
-        if not run.stable or not (run.unicast.messages or run.broadcast.messages):
-            return head + (_note(run) or "")
-        parts = [
-            f"{name} {latency.mean:.4g} ± {latency.ci95:.2g} cycles"
-            for name, latency in (("unicast", run.unicast), ("broadcast", run.broadcast))
-            if latency.messages
-        ]
-        if run.unicast.messages:
-            parts[0] += f" ({self.zero_load_latency(run):.4g} unhindered)"
-        parts.append(f"channels {run.class_utilisation.sum():.1%} in use")
-        note = _note(run)
-        return head + ", ".join(parts) + (f"; {note}" if note else "")
-
-    def _row(self, run: BroadcastRun) -> dict[str, Any]:
-        row = {
-            "rate": run.rate,
-            "created": run.created,
-            "accepted": run.accepted,
-            "zero_load_latency": known(self.zero_load_latency(run)) if run.stable else None,
-        }
-        for name in ("unicast", "broadcast", "target"):
-            for part, value in _latency_dict(run, getattr(run, name)).items():
-                row[f"{name}_latency_{part}"] = value
-        return row | {
-            "unicast_messages": run.unicast.messages,
-            "broadcast_messages": run.broadcast.messages,
-            "hops": known(run.hops),
-            "utilisation_mean": float(run.class_utilisation.sum()),
-            "utilisation_max": float(run.channel_utilisation.max(initial=0.0)),
-            "utilisation_unicast": float(run.class_utilisation[0]),
-            "utilisation_broadcast": float(run.class_utilisation[1]),
-            "cycles": run.cycles,
-            "warmup_cycles": run.warmup_cycles,
-            "flit_hops": run.flit_hops,
-            "stable": run.stable,
-            "reason": run.reason,
-            "precise": run.precise,
-            "warmed_up": run.warmed_up,
-            "interrupted": run.interrupted,
-            "note": _note(run),
-        }
-
-    def _point_dict(self, run: BroadcastRun) -> dict[str, Any]:
-        """Return the row with what belongs together as one field."""
-        nested: dict[str, Any] = {}
-        groups = ("unicast_latency", "broadcast_latency", "target_latency", "utilisation")
-        for name, value in self._row(run).items():
-            group = next((each for each in groups if name.startswith(f"{each}_")), None)
-            if group is None:
-                nested[name] = value
-            else:
-                nested.setdefault(group, {})[name.removeprefix(f"{group}_")] = value
-        return nested | {"directions": self._directions(run)}
-
-    def _directions(self, run: BroadcastRun) -> list[dict[str, Any]]:
-        cube = self.network.topology
-        if not isinstance(cube, Cube):
-            return []
-        total = cube.direction_means(run.channel_utilisation)
-        by_broadcast = run.broadcast_by_direction
-        if by_broadcast is None:
-            by_broadcast = np.full(total.shape, np.nan)
-        unicast, expected = total - by_broadcast, self.expected * run.rate
-        return [
-            {
-                "dimension": axis,
-                "direction": ("growing", "falling")[direction],
-                "total": float(total[axis, direction]),
-                "unicast": known(unicast[axis, direction]),
-                "broadcast": known(by_broadcast[axis, direction]),
-                "expected_unicast": known(expected[0, axis, direction]),
-                "expected_broadcast": known(expected[1, axis, direction]),
-            }
-            for axis, direction in np.ndindex(total.shape)
-            if cube.line_channels[axis]
-        ]
-
-
-def _latency_dict(run: BroadcastRun, latency: Latency) -> dict[str, float | None]:
-    """Return a latency as it was measured; None past saturation, and where NaN."""
-    return {
-        part: known(getattr(latency, part)) if run.stable else None
-        for part in ("mean", "ci95", "p50", "p99", "max")
-    }
-
-
-def _note(run: BroadcastRun) -> str | None:
-    """Return what to know before relying on the figures."""
-    messages = run.unicast.messages + run.broadcast.messages
-    if not messages:
-        return "nothing was measured" + ": interrupted" * run.interrupted
-    if not run.stable:
-        return (
-            f"past saturation: {run.reason}; latencies would grow for as long as one waited, so "
-            "none is given"
-        )
-    doubts = ["interrupted: what was known by then"] * run.interrupted
-    doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
-    if not (run.precise or run.interrupted):
-        doubts.append(f"precision not reached: {counted(messages, 'message')}")
-    return "; ".join(doubts) or None
+        return "\n".join([head, *map(str, self.observations)])

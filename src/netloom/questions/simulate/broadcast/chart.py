@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
 from netloom.questions.network_chart import at_last, channels_chart
-from netloom.questions.simulate.drawn import (
-    ON_CHANNEL,
-    highest,
-    switched,
-    x_axis,
-)
+from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched, x_axis
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.progress import counting, patience
-from netloom.questions.base import option
+from netloom.questions.answers import CYCLES
+from netloom.questions.base import Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
@@ -18,65 +20,76 @@ from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.workload import Lengths, parse_lengths
 from netloom.workload.programs.broadcast import BroadcastTraffic
 
 if TYPE_CHECKING:
+    from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.simulation.broadcasts import BroadcastRun
+    from netloom.workload import Traffic
 
-BROADCAST = "Broadcast"
 
-
-class BroadcastQuestion(Measured, Arriving, PatternTraffic, ProgramQuestion):
-    """Messages of which a part goes to all nodes, by trees."""
+class BroadcastFields(Question, panel="Broadcast"):
+    """How many messages there are, and how those to all nodes are sent."""
 
     rate: Any = option(
-        "Messages a cycle that the average sending node generates: 0.002, several with commas, or "
-        "START:STOP:STEP.",
-        panel=BROADCAST,
+        "Messages that the average sending node creates per cycle: 0.002, several with commas, or "
+        "START:STOP:STEP."
     )
-    broadcast: float = option(
-        "Part of the messages that are broadcast.", default=0.04, ge=0, le=1, panel=BROADCAST
-    )
+    broadcast: float = option("Share of the messages that are broadcast.", default=0.04, ge=0, le=1)
     multicast_targets: int = option(
-        "Send broadcasts to so many nodes, drawn for each; 0: all.",
-        default=0,
-        ge=0,
-        le=MAX_ELEMENTS,
-        panel=BROADCAST,
+        "Targets of a broadcast, drawn for each. 0: all nodes.", default=0, ge=0, le=MAX_ELEMENTS
     )
     tree: Literal["balanced", "row-first"] = option(
-        "balanced: the order of dimensions is drawn for each broadcast; row-first: along rows, "
-        "then columns.",
+        "Tree of a broadcast. balanced: the order of dimensions is drawn for each; row-first: "
+        "along rows, then columns.",
         default="balanced",
-        panel=BROADCAST,
     )
     startup_cycles: int = option(
-        "Cycles that every message, and every copy, takes before it is sent.",
-        default=0,
-        ge=0,
-        le=2**20,
-        panel=BROADCAST,
+        "Start-up time of every message and of every copy.", default=0, ge=0, le=2**20, unit=CYCLES
     )
+
+
+class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, BroadcastFields):
+    """Messages of which a part goes to all nodes, by trees."""
+
     packet_flits: PacketLengths = option(  # type: ignore[assignment]
         "Length of a message, which is one packet: a number of flits, uniform:1-9, "
         "bimodal:1,9,0.5 or geometric:5.",
         default=5,
-        panel=BROADCAST,
+        panel="Broadcast",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyBroadcasts:
+    """The network of a question, who sends, and how long messages are."""
+
+    network: PreparedNetwork
+    traffic: Traffic
+    lengths: Lengths
+
+
+def prepare(question: BroadcastQuestion) -> ReadyBroadcasts:
+    """Build the network, its traffic and the lengths of messages."""
+    asked: Any = question.packet_flits
+    lengths = asked if isinstance(asked, Lengths) else parse_lengths(asked)
+    whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
+    network = prepare_program(whole, longest_flits=lengths.longest)
+    return ReadyBroadcasts(network, read_traffic(question.traffic, network.topology), lengths)
 
 
 @asks(
     BroadcastQuestion,
+    prepare=prepare,
     title="Simulated broadcasts",
     example="netloom simulate broadcast --on torus:8x8 --rate 0.002 --broadcast 0.04",
-    page="simulate-a-network.md",
+    page="run-a-program.md",
     sweep="rate",
     outputs=(PLOT,),
 )
-def simulate_broadcast(question: BroadcastQuestion) -> BroadcastSimulation:
+def simulate_broadcast(question: BroadcastQuestion, ready: ReadyBroadcasts) -> BroadcastSimulation:
     """Simulate traffic of which a part is broadcast, by trees of messages from node to node.
 
     Every node that a broadcast reaches sends copies on (Shahrabi, Ould-Khaoua & Mackenzie 2002).
@@ -99,10 +112,7 @@ def simulate_broadcast(question: BroadcastQuestion) -> BroadcastSimulation:
     (True, True)
     """
     rates = parse_numbers(question.rate, "rate", unit="messages/node/cycle")
-    law = _lengths(question)
-    whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
-    network = prepare_program(whole, longest_flits=law.longest)
-    traffic = read_traffic(question.traffic, network.topology)
+    network, traffic, law = ready.network, ready.traffic, ready.lengths
     programs = [
         BroadcastTraffic(
             network.topology,
@@ -118,9 +128,8 @@ def simulate_broadcast(question: BroadcastQuestion) -> BroadcastSimulation:
         )
         for rate in rates
     ]
-    limits = Limits(question.cycles, question.precision, question.most_cycles)
     runs = [
-        partial(run_broadcasts, network, traffic, program, rate, law.mean, limits)
+        partial(run_broadcasts, network, traffic, program, rate, law.mean, question.limits())
         for rate, program in zip(rates, programs, strict=True)
     ]
     found = _run(runs, f"{traffic.name} with broadcasts on {network.topology.name}")
@@ -144,8 +153,3 @@ def _run(runs: list[partial[BroadcastRun]], what: str) -> list[BroadcastRun]:
             return run_all(runs)
     with counting(len(runs), what) as tell:
         return run_all(runs, tell=tell)
-
-
-def _lengths(question: BroadcastQuestion) -> Lengths:
-    asked: Any = question.packet_flits
-    return asked if isinstance(asked, Lengths) else parse_lengths(asked)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import (
-    number,
-    percent,
-    plain_table,
-)
-from netloom.questions.simulate.heads import head_of
+from netloom.questions.shown import number, percent, plain_table
+from netloom.questions.simulate.heads import head_of, interruption
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -34,4 +30,4 @@ def lines(result: BroadcastSimulation) -> list[Any]:
     how = f"{result.tree} trees; messages of {result.lengths.name} flits"
     note = "[dim]Rates in messages/node/cycle, latencies in cycles; of broadcasts: to the last "
     note += "target, and on average to each.[/]"
-    return [*head_of(result.network, what, how), table, note]
+    return [*head_of(result.network, what, how), table, note, *interruption(result)]

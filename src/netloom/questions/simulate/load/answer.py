@@ -1,4 +1,4 @@
-"""The answers of ``simulate`` and ``find_saturation``: figures, tables and what they are worth."""
+"""The answer of ``simulate``: figures, tables and what they are worth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import known, plainly
-from netloom.questions.simulate.shared import program_loads
+from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.numbers import known, tidy
+from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
+from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.paired import Batches, paired_ratio
 from netloom.words import counted
 
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.simulate.network import Setting, SimulatedNetwork
-    from netloom.questions.simulate.shared import ProgramLoad
+    from netloom.questions.simulate.load.programs import ProgramLoad
+    from netloom.questions.simulate.network import SimulatedNetwork
+    from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
-    from netloom.simulation.network.sweep import SaturationPoint
-    from netloom.topology import Topology
 
 MOST_BINS = 64
 """Bins of a histogram in JSON; ``latencies`` has every value."""
@@ -52,18 +52,22 @@ class SimulatedLoad:
     alone: tuple[NetworkRun | None, ...] = ()
 
     @property
-    def program_load(self) -> float:
-        """Offered traffic of the average sending node of each program."""
-        programs = self.network.programs
-        return self.run.load / programs.load_factor if programs else self.run.load
-
-    @property
     def programs(self) -> tuple[ProgramLoad, ...]:
         """How each program fared, where programs have nodes of their own."""
         programs = self.network.programs
         if programs is None:
             return ()
-        return program_loads(programs.shared, self.program_load, self.run, self.alone)
+        offered = self.network.program_load(self.run.load)
+        return program_loads(programs.shared, offered, self.run, self.alone)
+
+    def row(self) -> dict[str, Any]:
+        """Return the figures as one row of the table."""
+        return RUNS.row(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON has them."""
+        found: dict[str, Any] = tidy(RUNS.nested(self))
+        return found
 
     def latency(self, cycles: float) -> float | None:
         """Return a latency of this run as it was measured; None past saturation, and where NaN."""
@@ -101,65 +105,115 @@ class SimulatedLoad:
         cycles = self.setting.router.zero_load_cycles
         return self.latency(cycles(self.run.measured.hops, self.network.lengths.mean))
 
-    def row(self) -> dict[str, Any]:
-        """Return the figures as one row of a table: the fields of ``to_dict``, flat."""
-        run, found, latency = self.run, self.run.measured, self.latency
-        used = run.channel_utilisation
-        return {
-            "switching": self.setting.router.switching,
-            "offered": run.load,
-            "created": known(run.created),
-            "accepted": known(found.accepted),
-            "accepted_ci95": known(found.accepted_ci95),
-            "accepted_worst_node": known(run.accepted_worst_node),
-            "packet_latency_mean": latency(found.packet_latency),
-            "packet_latency_ci95": latency(found.packet_latency_ci95),
-            "packet_latency_p50": latency(found.packet_latency_p50),
-            "packet_latency_p99": latency(found.packet_latency_p99),
-            "packet_latency_max": latency(found.packet_latency_max),
-            "network_latency_mean": latency(found.network_latency),
-            "network_latency_ci95": latency(found.network_latency_ci95),
-            "source_queue_latency_mean": latency(found.queue_latency),
-            "zero_load_latency": self.zero_load_latency,
-            "hops_mean": known(found.hops),
-            "utilisation_mean": float(used.mean()) if len(used) else None,
-            "utilisation_max": float(used.max()) if len(used) else None,
-            "stable": run.stable,
-            "interrupted": run.interrupted,
-            "cycles": found.cycles,
-            "warmup_cycles": run.warmup_cycles,
-            "packets": found.packets,
-            "precision": latency(found.precision),
-            "flit_hops": run.flit_hops,
-            "cpu_seconds": run.cpu_seconds,
-            "seed": self.network.seed,
-        }
+    @property
+    def busiest_channel(self) -> str | None:
+        """The name of the channel that carries most; None if there is no channel."""
+        used = self.run.channel_utilisation
+        return self.network.topology.channel_name(int(used.argmax())) if len(used) else None
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures of the run as plain data."""
-        run, topology = self.run, self.network.topology
-        used, bound = run.channel_utilisation, self.setting.bound
-        figures: dict[str, Any] = {}
-        for name, value in self.row().items():
-            quantity, _, part = name.rpartition("_")
-            if part in ("mean", "ci95", "p50", "p99", "max") and quantity != "accepted":
-                figures.setdefault(quantity, {})[part] = value
-            else:
-                figures[name] = value
-        figures["utilisation"]["busiest_channel"] = (
-            topology.channel_name(int(used.argmax())) if len(used) else None
-        )
-        shown = run.stable and run.measured.packets > 0
-        return figures | {
-            "worst_node": topology.node_name(run.worst_node),
-            "reason": run.reason,
-            "note": self.note,
-            "vc_occupancy": run.vc_occupancy.tolist(),
-            "histogram": _histogram(run.latency_counts) if shown else None,
-            "throughput_bound": bound.to_dict(),
-            "programs": [program.to_dict() for program in self.programs],
-        }
+    @property
+    def histogram(self) -> dict[str, Any] | None:
+        """How many packets had which latency, in bins; None past saturation."""
+        shown = self.run.stable and self.run.measured.packets > 0
+        return _histogram(self.run.latency_counts) if shown else None
+
+
+def _latency(figure: str, part: str, title: str, of: str, *, key: bool = False) -> Column:
+    """Return the column of a latency: an attribute of ``Measured``."""
+
+    def value(point: SimulatedLoad) -> float | None:
+        return point.latency(getattr(point.run.measured, of))
+
+    return Column(f"{figure}_{part}", title, CYCLES, value, key=key, json=f"{figure}.{part}")
+
+
+def _used(what: str) -> Callable[[SimulatedLoad], float | None]:
+    def value(point: SimulatedLoad) -> float | None:
+        used = point.run.channel_utilisation
+        return getattr(used, what)() if len(used) else None
+
+    return value
+
+
+LOADS = Columns(
+    Column("switching", kind=str, value="setting.router.switching"),
+    Column("offered", unit=FLITS, value="run.load", key=True),
+    Column("created", unit=FLITS, value="run.created"),
+    Column("accepted", unit=FLITS, value="run.measured.accepted", key=True),
+    Column("accepted_ci95", "accepted, ± 95 %", FLITS, "run.measured.accepted_ci95"),
+    Column("accepted_worst_node", "worst node", FLITS, "run.accepted_worst_node"),
+    _latency("packet_latency", "mean", "latency", "packet_latency", key=True),
+    _latency("packet_latency", "ci95", "latency, ± 95 %", "packet_latency_ci95"),
+    _latency("packet_latency", "p50", "half up to", "packet_latency_p50"),
+    _latency("packet_latency", "p99", "99 % up to", "packet_latency_p99", key=True),
+    _latency("packet_latency", "max", "all up to", "packet_latency_max"),
+    _latency("network_latency", "mean", "in the network", "network_latency"),
+    _latency("network_latency", "ci95", "in the network, ± 95 %", "network_latency_ci95"),
+    _latency("source_queue_latency", "mean", "in the source queue", "queue_latency"),
+    Column("zero_load_latency", "idle", CYCLES, key=True),
+    Column("hops_mean", "hops", value="run.measured.hops", json="hops.mean"),
+    Column(
+        "utilisation_mean", "mean channel", "flits/cycle", _used("mean"), json="utilisation.mean"
+    ),
+    Column(
+        "utilisation_max", "busiest channel", "flits/cycle", _used("max"), key=True,
+        json="utilisation.max",
+    ),
+    Column("stable", "keeps up", kind=bool, value="run.stable", key=True),
+    Column("interrupted", kind=bool, value="run.interrupted"),
+    Column("cycles", "measured", CYCLES, "run.measured.cycles", kind=int),
+    Column("warmup_cycles", "warm-up", CYCLES, "run.warmup_cycles", kind=int),
+    Column("packets", kind=int, value="run.measured.packets"),
+    Column("precision", value=lambda point: point.latency(point.run.measured.precision)),
+    Column("flit_hops", "flit-hops", kind=int, value="run.flit_hops"),
+    Column("cpu_seconds", "processor time", "s", "run.cpu_seconds"),
+    Column("seed", kind=int, value="network.seed"),
+)  # fmt: skip
+"""The columns of one run, in tables."""
+
+RUNS = LOADS + Columns(
+    Column("busiest_channel", kind=str, json="utilisation.busiest_channel", table=False),
+    Column(
+        "worst_node", kind=str, table=False,
+        value=lambda point: point.network.topology.node_name(point.run.worst_node),
+    ),
+    Column("reason", kind=str, value="run.reason", table=False),
+    Column("note", kind=str, table=False),
+    Column("vc_occupancy", kind=list, value="run.vc_occupancy", table=False),
+    Column("histogram", kind=dict, table=False),
+    Column(
+        "throughput_bound", kind=dict, table=False,
+        value=lambda point: point.setting.bound.to_dict(),
+    ),
+    Column(
+        "programs", kind=list, table=False,
+        value=lambda point: [PROGRAMS.nested(each) for each in point.programs],
+    ),
+)  # fmt: skip
+"""Those of JSON too."""
+
+RUN = Columns(
+    Column("switching", kind=str),
+    Column("offered", unit=FLITS),
+)
+"""Which run a row of another table is of."""
+
+CHANNELS = RUN + Columns(
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("utilisation", unit="flits/cycle"),
+)
+
+NODES = RUN + Columns(
+    Column("node", kind=int),
+    Column("node_offered", "offered by the node", FLITS),
+    Column("node_accepted", "accepted of that", FLITS),
+)
+
+LATENCIES = RUN + Columns(
+    Column("packet_latency", "packet latency", CYCLES, kind=int),
+    Column("packets", kind=int),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +235,18 @@ class Simulation(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "channels", "nodes", "latencies")
-
     network: SimulatedNetwork
     points: tuple[SimulatedLoad, ...]
     asked: tuple[float, ...]
     advice: str | None
     provenance: Provenance
+
+    columns: ClassVar = RUNS
+    about: ClassVar = NETWORK + Columns(
+        Column("asked", kind=list),
+        Column("advice", kind=str),
+        Column("interrupted", kind=bool),
+    )
 
     @property
     def point(self) -> SimulatedLoad:
@@ -232,14 +291,12 @@ class Simulation(Answer):
         """Whether a run was stopped from outside."""
         return any(point.run.interrupted or None in point.alone for point in self.points)
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a run; latencies are in cycles, traffic in flits/node/cycle."""
-        return _table(self.points)
-
+    @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
         """Return one row a run and channel: its two nodes, and flits a cycle on it."""
-        return _channels(self.network.topology, self.points)
+        return channels_of(self.points)
 
+    @table(NODES)
     def nodes(self) -> pl.DataFrame:
         """Return one row a run and node: the traffic that it offers, and what is accepted of it."""
         traffic = self.network.traffic
@@ -252,6 +309,7 @@ class Simulation(Answer):
             },
         )
 
+    @table(LATENCIES)
     def latencies(self) -> pl.DataFrame:
         """Return one row a run that kept up and packet latency: how many packets had it."""
 
@@ -262,130 +320,21 @@ class Simulation(Answer):
 
         return _long(self.points, counted)
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate``."""
-        common = self.network.describe(self.provenance) | {
-            "asked": list(self.asked),
-            "advice": self.advice,
-            "interrupted": self.interrupted,
-        }
-        if not self.several:
-            return self.point.to_dict() | common
-        return common | {"points": [point.to_dict() for point in self.points]}
-
     def __repr__(self) -> str:
         lines = [line for point in self.points for line in (_line(point), *_by_program(point))]
-        lines += [f"{name}: {why}" for name, why in self.network.refused.items()]
-        return "\n".join([f"<Simulation of {_named(self.network, self.provenance)}>", *lines])
+        return told_of("Simulation", self, lines)
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
-    """Where one switching technique saturates.
-
-    Attributes
-    ----------
-    setting, found
-        The router and its bound, and the point at which it saturates.
-    points
-        All runs of the search, by load.
-    """
-
-    setting: Setting
-    found: SaturationPoint
-    points: tuple[SimulatedLoad, ...]
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the search was stopped from outside; what it found is how far it had come."""
-        return self.found.interrupted
-
-    @property
-    def saturates(self) -> bool:
-        """Whether the network saturates at any load that it can be offered."""
-        return self.found.saturates
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return where it saturates as plain data."""
-        found, bound = self.found, self.setting.bound
-        return {
-            "switching": self.setting.router.switching,
-            "saturation_offered": known(found.load),
-            "saturation_offered_width": known(found.load_width),
-            "saturation_throughput": known(found.accepted),
-            "accepted_worst_node": known(found.accepted_worst_node),
-            "peak_accepted": known(found.peak_accepted),
-            "saturates": self.saturates,
-            "interrupted": self.interrupted,
-            "zero_load_latency": known(found.zero_load_latency),
-            "latency_factor": found.latency_factor,
-            "throughput_bound": bound.to_dict(),
-            "cpu_seconds": sum(run.cpu_seconds for run in found.runs),
-            "runs": [point.to_dict() for point in self.points],
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkSaturation(Answer):
-    """What ``find_saturation`` found, of one switching technique or of several.
-
-    Attributes
-    ----------
-    network
-        What was simulated.
-    searches
-        One for each technique.
-    advice
-        What was better known before the runs; None where nothing is amiss.
-    provenance
-        Version, question and seed.
-    """
-
-    former_tables: ClassVar = ("table", "channels")
-
-    network: SimulatedNetwork
-    searches: tuple[Search, ...]
-    advice: str | None
-    provenance: Provenance
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a search was stopped from outside."""
-        return any(search.interrupted for search in self.searches)
-
-    @property
-    def points(self) -> tuple[SimulatedLoad, ...]:
-        """All runs of all searches."""
-        return tuple(point for search in self.searches for point in search.points)
-
-    def table(self) -> pl.DataFrame:
-        """Return one row a run of the search, as ``Simulation.table``."""
-        return _table(self.points)
-
-    def channels(self) -> pl.DataFrame:
-        """Return one row a run of the search and channel, as ``Simulation.channels``."""
-        return _channels(self.network.topology, self.points)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate saturation``."""
-        common = self.network.describe(self.provenance) | {"advice": self.advice}
-        if not self.network.compares:
-            return self.searches[0].to_dict() | common
-        return common | {"points": [search.to_dict() for search in self.searches]}
-
-    def __repr__(self) -> str:
-        lines = [f"<NetworkSaturation of {_named(self.network, self.provenance)}>"]
-        lines += [
-            f"{search.setting.router.switching}: offered {search.found.load:.4g}, accepted "
-            f"{search.found.accepted:.4g} (worst node {search.found.accepted_worst_node:.4g}), "
-            f"at most {search.setting.bound.load:.4g} by {search.setting.bound.what}"
-            for search in self.searches
-        ]
-        lines += [f"{name}: {why}" for name, why in self.network.refused.items()]
-        return "\n".join(lines)
+def told_of(what: str, answer: Any, lines: Sequence[str]) -> str:
+    """Return an answer for Python: what was asked, a few lines, and techniques not possible."""
+    network, setting = answer.network, answer.network.settings[0]
+    router = setting.router
+    head = (
+        f"<{what} of {network.name}, {setting.routing.name}, {network.router_name} router, "
+        f"{router.vcs} VCs of {router.buffer_flits} flits, {network.lengths.name}-flit packets; "
+        f"seed {network.seed}, netloom {answer.provenance.version}>"
+    )
+    return "\n".join([head, *lines, *(f"{name}: {why}" for name, why in network.refused.items())])
 
 
 def _all_latencies(run: NetworkRun) -> Batches:
@@ -394,21 +343,13 @@ def _all_latencies(run: NetworkRun) -> Batches:
     return Batches(np.sum(sums, axis=0), np.sum(counts, axis=0))
 
 
-def _table(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
-    import polars as pl
-
-    table = pl.DataFrame([point.row() for point in points], infer_schema_length=None)
-    unknown = [name for name, dtype in table.schema.items() if dtype == pl.Null]
-    return table.cast(dict.fromkeys(unknown, pl.Float64))
-
-
-def _channels(topology: Topology, points: Sequence[SimulatedLoad]) -> pl.DataFrame:
+def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
     """Return one row a run and channel."""
     return _long(
         points,
         lambda run: {
-            "source_node": topology.channel_source,
-            "target_node": topology.channel_target,
+            "source_node": points[0].network.topology.channel_source,
+            "target_node": points[0].network.topology.channel_target,
             "utilisation": run.channel_utilisation,
         },
     )
@@ -438,16 +379,6 @@ def _histogram(counts: NDArray[np.int64]) -> dict[str, Any]:
     width = -(-(last + 1 - first) // MOST_BINS)
     bins = np.add.reduceat(counts[first : last + 1], np.arange(0, last + 1 - first, width))
     return {"first_cycle": first, "bin_cycles": width, "packets": bins.tolist()}
-
-
-def _named(network: SimulatedNetwork, provenance: Provenance) -> str:
-    setting = network.settings[0]
-    router = setting.router
-    return (
-        f"{network.name}, {setting.routing.name}, {network.router_name} router, {router.vcs} VCs "
-        f"of {router.buffer_flits} flits, {network.lengths.name}-flit packets; "
-        f"seed {network.seed}, netloom {provenance.version}"
-    )
 
 
 def _line(point: SimulatedLoad) -> str:

@@ -8,25 +8,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from netloom.progress import counting, patience
+from netloom.questions.answers import FLITS
 from netloom.questions.base import ask, option, positional_fields
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.load.answer import (
-    SimulatedLoad,
-    Simulation,
-)
-from netloom.questions.simulate.network import largest_bound, prepare
+from netloom.questions.simulate.load.answer import SimulatedLoad, Simulation
+from netloom.questions.simulate.network import prepare_network
 from netloom.simulation.network import sweep
-from netloom.simulation.network.run import run_network
-from netloom.simulation.side_by_side import run_all
+from netloom.simulation.network.beside import run_beside, run_programs_alone
+from netloom.simulation.network.loaded import advice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.questions.simulate.network import Setting, SimulatedNetwork
+    from netloom.questions.simulate.network import SimulatedNetwork
+    from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
     from netloom.simulation.steady import Limits
 
@@ -38,26 +37,39 @@ class SimulateQuestion(OpenLoad):
     """A network under a load, or several."""
 
     load: Any = option(
-        "Offered traffic of the average sending node (of each program, if there are several), "
-        "flits/node/cycle: 0.2, 0.1,0.2 or START:STOP:STEP.",
+        "Offered traffic of the average sending node (of each program, if there are several): "
+        "0.2, 0.1,0.2 or START:STOP:STEP.",
+        unit=FLITS,
         panel="Traffic",
     )
+
+    @property
+    def loads(self) -> tuple[float, ...]:
+        """The loads asked for, rising; InputError if there is one that cannot be."""
+        return parse_numbers(self.load, "load")
+
+
+def prepare(question: SimulateQuestion) -> SimulatedNetwork:
+    """Read the program, build the network and its routing, and check the highest load."""
+    return prepare_network(question, max(question.loads))
 
 
 @asks(
     SimulateQuestion,
+    prepare=prepare,
     title="Simulation",
     example="netloom simulate --on torus:8x8 --traffic tornado --load 0.05:0.6:0.05 --plot c.svg",
     page="simulate-a-network.md",
     sweep="load",
     outputs=(PLOT,),
 )
-def simulate(question: SimulateQuestion) -> Simulation:
+def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulation:
     """Simulate a network flit by flit under one load, or under several until it saturates.
 
-    Packets come whatever becomes of them. Runs at several loads go on at once, on all processors;
-    the answer does not depend on how many there are. Ctrl-C ends them, and what was known by then
-    is the answer. Of several programs each is run alone too, which multiplies the time.
+    Nodes offer packets at the given rate, even if the network cannot carry them. Runs at several
+    loads use all processors; the answer does not depend on how many there are. Ctrl-C ends the
+    runs, and the answer contains what is known by then. Several programs are also run alone, one
+    by one, which multiplies the time.
 
     Raises
     ------
@@ -75,12 +87,10 @@ def simulate(question: SimulateQuestion) -> Simulation:
     >>> simulate("mesh:4x4", load="0.1:0.3:0.1", cycles=500).table()["offered"].to_list()
     [0.1, 0.2, 0.3]
     """
-    loads = parse_numbers(question.load, "load")
-    network = prepare(question, max(loads))
-    asked = tuple(network.mean_load(load) for load in loads)
+    asked = _offered(question, network)
     advice = advice_of(network.settings, asked)
     if advice:
-        warnings.warn(advice, stacklevel=2)
+        warnings.warn(advice, stacklevel=3)
     points: list[SimulatedLoad] = []
     for setting in network.settings:
         found = _run(network, setting, asked, question.limits())
@@ -89,11 +99,22 @@ def simulate(question: SimulateQuestion) -> Simulation:
             break
     if question.alone and network.programs and len(network.programs.traffics) > 1:
         points = _with_programs_alone(network, points, question.limits())
+    return _answer(question, network, points)
+
+
+def _offered(question: SimulateQuestion, network: SimulatedNetwork) -> tuple[float, ...]:
+    """Return the loads of the average sending node."""
+    return tuple(network.mean_load(load) for load in question.loads)
+
+
+def _answer(
+    question: SimulateQuestion, network: SimulatedNetwork, points: list[SimulatedLoad]
+) -> Simulation:
     return Simulation(
         network=network,
         points=tuple(points),
-        asked=loads,
-        advice=advice,
+        asked=question.loads,
+        advice=advice_of(network.settings, _offered(question, network)),
         provenance=provenance_of(question, "simulate", network.topology),
     )
 
@@ -110,16 +131,16 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     """Simulate as another simulation was, cycle by cycle, to compare the two; see ``latency_over``.
 
     Warm-up and measured cycles of each run are those of the other's run of that technique and
-    load, whatever ``cycles`` and ``precision`` say. A program with a task a node has the same
-    packets in both, whatever the mapping, the routing and the network are. Let ``other`` be the one
-    that keeps up, if one does not: it decides for how long both are measured.
+    load: ``cycles`` and ``precision`` have no effect. A program with at most one task per node has
+    the same packets in both, under any mapping, routing and network. ``other`` decides for how long
+    both are measured: if only one of the two keeps up, pass that one.
 
     Parameters
     ----------
     other
-        What it is to be compared with.
+        The simulation to compare with.
     values, fields
-        Those of ``simulate``, but ``load``, which is the other's.
+        Those of ``simulate``, without ``load``, which is the other's.
 
     Raises
     ------
@@ -140,28 +161,21 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     """
     given = dict(zip(positional_fields(SimulateQuestion), values, strict=False)) | fields
     question = ask(SimulateQuestion, given | {"load": list(other.asked)})
-    network = prepare(question, max(other.asked))
+    network = prepare(question)
     setting_of = {setting.router.switching: setting for setting in network.settings}
     pairs = [
-        (setting_of[point.setting.router.switching], point.run)
+        (setting, point.run)
         for point in other.points
-        if point.setting.router.switching in setting_of
+        if (setting := setting_of.get(point.setting.router.switching))
     ]
-
-    def one(setting: Setting, beside: NetworkRun, stopped: Callable[[], bool]) -> SimulatedLoad:
-        run = network.make_run(setting, beside.load)
-        found = run_network(run, question.limits(), beside=beside, stopped=stopped)
-        return SimulatedLoad(network, setting, found)
-
+    made = [(partial(network.make_run, setting, run.load), run) for setting, run in pairs]
     with patience(network.name):
-        points = run_all([partial(one, *pair) for pair in pairs])
-    return Simulation(
-        network=network,
-        points=tuple(points),
-        asked=other.asked,
-        advice=advice_of(network.settings, tuple(network.mean_load(load) for load in other.asked)),
-        provenance=provenance_of(question, "simulate", network.topology),
-    )
+        found = run_beside(made, question.limits())
+    points = [
+        SimulatedLoad(network, setting, run)
+        for (setting, _), run in zip(pairs, found, strict=False)  # fewer after Ctrl-C
+    ]
+    return _answer(question, network, points)
 
 
 def _run(
@@ -184,43 +198,8 @@ def _with_programs_alone(
     assert network.programs is not None
     if any(point.run.interrupted for point in points):
         return points
-    count = len(network.programs.traffics)
-    alone = [network.alone(number) for number in range(count)]
-
-    def one(place: int, stopped: Callable[[], bool]) -> NetworkRun:
-        point, number = points[place // count], place % count
-        setting = alone[number].settings[network.settings.index(point.setting)]
-        run = alone[number].make_run(setting, point.program_load)
-        return run_network(run, limits, beside=point.run, stopped=stopped)
-
-    runs = len(points) * count
+    runs = len(points) * len(network.programs.traffics)
+    together = [(point.setting, point.run) for point in points]
     with counting(runs, f"{network.name}: each program alone") as tell:
-        found = run_all([partial(one, place) for place in range(runs)], tell=tell)
-    ended = [None if run.interrupted else run for run in found]
-    ended += [None] * (runs - len(ended))
-    return [
-        replace(point, alone=tuple(ended[place * count : (place + 1) * count]))
-        for place, point in enumerate(points)
-    ]
-
-
-def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
-    """Return what is better known before the runs: what cannot work well, why, what to change."""
-    lines = []
-    bound = largest_bound(settings)
-    if loads and loads[0] > bound.load:
-        lines.append(
-            f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
-            f"{bound.whose} and these ends (limited by {bound.what}): packets will queue without "
-            "end and latencies not be given; offer less, or change traffic, mapping or routing so "
-            "that less goes there"
-        )
-    router = settings[0].router
-    times, flits = router.timing(), router.vcs * router.buffer_flits
-    loop = times.flit + times.credit
-    if flits < loop:
-        lines.append(
-            f"buffers of {flits} flits a channel, for credits that take {loop} cycles to come "
-            f"back: a channel carries at most {flits / loop:.0%}; raise buffer_flits or vcs"
-        )
-    return "; ".join(lines) or None
+        alone = run_programs_alone(network, together, limits, tell=tell)
+    return [replace(point, alone=each) for point, each in zip(points, alone, strict=True)]

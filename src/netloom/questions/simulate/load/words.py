@@ -5,22 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
     KEPT_UP,
+    ended,
     interval,
     number,
+    pairs,
     percent,
     plain_table,
 )
-from netloom.questions.simulate.network import largest_bound
+from netloom.simulation.network.loaded import largest_bound
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.table import Table
+
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.questions.simulate.network import SimulatedNetwork
 
@@ -34,12 +40,12 @@ def lines(result: Simulation) -> list[Any]:
     if any(point.programs for point in result.points):
         found.append(_programs(result))
     if not result.several:
-        found.append(_verdict(result))
+        found.append(verdict(result))
     found += [escape(line) for line in remarks_of(result.network)]
     return [*found, units_of(result.network)] if result.several else found
 
 
-def _verdict(result: Simulation) -> Text:
+def verdict(result: Simulation) -> Text:
     """Return whether the network keeps up, in green only where nothing is to be said against it."""
     point = result.point
     if not result.stable or result.interrupted or not point.run.measured.packets:
@@ -69,9 +75,8 @@ def head_of(network: SimulatedNetwork) -> list[str]:
 
 
 def _figures(result: Simulation) -> Table:
-    data = result.point.to_dict()
+    data = result.to_dict()
     latency, used = data["packet_latency"], data["utilisation"]
-    table = Table(box=None, pad_edge=False, show_header=False)
     idle = f"zero load {number(data['zero_load_latency'])}"
     rows = [
         ("offered", f"{number(data['offered'])} flits/node/cycle; limit {_bound(data)}"),
@@ -89,11 +94,9 @@ def _figures(result: Simulation) -> Table:
          f"{counted(data['packets'], 'packet', ',')}, {data['flit_hops']:,} flit-hops, "
          f"{number(data['cpu_seconds'])} CPU s; seed {data['seed']}"),
     ]  # fmt: skip
-    for row in rows:
-        known = latency["mean"] is not None or row[0] not in LATENCIES
-        if known and (used["mean"] is not None or row[0] != "channels busy"):
-            table.add_row(*map(escape, row))
-    return table
+    left_out = [*LATENCIES] if latency["mean"] is None else []
+    left_out += ["channels busy"] * (used["mean"] is None)
+    return pairs({name: said for name, said in rows if name not in left_out})
 
 
 def _programs(result: Simulation) -> Table:
@@ -113,23 +116,49 @@ def _programs(result: Simulation) -> Table:
     return table
 
 
+CURVE = {
+    "offered": "offered",
+    "accepted": "accepted",
+    "accepted_worst_node": "worst node",
+    "packet_latency_mean": "latency",
+    "packet_latency_ci95": "± 95 %",
+    "packet_latency_p99": "p99",
+    "network_latency_mean": "in network",
+    "hops_mean": "hops",
+}
+"""Columns of the table of several runs, and their heads there."""
+
+
 def _curve(result: Simulation) -> Table:
-    columns = ("offered", "accepted", "worst node", "latency", "± 95 %", "p99", "in network",
-               "hops", "busiest channel", "")  # fmt: skip
+    heads = [*CURVE.values(), "busiest channel", ""]
     compares = result.network.compares
-    heads = ("switching", *columns) if compares else columns
-    table = plain_table(heads, words=("", "switching"))
+    table = plain_table(["switching"] * compares + heads, words=("", "switching"))
     for point in result.points:
         row = point.row()
-        shown = [row[name] for name in (
-            "offered", "accepted", "accepted_worst_node", "packet_latency_mean",
-            "packet_latency_ci95", "packet_latency_p99", "network_latency_mean", "hops_mean",
-        )]  # fmt: skip
         verdict = "[red]past saturation[/]" if not row["stable"] else ""
         verdict = "interrupted" if row["interrupted"] else verdict
-        cells = [*map(number, shown), percent(row["utilisation_max"]), verdict]
-        table.add_row(*([row["switching"], *cells] if compares else cells))
+        figures = [number(row[name]) for name in CURVE]
+        table.add_row(
+            *[row["switching"]] * compares, *figures, percent(row["utilisation_max"]), verdict
+        )
     return table
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what each load comes to."""
+    compares = len({point["switching"] for point in record.points}) > 1
+    return [f"{point['switching']}: " * compares + _sentence(point) for point in record.points]
+
+
+def _sentence(point: Mapping[str, Any]) -> str:
+    latency, load = point["packet_latency"], number(point["offered"])
+    if not point["stable"] or latency["mean"] is None:
+        return f"At {load}: {ended(point['note'] or 'nothing was measured')}"
+    said = interval(latency["mean"], latency["ci95"])
+    used, idle = point["utilisation"], number(point["zero_load_latency"])
+    busiest = used["busiest_channel"]
+    beside = f"; the busiest channel, {busiest}, carries {number(used['max'])}" if busiest else ""
+    return f"Keeps up with {load}: {said} cycles, {idle} if idle{beside}."
 
 
 def remarks_of(network: SimulatedNetwork) -> list[str]:

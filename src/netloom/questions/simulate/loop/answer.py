@@ -5,137 +5,89 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from netloom.errors import InputError
-from netloom.questions.answers import Answer
-from netloom.questions.channel_table import channels_by
-from netloom.questions.numbers import known, plainly
-from netloom.simulation.loops import LoopRun
-from netloom.simulation.paired import Batches, paired_ratio
+from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.simulate.engines import NETWORK
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from netloom.contention import Saturation
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.simulation.loops import LoopRun, ProgramSpeed
     from netloom.workload.programs.loops import LoopTimes
 
 
-@dataclass(frozen=True, eq=False)
-class ProgramSpeed:
-    """What one of several programs gets through, beside the others and alone.
-
-    Attributes
-    ----------
-    name, nodes, tasks
-        The program, its tasks that communicate, and how many nodes they are on.
-    times
-        Its loop times beside the others; None where a task did not go round often enough.
-    alone
-        Its loop times with the network to itself; None where it was not run, or not far enough.
-    """
-
-    name: str
-    nodes: int
-    tasks: int
-    times: LoopTimes | None
-    alone: LoopTimes | None
-
-    @property
-    def slowdown(self) -> float | None:
-        """Mean loop time beside the others, as a multiple of that alone."""
-        if self.times is None or self.alone is None:
-            return None
-        return float(self.times.cycles.mean() / self.alone.cycles.mean())
-
-    @property
-    def slowdown_ci95(self) -> float | None:
-        """Half-width of the 95 % interval of that multiple, loop by loop of both runs.
-
-        The program draws the same alone and beside the others: 0 where it never meets them.
-        """
-        if self.times is None or self.alone is None:
-            return None
-        loops = (self.times.by_loop, self.alone.by_loop)
-        batches = [Batches(each, np.ones(len(each))) for each in loops if each is not None]
-        return known(paired_ratio(*batches)[1])
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        unknown = {"actual": None, "loop_cycles": None}
-        return {
-            "name": self.name,
-            "nodes": self.nodes,
-            "tasks": self.tasks,
-            **(self.times.to_dict() if self.times else unknown),
-            "alone": self.alone.to_dict() if self.alone else None,
-            "slowdown": self.slowdown,
-            "slowdown_ci95": self.slowdown_ci95,
-        }
+def _times(part: str) -> Callable[[ProgramSpeed], Any]:
+    return lambda program: program.times and program.times.to_dict()[part]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LoopSpeed(LoopRun):
-    """What a program gets through at one applied traffic.
+PROGRAMS = Columns(
+    Column("name", kind=str),
+    Column("nodes", kind=int),
+    Column("tasks", kind=int),
+    Column("actual", kind=dict, value=_times("actual")),
+    Column("loop_cycles", kind=dict, value=_times("loop_cycles")),
+    Column("alone", kind=dict, value=lambda each: each.alone and each.alone.to_dict()),
+    Column("slowdown", "loop over that alone"),
+    Column("slowdown_ci95", "± 95 %"),
+)
+"""What JSON says of each program."""
 
-    Attributes
-    ----------
-    applied
-        Applied traffic, flits/node/cycle.
-    times
-        Loop times and actual traffic; None where a task did not go round often enough.
-    programs
-        What each of several programs gets through.
-    """
 
-    applied: float
-    times: LoopTimes | None
-    programs: tuple[ProgramSpeed, ...] = ()
+def _actual(name: str, title: str) -> Column:
+    """Return the column of a figure of ``LoopTimes`` that is a traffic."""
 
-    @property
-    def note(self) -> str | None:
-        """What to know before relying on the figures."""
-        if self.ending.interrupted:
-            return "interrupted: some task had not gone round often enough"
-        if not self.ending.enough:
-            return (
-                f"after {self.ending.cycle} cycles some task had gone round {self.loops.min()} "
-                "times only: it starves, or loops and most_cycles do not go together"
-            )
-        return None
+    def value(point: LoopRun) -> float | None:
+        return getattr(point.times, name) if point.times else None
 
-    def row(self) -> dict[str, Any]:
-        """Return the figures as one row of a table."""
-        times = self.times
-        return {
-            "applied": self.applied,
-            "average_node": times.average_node if times else None,
-            "worst_node": times.worst_node if times else None,
-            "accepted": times.accepted if times else None,
-            "loop_cycles_mean": float(times.cycles.mean()) if times else None,
-            "loop_cycles_max": float(times.cycles.max()) if times else None,
-            "message_latency": None if np.isnan(self.message_latency) else self.message_latency,
-            "unhindered_latency": None if np.isnan(self.unhindered) else self.unhindered,
-            "utilisation_max": float(self.channel_flits.max(initial=0.0)),
-            "cycles": self.ending.cycle,
-            "messages": int(self.loops.sum()),
-            "flit_hops": self.flit_hops,
-            "interrupted": self.ending.interrupted,
-        }
+    return Column(name, title, FLITS, value, key=True, json=f"actual.{name}")
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data."""
-        row = self.row()
-        actual = {name: row.pop(name) for name in ("average_node", "worst_node", "accepted")}
-        loop = {part: row.pop(f"loop_cycles_{part}") for part in ("mean", "max")}
-        programs = [program.to_dict() for program in self.programs]
-        return row | {
-            "actual": actual, "loop_cycles": loop, "note": self.note, "programs": programs,
-        }  # fmt: skip
+
+def _loop_cycles(part: str, title: str) -> Column:
+    def value(point: LoopRun) -> float | None:
+        return getattr(point.times.cycles, part)() if point.times else None
+
+    return Column(f"loop_cycles_{part}", title, CYCLES, value, key=True, json=f"loop_cycles.{part}")
+
+
+APPLIED = Column("applied", unit=FLITS, key=True)
+
+SPEEDS = Columns(
+    APPLIED,
+    _actual("average_node", "average node"),
+    _actual("worst_node", "worst node"),
+    _actual("accepted", "mean of the tasks"),
+    _loop_cycles("mean", "loop"),
+    _loop_cycles("max", "slowest task's loop"),
+    Column("message_latency", "message latency", CYCLES, key=True),
+    Column("unhindered_latency", "unhindered", CYCLES, "unhindered", key=True),
+    Column(
+        "utilisation_max", "busiest channel", "flits/cycle",
+        lambda point: point.channel_flits.max(initial=0.0), key=True,
+    ),
+    Column("cycles", "run", CYCLES, "ending.cycle", kind=int),
+    Column("messages", kind=int, value=lambda point: point.loops.sum()),
+    Column("flit_hops", "flit-hops", kind=int),
+    Column("interrupted", kind=bool, value="ending.interrupted"),
+    Column("note", kind=str, table=False),
+    Column(
+        "programs", kind=list, table=False,
+        value=lambda point: [PROGRAMS.nested(each) for each in point.programs],
+    ),
+)  # fmt: skip
+"""The columns of one applied traffic."""
+
+LIMIT = ("average_node", "worst_node", "upper_bound")
+"""What JSON says of the static analysis: attributes of ``Saturation``."""
+
+
+def _limit(found: LoopSimulation) -> dict[str, float] | None:
+    return None if found.limit is None else {name: getattr(found.limit, name) for name in LIMIT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +118,6 @@ class LoopSimulation(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "channels")
-
     network: PreparedNetwork
     program: str
     mapping: str
@@ -175,10 +125,27 @@ class LoopSimulation(Answer):
     limit: Saturation | None
     edges_within_nodes: int
     silent_tasks: int
-    points: tuple[LoopSpeed, ...]
+    points: tuple[LoopRun, ...]
     asked: tuple[float, ...]
     finished: bool
     provenance: Provenance
+
+    columns: ClassVar = SPEEDS
+    about: ClassVar = NETWORK + Columns(
+        Column("program", kind=str),
+        Column("mapping", kind=str),
+        Column("message_flits", kind=int),
+        Column("edges_within_nodes", kind=int),
+        Column("silent_tasks", kind=int),
+        Column("asked", kind=list),
+        Column("saturation", kind=dict, value=_limit),
+        Column("interrupted", kind=bool),
+    )
+
+    @property
+    def several(self) -> bool:
+        """Whether several applied traffics were asked for, or none was run."""
+        return len(self.asked) > 1 or not self.points
 
     @property
     def interrupted(self) -> bool:
@@ -197,7 +164,7 @@ class LoopSimulation(Answer):
         return f"left out: {'; '.join(words)}" if words else None
 
     @property
-    def point(self) -> LoopSpeed:
+    def point(self) -> LoopRun:
         """The one point that there is.
 
         Raises
@@ -205,44 +172,15 @@ class LoopSimulation(Answer):
         InputError
             If several applied traffics were asked for.
         """
-        if len(self.asked) > 1:
+        if self.several:
             raise InputError("simulation", "several applied traffics", "one of its points")
         return self.points[0]
 
-    def table(self) -> pl.DataFrame:
-        """Return one row an applied traffic; traffic in flits/node/cycle, times in cycles."""
-        import polars as pl
-
-        return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
-
+    @table(channel_columns(APPLIED))
     def channels(self) -> pl.DataFrame:
         """Return one row an applied traffic and channel: its two nodes, and flits a cycle on it."""
         runs = ((point.applied, point.channel_flits) for point in self.points)
         return channels_by("applied", runs, self.network.topology)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate --applied``."""
-        limit = self.limit
-        common = self.network.describe(self.provenance) | {
-            "program": self.program,
-            "mapping": self.mapping,
-            "message_flits": self.message_flits,
-            "edges_within_nodes": self.edges_within_nodes,
-            "silent_tasks": self.silent_tasks,
-            "asked": list(self.asked),
-            "saturation": None
-            if limit is None
-            else {
-                "average_node": limit.average_node,
-                "worst_node": limit.worst_node,
-                "upper_bound": limit.upper_bound,
-            },
-            "interrupted": self.interrupted,
-        }
-        if len(self.asked) == 1 and self.points:
-            return self.point.to_dict() | common
-        return common | {"points": [point.to_dict() for point in self.points]}
 
     def __repr__(self) -> str:
         head = f"{self.program} on {self.network.topology.name}, mapping {self.mapping}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,27 +21,24 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion, Programs
-from netloom.questions.simulate.loop.answer import LoopSimulation, LoopSpeed, ProgramSpeed
-from netloom.questions.simulate.shared import only_program, share_programs
+from netloom.questions.simulate.loop.answer import LoopSimulation
+from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.routing import VirtualChannelRouting
-from netloom.simulation.loops import run_loop
+from netloom.simulation.loops import beside_alone, run_loop
 from netloom.simulation.side_by_side import run_all
-from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
 from netloom.workload import ProcessGraph
-from netloom.workload.programs.loops import ClosedLoop, loop_times, loops_done
+from netloom.workload.programs.loops import ClosedLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import NDArray
 
-    from numpy.typing import ArrayLike, NDArray
-
+    from netloom.contention import Saturation
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.workload.programs.loops import LoopTimes
+    from netloom.topology import Topology
     from netloom.workload.programs.shared import SharedProgram
 
-LOOP = "Loop: every task computes, sends, waits, and again"
-
+LOOP = "Loop: every task computes, sends, waits, and repeats"
 
 UNIFORM = "uniform"
 """The program of which every task sends to any other, drawn anew each time."""
@@ -51,13 +48,16 @@ class LoopQuestion(Programs, ProgramQuestion):
     """Tasks that compute, send a message, wait for it, and again."""
 
     applied: Any = option(
-        "Applied traffic of every task, flits/cycle: the part of its time that it would send if "
-        "messages took no longer than their flits. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        "Applied traffic of every task: the share of its time that it sends if no message is "
+        "delayed. 0.25, 0.1,0.2 or START:STOP:STEP.",
+        unit="flits/cycle",
         panel=LOOP,
     )
-    message_flits: int = option("Message length L.", default=50, ge=1, le=2**24, panel=LOOP)
+    message_flits: int = option(
+        "Message length L.", default=50, unit="flits", ge=1, le=2**24, panel=LOOP
+    )
     think: Literal["fixed", "uniform", "exponential"] = option(
-        "Distribution of computation times: uniform on 0 to twice the mean, fixed or exponential.",
+        "Distribution of computation times: uniform (0 to twice the mean), fixed or exponential.",
         default="uniform",
         panel=LOOP,
     )
@@ -68,31 +68,75 @@ class LoopQuestion(Programs, ProgramQuestion):
         panel=LOOP,
     )
     gap_cycles: int | None = option(
-        "Cut messages into packets of packet_flits, each sent so many cycles after the one before "
-        "is complete.",
+        "Gap between packets: messages are cut into packets of packet_flits, and each is sent so "
+        "long after the one before is complete.",
+        unit="cycles",
         default=None,
         ge=0,
         le=2**24,
         panel=LOOP,
         shown_default="all at once",
     )
-    loops: int = option("Loops of every task that count.", default=100, ge=1, le=10**6, panel=LOOP)
-    skip: int = option("Loops before them that do not.", default=10, ge=0, le=10**6, panel=LOOP)
+    loops: int = option(
+        "Loops that each task is measured for.", default=100, ge=1, le=10**6, panel=LOOP
+    )
+    skip: int = option(
+        "Loops of each task before them, not measured.", default=10, ge=0, le=10**6, panel=LOOP
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedLoop:
+    """What a question names, read and built once.
+
+    Attributes
+    ----------
+    applied
+        The applied traffics asked for, rising.
+    network
+        What runs the program.
+    graph, node_of
+        The tasks that send over the network, None for ``uniform``, and the node of each.
+    shared
+        Of several programs: which one each task is of.
+    edges_within_nodes, silent_tasks
+        The edges and the tasks of the program that are left out.
+    """
+
+    applied: tuple[float, ...]
+    network: PreparedNetwork
+    graph: ProcessGraph | None
+    node_of: NDArray[np.int32]
+    shared: SharedProgram | None = None
+    edges_within_nodes: int = 0
+    silent_tasks: int = 0
+
+
+def prepare(question: LoopQuestion) -> PreparedLoop:
+    """Build the network and its routing, read the program, and place its tasks."""
+    if question.app == UNIFORM:
+        fields = ("messages", "parts", "mapping", "tasks_per_node", "choice")
+        refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")
+    applied = parse_numbers(question.applied, "applied", below_one=True)
+    longest = _program_packet(question) or question.message_flits
+    network = prepare_program(question, longest_flits=longest)
+    return PreparedLoop(applied, network, *_tasks(question, network.topology))
 
 
 @asks(
     LoopQuestion,
+    prepare=prepare,
     title="Simulated program of loops",
     example="netloom simulate loop --on mesh:8x8 --app transpose:8 --applied 0.1:0.9:0.2",
     page="run-a-program.md",
     sweep="applied",
     outputs=(PLOT,),
 )
-def simulate_loop(question: LoopQuestion) -> LoopSimulation:
+def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
     """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
 
-    Runs at several applied traffics go on at once, on all processors. Ctrl-C ends them, and what
-    was known by then is the answer. Of several programs each is run alone too (see ``alone``).
+    Runs at several applied traffics use all processors. Ctrl-C ends the runs, and the answer
+    contains what is known by then. Several programs are also run alone, one by one (see ``alone``).
 
     Raises
     ------
@@ -108,79 +152,68 @@ def simulate_loop(question: LoopQuestion) -> LoopSimulation:
     >>> round(found.points[0].times.worst_node, 2)  # three paths share a channel
     0.33
     """
-    if question.app == UNIFORM:
-        fields = ("messages", "parts", "mapping", "tasks_per_node", "choice")
-        refuse(question, fields, f"a process graph, where {UNIFORM} is a task a node")
-    applied = parse_numbers(question.applied, "applied", below_one=True)
-    packet = _program_packet(question)
-    network = prepare_program(question, longest_flits=packet or question.message_flits)
-    placed = _program(question, network.topology)
-    graph, node_of, shared = placed.graph, placed.node_of, placed.shared
-    limit, routing = None, network.routing
-    if graph is not None and not isinstance(routing, VirtualChannelRouting):  # paths are known
-        shares = graph.shares(question.choice)
-        limit = loop_saturation(network.topology, routing, graph, node_of, shares)
-
-    def make_loop(
-        graph: ProcessGraph | None, node_of: ArrayLike, traffic: float, first_task: int = 0
-    ) -> ClosedLoop:
-        return ClosedLoop(
-            graph,
-            node_of,
-            network.topology.num_nodes,
-            applied=traffic,
-            message_flits=question.message_flits,
-            think=question.think,
-            choice=question.choice,
-            packet_flits=packet,
-            gap_cycles=question.gap_cycles or 0,
-            seed=question.seed,
-            first_task=first_task,
-        )
-
-    name = UNIFORM if graph is None else graph.name
-    count = len(shared.names) if shared else 0
-    each = [shared.alone(number) for number in range(count)] if shared else []
-    first_of = np.cumsum([0] + [one.graph.num_tasks for one in each]).tolist()
-    loops = [(traffic, make_loop(graph, node_of, traffic), shared) for traffic in applied]
-    loops += [
-        (traffic, make_loop(one.graph, one.node_of, traffic, first_of[number]), None)
-        for number, one in enumerate(each if question.alone and count > 1 else [])
-        for traffic in applied
-    ]
+    network, applied = ready.network, ready.applied
+    name = UNIFORM if ready.graph is None else ready.graph.name
+    loops = _loops(question, ready)
+    run = partial(
+        run_loop, network, skip=question.skip, loops=question.loops,
+        most_cycles=question.most_cycles, by_node=ready.shared is not None,
+    )  # fmt: skip
     with counting(len(loops), f"{name} on {network.topology.name}") as tell:
-        found = run_all([partial(_run, question, network, *loop) for loop in loops], tell=tell)
-    points = found[: len(applied)]
+        found = run_all([partial(run, *loop) for loop in loops], tell=tell)
     return LoopSimulation(
         network=network,
         program=name,
         mapping=question.mapping if isinstance(question.mapping, str) else "as given",
         message_flits=question.message_flits,
-        limit=limit,
-        edges_within_nodes=placed.edges_within_nodes,
-        silent_tasks=placed.silent_tasks,
-        points=_beside_alone(points, found[len(applied) :], len(applied)),
+        limit=_limit(question, ready),
+        edges_within_nodes=ready.edges_within_nodes,
+        silent_tasks=ready.silent_tasks,
+        points=beside_alone(found[: len(applied)], found[len(applied) :]),
         asked=applied,
         finished=len(found) == len(loops) and not any(one.ending.interrupted for one in found),
         provenance=provenance_of(question, "simulate_loop", network.topology),
     )
 
 
-def _beside_alone(
-    points: list[LoopSpeed], alone: list[LoopSpeed], count: int
-) -> tuple[LoopSpeed, ...]:
-    """Put what programs do alone, ``count`` runs of each, to what they do together."""
-    times = dict(enumerate(each.times for each in alone))
-    return tuple(
-        replace(
-            point,
-            programs=tuple(
-                replace(program, alone=times.get(number * count + place))
-                for number, program in enumerate(point.programs)
-            ),
+def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
+    """Return what static analysis says; None if the paths are not known."""
+    network, routing = ready.network, ready.network.routing
+    if ready.graph is None or isinstance(routing, VirtualChannelRouting):
+        return None
+    shares = ready.graph.shares(question.choice)
+    return loop_saturation(network.topology, routing, ready.graph, ready.node_of, shares)
+
+
+def _loops(
+    question: LoopQuestion, ready: PreparedLoop
+) -> list[tuple[ClosedLoop, SharedProgram | None]]:
+    """Return what to run at each applied traffic: all tasks, then each of several programs."""
+
+    def loop(of: PreparedLoop | SharedProgram, applied: float, first: int = 0) -> ClosedLoop:
+        return ClosedLoop(
+            of.graph,
+            of.node_of,
+            ready.network.topology.num_nodes,
+            applied=applied,
+            message_flits=question.message_flits,
+            think=question.think,
+            choice=question.choice,
+            packet_flits=_program_packet(question),
+            gap_cycles=question.gap_cycles or 0,
+            seed=question.seed,
+            first_task=first,
         )
-        for place, point in enumerate(points)
-    )
+
+    shared = ready.shared
+    found: list[tuple[ClosedLoop, SharedProgram | None]]
+    found = [(loop(ready, applied), shared) for applied in ready.applied]
+    if shared is None or not question.alone or len(shared.names) < 2:
+        return found
+    for number in range(len(shared.names)):
+        alone, first = shared.alone(number), int(np.searchsorted(shared.program_of, number))
+        found += [(loop(alone, applied, first), None) for applied in ready.applied]
+    return found
 
 
 def _program_packet(question: LoopQuestion) -> int | None:
@@ -191,31 +224,17 @@ def _program_packet(question: LoopQuestion) -> int | None:
     return question.packet_flits if program_cuts else None
 
 
-class _Placed(NamedTuple):
-    """What of a program enters the network, None for ``uniform``, and what does not.
-
-    ``shared``: which programs the tasks are of, where there are several.
-    """
-
-    graph: ProcessGraph | None
-    node_of: NDArray[np.int32]
-    shared: SharedProgram | None = None
-    edges_within_nodes: int = 0
-    silent_tasks: int = 0
-
-
-def _program(question: LoopQuestion, topology: Topology) -> _Placed:
-    """Return the tasks that communicate over the network, and where they are."""
+def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
+    """Return the tasks that communicate over the network, where they are, and what is left out."""
     if question.app is None:
         raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
     only = only_program(question.app)
     if only is None:
         several = share_programs(question, topology, question.seed)
         busy = several.across_network()
-        within, silent = _left_out(several.graph, busy.graph)
-        return _Placed(busy.graph, busy.node_of, busy, within, silent)
+        return busy.graph, busy.node_of, busy, *_left_out(several.graph, busy.graph)
     if only == UNIFORM:
-        return _Placed(None, working_nodes(topology))
+        return None, working_nodes(topology)
     graph = read_program(only, messages=question.messages, parts=question.parts)
     node_of = place_program(
         question.mapping,
@@ -228,46 +247,9 @@ def _program(question: LoopQuestion, topology: Topology) -> _Placed:
     if graph.num_edges and not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
-    return _Placed(sent, node_of, None, *_left_out(graph, sent))
+    return sent, node_of, None, *_left_out(graph, sent)
 
 
 def _left_out(whole: ProcessGraph, sent: ProcessGraph) -> tuple[int, int]:
     """Return the edges that do not enter the network, and the tasks that send nothing over it."""
     return whole.num_edges - sent.num_edges, whole.num_tasks - len(np.unique(sent.source))
-
-
-def _run(
-    question: LoopQuestion,
-    network: PreparedNetwork,
-    applied: float,
-    loop: ClosedLoop,
-    shared: SharedProgram | None,
-    stopped: Callable[[], bool],
-) -> LoopSpeed:
-    """Run one loop until every task has gone round often enough."""
-    run = run_loop(
-        network,
-        loop,
-        question.skip + question.loops,
-        message_flits=question.message_flits,
-        most_cycles=question.most_cycles,
-        by_node=only_program(question.app) is None,
-        stopped=stopped,
-    )
-    programs = []
-    for number, name in enumerate(shared.names if shared else ()):
-        assert shared is not None
-        nodes = shared.node_of[shared.program_of == number]
-        times = _times(question, run.ends[:, shared.program_of[loop.tasks] == number])
-        programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), times, None))
-    times = _times(question, run.ends)
-    return LoopSpeed(**vars(run), applied=applied, times=times, programs=tuple(programs))
-
-
-def _times(question: LoopQuestion, ends: NDArray[np.int64]) -> LoopTimes | None:
-    """Return the loop times of some tasks; None where one has not gone round often enough."""
-    if loops_done(ends).min() < question.skip + question.loops:
-        return None
-    return loop_times(
-        ends, message_flits=question.message_flits, skip=question.skip, loops=question.loops
-    )

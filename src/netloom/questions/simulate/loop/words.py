@@ -11,37 +11,43 @@ from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
     KEPT_UP,
+    ended,
+    interval,
     number,
     percent,
     plain_table,
 )
-from netloom.questions.simulate.heads import head_of
+from netloom.questions.simulate.heads import head_of, interruption
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.loop.answer import LoopSimulation
+
+
+SHOWN = {
+    "applied": "applied",
+    "average_node": "average node",
+    "worst_node": "worst node",
+    "loop_cycles_mean": "loop",
+    "loop_cycles_max": "worst",
+    "message_latency": "latency",
+    "unhindered_latency": "unhindered",
+}
+"""Columns that are shown, and their heads."""
 
 
 def lines(result: LoopSimulation) -> list[Any]:
     """Return the traffic that the program gets through, and what share of it was applied."""
     flits = f"messages of {counted(result.message_flits, 'flit')}, each waited for"
-    table = plain_table((
-        "applied", "average node", "worst node", "loop", "worst", "latency", "unhindered",
-        "busiest channel", "",
-    ))  # fmt: skip
-    for point in result.points:
-        row = point.row()
-        table.add_row(
-            *(number(row[name]) for name in (
-                "applied", "average_node", "worst_node", "loop_cycles_mean", "loop_cycles_max",
-                "message_latency", "unhindered_latency",
-            )),
-            percent(row["utilisation_max"]),
-            escape(point.note or ""),
-        )  # fmt: skip
+    table = plain_table([*SHOWN.values(), "busiest channel"])
+    for row in result.table().iter_rows(named=True):
+        table.add_row(*(number(row[name]) for name in SHOWN), percent(row["utilisation_max"]))
     lines = [*head_of(result.network, f"{result.program}, mapping {result.mapping}", flits), table]
+    notes = [(each.applied, each.note) for each in result.points[:-1]]
+    lines += [f"• at {number(applied)}: {escape(note)}" for applied, note in notes if note]
     if result.left_out:
         lines.append(f"• {result.left_out}")
     if result.limit is not None:
@@ -53,7 +59,16 @@ def lines(result: LoopSimulation) -> list[Any]:
         )
     if result.points[-1].programs:
         lines.append(_side_by_side(result))
-    return [*lines, _loop_verdict(result)]
+    return [*lines, *interruption(result), _verdict(result)]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what share of its applied traffic the program gets through, at the highest."""
+    point = record.points[-1]
+    actual = point["actual"]
+    if actual["average_node"] is None:
+        return [ended(point["note"])]
+    return [_sentence(point["applied"], actual["average_node"], actual["worst_node"])]
 
 
 def _side_by_side(result: LoopSimulation) -> Table:
@@ -70,25 +85,23 @@ def _side_by_side(result: LoopSimulation) -> Table:
             number(times.worst_node if times else None),
             number(float(times.cycles.mean()) if times else None),
             number(float(alone.cycles.mean()) if alone else None),
-            number(program.slowdown) + _half(program.slowdown_ci95),
+            interval(program.slowdown, program.slowdown_ci95),
         )
     return table
 
 
-def _half(ci95: float | None) -> str:
-    return f" ± {ci95:.2g}" if ci95 is not None else ""
-
-
-def _loop_verdict(result: LoopSimulation) -> Text:
-    """Say what share of its applied traffic the program gets through, at the highest."""
+def _verdict(result: LoopSimulation) -> Text:
     point = result.points[-1]
     if point.times is None:
         return Text(point.note or "", style=FELL_BEHIND)
-    average = point.times.average_node / point.applied
-    worst = point.times.worst_node / point.applied
-    style = KEPT_UP if worst > 0.9 else DOUBTFUL if average > 0.9 else FELL_BEHIND
-    return Text(
-        f"At applied traffic {number(point.applied)} an average task gets through "
-        f"{percent(average)} of it, the worst {percent(worst)}.",
-        style=style,
+    average, worst = point.times.average_node, point.times.worst_node
+    kept_up = [each / point.applied > 0.9 for each in (average, worst)]
+    style = KEPT_UP if all(kept_up) else DOUBTFUL if any(kept_up) else FELL_BEHIND
+    return Text(_sentence(point.applied, average, worst), style=style)
+
+
+def _sentence(applied: float, average: float, worst: float) -> str:
+    return (
+        f"At applied traffic {number(applied)} an average task gets through "
+        f"{percent(average / applied)} of it, the worst {percent(worst / applied)}."
     )

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
-from netloom.questions.simulate.drawn import (
-    actual_by_applied,
-    x_axis,
-)
+from netloom.questions.simulate.drawn import actual_by_applied, x_axis
 
 if TYPE_CHECKING:
     import altair as alt

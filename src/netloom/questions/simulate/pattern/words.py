@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import (
-    number,
-    percent,
-    plain_table,
-)
-from netloom.questions.simulate.heads import head_of
+from netloom.questions.shown import number, percent, plain_table
+from netloom.questions.simulate.heads import head_of, interruption
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.questions.simulate.pattern.question import PatternSimulation
+    from netloom.questions.simulate.pattern.answer import PatternSimulation
 
 
 def lines(result: PatternSimulation) -> list[Any]:
@@ -28,4 +24,5 @@ def lines(result: PatternSimulation) -> list[Any]:
         shares = (percent(row[name]) for name in ("applied", "average_node", "worst_node"))
         table.add_row(*(number(row[name]) for name in columns.values()), *shares)
     what = f"{result.pattern}, {counted(len(result.nodes), 'node')} of it active"
-    return [*head_of(result.network, what, "times in µs, traffic in shares of a channel"), table]
+    head = head_of(result.network, what, "times in µs, traffic in shares of a channel")
+    return [*head, table, *interruption(result)]

@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from typing import TYPE_CHECKING
 
 from netloom.progress import patience
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.fields import OpenLoad
-from netloom.questions.simulate.load.answer import NetworkSaturation, Search, SimulatedLoad
-from netloom.questions.simulate.load.question import advice_of
-from netloom.questions.simulate.network import prepare
+from netloom.questions.simulate.load.answer import SimulatedLoad
+from netloom.questions.simulate.network import prepare_network
+from netloom.questions.simulate.saturation.answer import NetworkSaturation, Search
 from netloom.simulation.network import sweep
+from netloom.simulation.network.loaded import advice_of
+
+if TYPE_CHECKING:
+    from netloom.questions.simulate.network import SimulatedNetwork
 
 
 class SaturationQuestion(OpenLoad):
     """A network, and the load at which it saturates."""
 
 
+def prepare(question: SaturationQuestion) -> SimulatedNetwork:
+    """Read the program, and build the network and its routing."""
+    return prepare_network(question, None)
+
+
 @asks(
     SaturationQuestion,
+    prepare=prepare,
     title="Search for saturation",
     example="netloom simulate saturation --on torus:8x8 --traffic tornado --switching all",
     page="simulate-a-network.md",
     outputs=(PLOT,),
 )
-def find_saturation(question: SaturationQuestion) -> NetworkSaturation:
+def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> NetworkSaturation:
     """Find the offered load at which a network saturates, by bracketing.
 
-    Saturated is a network that falls behind, or whose mean packet latency is more than three times
-    what it is when idle.
+    A network saturates at the load at which it falls behind, or at which its mean packet latency is
+    more than three times that of the idle network.
 
     Raises
     ------
@@ -47,10 +58,9 @@ def find_saturation(question: SaturationQuestion) -> NetworkSaturation:
     >>> found.searches[0].found.load < found.searches[0].setting.bound.load
     True
     """
-    network = prepare(question, None)
     advice = advice_of(network.settings, ())
     if advice:
-        warnings.warn(advice, stacklevel=2)
+        warnings.warn(advice, stacklevel=3)
     searches = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):

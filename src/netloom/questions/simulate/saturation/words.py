@@ -12,7 +12,8 @@ from netloom.questions.simulate.load.words import head_of, remarks_of, units_of
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from netloom.questions.simulate.load.answer import NetworkSaturation, Search
+    from netloom.questions.recorded import Recorded
+    from netloom.questions.simulate.saturation.answer import NetworkSaturation, Search
 
 
 def lines(result: NetworkSaturation) -> list[Any]:
@@ -30,31 +31,33 @@ def lines(result: NetworkSaturation) -> list[Any]:
 
 def _searches(result: NetworkSaturation) -> Table:
     """Return a row a technique."""
-    heads = (
-        "switching",
-        "saturates at",
-        "±",
-        "accepted",
-        "worst node",
-        "most accepted",
-        "zero-load latency",
-        "limit",
-    )
-    table = plain_table(heads, words=("switching",))  # fmt: skip
+    table = plain_table(
+        (
+            "switching", "saturates at", "±", "accepted", "worst node", "most accepted",
+            "zero-load latency", "limit",
+        ),
+        words=("switching",),
+    )  # fmt: skip
     for search in result.searches:
-        data = search.to_dict()
-        width = data["saturation_offered_width"]
-        table.add_row(
-            data["switching"],
-            *(number(data[name]) for name in ("saturation_offered",)),
-            number(width and width / 2),
-            *(number(data[name]) for name in (
-                "saturation_throughput", "accepted_worst_node", "peak_accepted",
-                "zero_load_latency",
-            )),
-            number(data["throughput_bound"]["load"]),
+        found = search.found
+        figures = (
+            found.load, found.load_width / 2, found.accepted, found.accepted_worst_node,
+            found.peak_accepted, found.zero_load_latency, search.setting.bound.load,
         )  # fmt: skip
+        table.add_row(search.setting.router.switching, *map(number, figures))
     return table
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return where each technique saturates."""
+    return [
+        f"Saturates with {each['switching']} at {number(each['saturation_offered'])} "
+        f"flits/node/cycle offered, and accepts {number(each['saturation_throughput'])} there."
+        if each["saturates"]
+        else f"Keeps up with {each['switching']} up to {number(each['saturation_offered'])} "
+        "flits/node/cycle, the most that it can be offered."
+        for each in record.points
+    ]
 
 
 def _never(search: Search) -> str:

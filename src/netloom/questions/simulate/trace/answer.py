@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
+from netloom.questions.channel_table import USED, use_of_channels
+from netloom.questions.simulate.engines import NETWORK
 from netloom.simulation.critical_path import Parts
-from netloom.simulation.traces import TraceRun
+from netloom.simulation.traces import MessageTimes, TraceRun
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -27,6 +31,53 @@ MOST_ENTRIES = 50
 
 MOST_LISTED = 10
 """Slowest messages and busiest channels that go into JSON."""
+
+ON_PATH = tuple(f"{part}_cycles" for part in Parts._fields)
+"""What a critical path is made of, as columns are called."""
+
+NODES = ("source_node", "target_node")
+
+SPREAD = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"}
+
+
+def _whole(*names: str, unit: str = "") -> list[Column]:
+    return [Column(name, unit=unit, kind=int) for name in names]
+
+
+MESSAGES = Columns(
+    Column("id", kind=str),
+    *_whole("source_task", "target_task", *NODES, "flits"),
+    *_whole("ready", "sent", "arrived", "complete", *MessageTimes._fields, unit=CYCLES),
+    *_whole("hops"),
+)
+CHANNELS = Columns(
+    *_whole("channel", *NODES, "flits"),
+    Column("utilisation", "carried by the channel", USED),
+)
+LINKS = Columns(Column("id", kind=str), *_whole(*NODES), *_whole("complete", *ON_PATH, unit=CYCLES))
+
+
+def _latency(name: str, time: str, title: str) -> list[Column]:
+    """Return the columns of a time of the messages that crossed channels."""
+
+    def value(part: str) -> Callable[[TraceReplay], float | None]:
+        return lambda found: found.spread(time)[part]
+
+    return [
+        Column(
+            f"{name}_{part}", f"{title}, {said}", CYCLES, value(part),
+            int if part != "mean" else float,
+            key=name == "message_latency" and part in ("mean", "p99"),
+            json=f"{name}.{part}",
+        )
+        for part, said in SPREAD.items()
+    ]  # fmt: skip
+
+
+def _on_path(name: str) -> Column:
+    """Return the column of a part of the critical path, which JSON has in ``critical_path``."""
+    title = f"critical path, {name.removesuffix('_cycles').replace('_', ' ')}"
+    return Column(name, title, CYCLES, lambda found: found.path.get(name), int, json=None)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,12 +96,43 @@ class TraceReplay(TraceRun, Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "messages", "channels", "critical_entries")
-
     network: PreparedNetwork
     trace: Trace
     mapping: str
     provenance: Provenance
+
+    columns: ClassVar = Columns(
+        Column("finish_cycles", "finish", CYCLES, kind=int, key=True),
+        Column("ideal_finish_cycles", "finish without waits", CYCLES, kind=int, key=True),
+        Column("contention_share", "contention's share of the finish", key=True),
+        *map(_on_path, ON_PATH),
+        Column("messages", value=lambda found: (found.rows["flits"] > 0).sum(), kind=int, key=True),
+        Column("flits", value=lambda found: found.rows["flits"].sum(), kind=int),
+        Column("flit_hops", value=lambda found: found.channel_flits.sum(), kind=int),
+        *_latency("message_latency", "latency", "message latency"),
+        *_latency("unhindered_latency", "unhindered", "latency if nothing is in the way"),
+        *use_of_channels(lambda found: found.utilisation),
+        Column("cycles", "simulated", CYCLES, "ending.cycle", int),
+        Column("interrupted", kind=bool),
+    )  # fmt: skip
+    about: ClassVar = NETWORK + Columns(
+        Column("trace", kind=str, value="trace.name"),
+        Column("tasks", kind=int, value="trace.num_tasks"),
+        Column("entries", kind=int, value=lambda found: len(found.trace)),
+        Column("mapping", kind=str),
+        Column("finish_us", unit="µs", value=lambda found: found.us(found.finish_cycles)),
+        Column(
+            "ideal_finish_us", unit="µs", value=lambda found: found.us(found.ideal_finish_cycles)
+        ),
+        Column("critical_path", kind=dict, value=lambda found: found.path or None),
+        Column("slowest_messages", kind=list, value=lambda found: _slowest(found.moved).to_dicts()),
+        Column(
+            "busiest_channels",
+            kind=list,
+            value=lambda found: found.channels().head(MOST_LISTED).to_dicts(),
+        ),
+        Column("note", kind=str),
+    )
 
     @property
     def interrupted(self) -> bool:
@@ -68,36 +150,41 @@ class TraceReplay(TraceRun, Answer):
             return f"interrupted in cycle {self.ending.cycle}: {of}"
         return f"after {self.ending.cycle} cycles, {of}: it takes longer than most_cycles"
 
-    def table(self) -> pl.DataFrame:
-        """Return the one row of what is compared with other replays; times in cycles."""
-        import polars as pl
+    def us(self, cycles: int | None) -> float | None:
+        """Return cycles in µs; None if the network is no machine's."""
+        machine = self.network.machine
+        return None if machine is None or cycles is None else cycles * machine.cycle_us
 
-        table = self.messages()
-        moved = table.filter(table["hops"] > 0)
-        path = self.critical_path
-        parts = dict.fromkeys(Parts._fields) if path is None else path.parts._asdict()
-        used = self.channel_flits / self._cycles
-        row: dict[str, Any] = {
-            "finish_cycles": self.finish_cycles,
-            "ideal_finish_cycles": self.ideal_finish_cycles,
-            "contention_share": self.contention_share,
-            **{f"{name}_cycles": None if part is None else int(part.sum())
-               for name, part in parts.items()},
-            "messages": len(table),
-            "flits": int(table["flits"].sum()),
-            "flit_hops": int(self.channel_flits.sum()),
-            **{f"message_latency_{part}": value
-               for part, value in _summary(moved["latency"]).items()},
-            **{f"unhindered_latency_{part}": value
-               for part, value in _summary(moved["unhindered"]).items()},
-            "utilisation_mean": float(used.mean()) if len(used) else 0.0,
-            "utilisation_max": float(used.max(initial=0.0)),
-            "cycles": self.ending.cycle,
-            "interrupted": self.interrupted,
-        }  # fmt: skip
-        types = {name: pl.Float64 for name, value in row.items() if value is None}
-        return pl.DataFrame([row], schema_overrides=types)
+    @cached_property
+    def path(self) -> dict[str, Any]:
+        """The critical path in all and its last links, named as in the trace; perhaps nothing."""
+        if not self.critical_path:
+            return {}
+        found = self.critical_path.to_dict()
+        del found["rows"], found["rows_that_waited_for_a_processor"]
+        links = self.critical_entries()
+        return found | {"length": len(links), "entries": links.tail(MOST_ENTRIES).to_dicts()}
 
+    @cached_property
+    def moved(self) -> pl.DataFrame:
+        """The messages that crossed channels and arrived."""
+        found = self.messages()
+        return found.filter(found["hops"] > 0)
+
+    @cached_property
+    def utilisation(self) -> NDArray[np.float64]:
+        """Flits a cycle on each channel, until the trace finished or the run ended."""
+        return self.channel_flits / max(self.finish_cycles or self.ending.cycle, 1)
+
+    def spread(self, time: str) -> dict[str, float | None]:
+        """Return mean, percentiles by nearest rank, and the largest, of a time of ``moved``."""
+        values = self.moved[time].to_numpy()
+        if not len(values):
+            return dict.fromkeys(SPREAD)
+        middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
+        return {"mean": values.mean(), "p50": middle, "p99": high, "max": values.max()}
+
+    @table(MESSAGES)
     def messages(self) -> pl.DataFrame:
         """Return one row a message, in the order of the trace; times in cycles.
 
@@ -127,6 +214,7 @@ class TraceReplay(TraceRun, Answer):
         )
         return _known(table)
 
+    @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
         """Return one row a channel, the busiest first: its nodes, its flits, and flits a cycle."""
         import polars as pl
@@ -138,11 +226,12 @@ class TraceReplay(TraceRun, Answer):
                 "source_node": topology.channel_source,
                 "target_node": topology.channel_target,
                 "flits": self.channel_flits,
-                "utilisation": self.channel_flits / self._cycles,
+                "utilisation": self.utilisation,
             }
         )
         return table.sort("flits", descending=True, maintain_order=True)
 
+    @table(LINKS)
     def critical_entries(self) -> pl.DataFrame:
         """Return one row for each link of the critical path, the first first; times in cycles.
 
@@ -155,49 +244,17 @@ class TraceReplay(TraceRun, Answer):
         chain = path.rows if path else np.zeros(0, np.int64)
         rows = self.rows[chain]
         parts = path.parts if path else Parts(*(chain for _ in Parts._fields))
-        to = np.where(rows["flits"] > 0, rows["target"], -1)
         table = pl.DataFrame(
             {
                 "id": [self.trace.ids[entry] for entry in self.program.entry[chain].tolist()],
                 "source_node": rows["source"],
-                "target_node": to,
+                "target_node": np.where(rows["flits"] > 0, rows["target"], -1),
                 "complete": rows["complete"],
-                **{f"{name}_cycles": cycles for name, cycles in parts._asdict().items()},
+                **dict(zip(ON_PATH, parts, strict=True)),
             },
             schema_overrides={"id": pl.String},
         )
         return _known(table)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom simulate --trace``."""
-        table, channels = self.messages(), self.channels()
-        moved = table.filter(table["hops"] > 0)
-        crossed = int(self.channel_flits.sum())
-        utilisation = channels["utilisation"]
-        return self.network.describe(self.provenance) | {
-            "trace": self.trace.name,
-            "tasks": self.trace.num_tasks,
-            "entries": len(self.trace),
-            "mapping": self.mapping,
-            "finish_cycles": self.finish_cycles,
-            "finish_us": self._us(self.finish_cycles),
-            "ideal_finish_cycles": self.ideal_finish_cycles,
-            "ideal_finish_us": self._us(self.ideal_finish_cycles),
-            "contention_share": self.contention_share,
-            "critical_path": self._path_dict(),
-            "messages": len(table),
-            "flits": int(table["flits"].sum()),
-            "flit_hops": crossed,
-            "message_latency": _summary(moved["latency"]),
-            "unhindered_latency": _summary(moved["unhindered"]),
-            "utilisation": {"mean": utilisation.mean() or 0.0, "max": utilisation.max() or 0.0},
-            "slowest_messages": _slowest(moved).to_dicts(),
-            "busiest_channels": channels.head(MOST_LISTED).to_dicts(),
-            "cycles": self.ending.cycle,
-            "interrupted": self.interrupted,
-            "note": self.note,
-        }
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace
@@ -208,21 +265,18 @@ class TraceReplay(TraceRun, Answer):
         ]
         if self.note:
             lines.append(self.note)
-        path = self.critical_path
-        if path:
+        if path := self.path:
             lines.append(
-                f"finished after {self._time(path.finish_cycles)}, "
-                f"{self._time(path.ideal_finish_cycles)} without contention and other waits"
+                f"finished after {self._time(path['finish_cycles'])}, "
+                f"{self._time(path['ideal_finish_cycles'])} without contention and other waits"
             )
-            made_of = {name: int(cycles.sum()) for name, cycles in path.parts._asdict().items()}
-            shown = [f"{name.replace('_', ' ')} {n}" for name, n in made_of.items() if n]
-            lines.append(f"critical path of {len(path.rows)} links: {', '.join(shown)} cycles")
-        table = self.messages()
-        moved = table.filter(table["hops"] > 0)
-        if len(moved):
-            found, alone = _summary(moved["latency"]), _summary(moved["unhindered"])
+            made_of = {name.removesuffix("_cycles"): path[name] for name in ON_PATH if path[name]}
+            shown = [f"{name.replace('_', ' ')} {n}" for name, n in made_of.items()]
+            lines.append(f"critical path of {path['length']} links: {', '.join(shown)} cycles")
+        if len(self.moved):
+            found, alone = self.spread("latency"), self.spread("unhindered")
             lines.append(
-                f"{len(moved)} messages: latency {found['mean']:.4g} cycles, 99 % within "
+                f"{len(self.moved)} messages: latency {found['mean']:.4g} cycles, 99 % within "
                 f"{found['p99']}, unhindered {alone['mean']:.4g}"
             )
             busy = self.channels().row(0, named=True)
@@ -230,26 +284,9 @@ class TraceReplay(TraceRun, Answer):
             lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits a cycle")
         return "\n".join(lines)
 
-    @property
-    def _cycles(self) -> int:
-        return max(self.finish_cycles or self.ending.cycle, 1)
-
-    def _us(self, cycles: int | None) -> float | None:
-        machine = self.network.machine
-        return None if machine is None or cycles is None else cycles * machine.cycle_us
-
     def _time(self, cycles: int) -> str:
-        us = self._us(cycles)
+        us = self.us(cycles)
         return f"{cycles} cycles" + ("" if us is None else f" ({us:.4g} µs)")
-
-    def _path_dict(self) -> dict[str, Any] | None:
-        """Return the critical path with its last links, named as in the trace."""
-        if not self.critical_path:
-            return None
-        found = self.critical_path.to_dict()
-        del found["rows"], found["rows_that_waited_for_a_processor"]
-        links = self.critical_entries()
-        return found | {"length": len(links), "entries": links.tail(MOST_ENTRIES).to_dicts()}
 
 
 def _target_tasks(trace: Trace) -> NDArray[np.int64]:
@@ -269,20 +306,6 @@ def _known(table: pl.DataFrame) -> pl.DataFrame:
 
     numbers = cs.numeric()
     return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
-
-
-def _summary(cycles: pl.Series) -> dict[str, Any]:
-    """Return mean, percentiles by nearest rank, and the largest; None where there is nothing."""
-    values = cycles.to_numpy()
-    if not len(values):
-        return dict.fromkeys(("mean", "p50", "p99", "max"))
-    middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
-    return {
-        "mean": float(values.mean()),
-        "p50": int(middle),
-        "p99": int(high),
-        "max": int(values.max()),
-    }
 
 
 def _slowest(messages: pl.DataFrame) -> pl.DataFrame:

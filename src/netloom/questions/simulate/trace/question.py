@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.mapping.named import place_tasks
 from netloom.progress import counting
-from netloom.questions.base import InstanceOf, argument, option
-from netloom.questions.fields import ContextSwitches, Placed, refuse
-from netloom.questions.named import find_network
-from netloom.questions.outputs import PLOT
+from netloom.questions.answers import CYCLES
+from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.fields import Placed, refuse
+from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import prepare_program
+from netloom.questions.simulate.engines import network_of, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.simulation.side_by_side import run_all
@@ -26,46 +28,87 @@ from netloom.workload.programs.goal import read_goal
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
 
-TRACE = "Trace"
+if TYPE_CHECKING:
+    from netloom.machines import Machine
+    from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.workload.programs.traces import Replay
 
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
 """Fields that say how to read a GOAL schedule."""
 
 
-class ReplayQuestion(ContextSwitches, Placed, ProgramQuestion):
-    """A trace of messages that wait for one another."""
+class TraceFile(Question, panel="Trace"):
+    """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet) or GOAL schedule (.goal), whose order of rows "
-        "says nothing; or a trace.",
+        "Table of messages (.csv, .tsv, .parquet) in any order, or a GOAL schedule (.goal).",
         kw_only=True,
+        panel="Arguments",
         file=True,
     )
     flit_bytes: int | None = option(
-        "Bytes of a flit; a cycle is the time that a channel takes for them.",
+        "Bytes of a flit. A cycle is the time that a channel takes for them.",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
-        panel=TRACE,
         shown_default="the machine's",
     )
     overhead_cycles: int = option(
-        "Of GOAL: the overhead o.", default=0, ge=0, lt=2**31, panel=TRACE
+        "GOAL: the overhead o of a message at each end.", default=0, ge=0, lt=2**31, unit=CYCLES
     )
-    gap_cycles: int = option("Of GOAL: the gap g.", default=0, ge=0, lt=2**31, panel=TRACE)
+    gap_cycles: int = option(
+        "GOAL: the gap g between two messages of a task.", default=0, ge=0, lt=2**31, unit=CYCLES
+    )
     calc_cycles: float = option(
-        "Of GOAL: cycles of a unit of calc.", default=1.0, ge=0, lt=2**31, panel=TRACE
+        "GOAL: the time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
     )
+
+
+class ReplayQuestion(ProgramQuestion, Placed, TraceFile):
+    """A trace of messages that wait for one another."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyTrace:
+    """A trace, the network that it runs on, and the rows that it becomes on its nodes."""
+
+    trace: Trace
+    network: PreparedNetwork
+    program: Replay
+
+
+def prepare(question: ReplayQuestion) -> ReadyTrace:
+    """Read the trace, build the network, and place the tasks."""
+    found = network_of(question)
+    trace = _read(question, found[1])
+    network = prepare_program(
+        question,
+        longest_flits=int(np.max(trace.flits, initial=0)),
+        flit_bytes=trace.flit_bytes or question.flit_bytes,
+        found=found,
+    )
+    node_of = place_tasks(
+        question.mapping,
+        trace.num_tasks,
+        network.topology,
+        seed=question.seed,
+        tasks_per_node=question.tasks_per_node,
+    )
+    return ReadyTrace(trace, network, trace.placed(network.topology, node_of))
 
 
 @asks(
     ReplayQuestion,
+    prepare=prepare,
     title="Replayed trace",
     example="netloom simulate trace examples/halo.csv --on torus:4x4x4",
     page="run-a-program.md",
-    outputs=(PLOT,),
+    outputs=(
+        table_output("save_messages", "The times of every message, .csv or .parquet.", "messages"),
+        PLOT,
+    ),
 )
-def replay(question: ReplayQuestion) -> TraceReplay:
+def replay(question: ReplayQuestion, ready: ReadyTrace) -> TraceReplay:
     """Replay a trace with all its dependences: when it finishes, and what that time is made of.
 
     Ctrl-C ends the run, and what was known by then is the answer.
@@ -85,20 +128,7 @@ def replay(question: ReplayQuestion) -> TraceReplay:
     >>> len(found.messages()), found.critical_entries()["id"][0].startswith("step0.")
     (1278, True)
     """
-    trace = _read(question)
-    network = prepare_program(
-        question,
-        longest_flits=int(np.max(trace.flits, initial=0)),
-        flit_bytes=trace.flit_bytes or question.flit_bytes,
-    )
-    node_of = place_tasks(
-        question.mapping,
-        trace.num_tasks,
-        network.topology,
-        seed=question.seed,
-        tasks_per_node=question.tasks_per_node,
-    )
-    program = trace.placed(network.topology, node_of)
+    trace, network, program = ready.trace, ready.network, ready.program
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
         run = partial(run_trace, network, program, question.most_cycles, tell)
         runs = run_all([run])
@@ -112,18 +142,17 @@ def replay(question: ReplayQuestion) -> TraceReplay:
     )
 
 
-def _read(question: ReplayQuestion) -> Trace:
+def _read(question: ReplayQuestion, on_machine: Machine | None) -> Trace:
     """Return the trace, having refused what says nothing of it."""
-    refuse(question, ("switch_cycles",), "transactions: the entries of a trace have no contexts")
     if question.engine == "worm":
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
     trace = question.trace
-    if trace is None:
-        raise InputError("trace", "none", "a .csv, .tsv, .parquet or .goal file")
     if isinstance(trace, Trace):
         refuse(question, ("flit_bytes", *OF_GOAL), "the path of a trace, to be read so")
         return trace
-    flit_bytes = _flit_bytes(question)
+    flit_bytes = question.flit_bytes
+    if flit_bytes is None and on_machine and float(on_machine.flit_bytes).is_integer():
+        flit_bytes = int(on_machine.flit_bytes)
     if Path(trace).suffix.lower() != ".goal":
         refuse(question, OF_GOAL, "a .goal file, to be read so")
         return read_trace(trace, flit_bytes=flit_bytes)
@@ -132,13 +161,3 @@ def _read(question: ReplayQuestion) -> Trace:
     return read_goal(
         trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
     )
-
-
-def _flit_bytes(question: ReplayQuestion) -> int | None:
-    """Return the bytes of a flit, the machine's own where none are given."""
-    if question.flit_bytes is not None:
-        return question.flit_bytes
-    _, on_machine = find_network(question.on)
-    if on_machine is None or not float(on_machine.flit_bytes).is_integer():
-        return None
-    return int(on_machine.flit_bytes)

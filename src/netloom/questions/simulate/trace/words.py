@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import (
-    DOUBTFUL,
-    FELL_BEHIND,
-    KEPT_UP,
-    number,
-    pairs,
-    percent,
-)
+from netloom.questions.shown import DOUBTFUL, FELL_BEHIND, KEPT_UP, ended, number, pairs, percent
 from netloom.questions.simulate.heads import head_of
+from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.trace.answer import TraceReplay
-
-
-CRITICAL_PARTS = (
-    "compute", "processor_wait", "source_wait", "message", "contention", "receive",
-)  # fmt: skip
-"""What a critical path is made of; see ``simulation.critical_path.Parts``."""
 
 
 def lines(result: TraceReplay) -> list[Any]:
@@ -46,12 +35,11 @@ def lines(result: TraceReplay) -> list[Any]:
     used = data["utilisation"]
     rows["channels busy"] = f"{percent(used['mean'])} on average, {percent(used['max'])} at most"
     lines = [*head_of(result.network, data["trace"], f"mapping {data['mapping']}"), pairs(rows)]
-    path = data["critical_path"]
-    if path:
+    if path := data["critical_path"]:
         parts = ", ".join(
-            f"{part.replace('_', ' ')} {number(path[f'{part}_cycles'])}"
-            for part in CRITICAL_PARTS
-            if path[f"{part}_cycles"]
+            f"{name.removesuffix('_cycles').replace('_', ' ')} {number(path[name])}"
+            for name in ON_PATH
+            if path[name]
         )
         lines.append(f"Critical path, {counted(path['length'], 'entry')}: {parts} cycles.")
     share = result.contention_share
@@ -62,6 +50,17 @@ def lines(result: TraceReplay) -> list[Any]:
     if result.note:
         lines.append(escape(f"• {result.note}"))
     return lines
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return when the program finished, and how much later than without contention."""
+    found = record.figures
+    finish, ideal = found["finish_cycles"], found["ideal_finish_cycles"]
+    if not finish:
+        return [f"The program did not finish: {ended(found['note'] or 'nothing was sent')}"]
+    longer = f"{finish / ideal:.3g} times as long as" if ideal and finish > ideal else "as soon as"
+    beside = f", {longer} without contention" if ideal else ""
+    return [f"The program finishes after {finish:,} cycles{beside}."]
 
 
 def _finish(data: dict[str, Any], name: str) -> str:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.simulate.drawn import (
-    ON_CHANNEL,
-)
+from netloom.questions.simulate.drawn import ON_CHANNEL
 
 if TYPE_CHECKING:
     import altair as alt

@@ -1,0 +1,133 @@
+"""The answer of ``find_saturation``: where a network saturates, and the runs that show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, told_of
+from netloom.questions.simulate.network import NETWORK
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netloom.provenance import Provenance
+    from netloom.questions.simulate.load.answer import SimulatedLoad
+    from netloom.questions.simulate.network import SimulatedNetwork
+    from netloom.simulation.network.loaded import Setting
+    from netloom.simulation.network.sweep import SaturationPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Where one switching technique saturates.
+
+    Attributes
+    ----------
+    setting, found
+        The router and its bound, and the point at which it saturates.
+    points
+        All runs of the search, by load.
+    """
+
+    setting: Setting
+    found: SaturationPoint
+    points: tuple[SimulatedLoad, ...]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the search was stopped from outside; what it found is how far it had come."""
+        return self.found.interrupted
+
+    @property
+    def saturates(self) -> bool:
+        """Whether the network saturates at any load that it can be offered."""
+        return self.found.saturates
+
+
+SEARCHES = Columns(
+    Column("switching", kind=str, value="setting.router.switching"),
+    Column("saturation_offered", "saturates at", FLITS, "found.load"),
+    Column("saturation_offered_width", "width of that", FLITS, "found.load_width"),
+    Column("saturation_throughput", "accepted", FLITS, "found.accepted"),
+    Column("accepted_worst_node", "worst node", FLITS, "found.accepted_worst_node"),
+    Column("peak_accepted", "most accepted", FLITS, "found.peak_accepted"),
+    Column("saturates", kind=bool),
+    Column("interrupted", kind=bool),
+    Column("zero_load_latency", "zero-load latency", CYCLES, "found.zero_load_latency"),
+    Column("latency_factor", "latency too long, times", value="found.latency_factor"),
+    Column("throughput_bound", kind=dict, value=lambda search: search.setting.bound.to_dict()),
+    Column(
+        "cpu_seconds",
+        "processor time",
+        "s",
+        lambda search: sum(run.cpu_seconds for run in search.found.runs),
+    ),
+    Column("runs", kind=list, value=lambda search: [RUNS.nested(point) for point in search.points]),
+)
+"""What JSON says of each technique."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSaturation(Answer):
+    """What ``find_saturation`` found, of one switching technique or of several.
+
+    Attributes
+    ----------
+    network
+        What was simulated.
+    searches
+        One for each technique.
+    advice
+        What was better known before the runs; None where nothing is amiss.
+    provenance
+        Version, question and seed.
+    """
+
+    network: SimulatedNetwork
+    searches: tuple[Search, ...]
+    advice: str | None
+    provenance: Provenance
+
+    columns: ClassVar = RUNS
+    in_json: ClassVar = SEARCHES
+    about: ClassVar = NETWORK + Columns(Column("advice", kind=str))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a search was stopped from outside."""
+        return any(search.interrupted for search in self.searches)
+
+    @property
+    def points(self) -> tuple[SimulatedLoad, ...]:
+        """All runs of all searches."""
+        return tuple(point for search in self.searches for point in search.points)
+
+    @property
+    def observations(self) -> tuple[Search, ...]:
+        """The searches."""
+        return self.searches
+
+    @property
+    def several(self) -> bool:
+        """Whether several techniques were asked for."""
+        return self.network.compares
+
+    @table(CHANNELS)
+    def channels(self) -> pl.DataFrame:
+        """Return one row a run of the search and channel, as ``Simulation.channels``."""
+        return channels_of(self.points)
+
+    def table(self) -> pl.DataFrame:
+        """Return one row a run of the search, as ``Simulation.table``."""
+        return self.columns.frame(self.points)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{search.setting.router.switching}: offered {search.found.load:.4g}, accepted "
+            f"{search.found.accepted:.4g} (worst node {search.found.accepted_worst_node:.4g}), "
+            f"at most {search.setting.bound.load:.4g} by {search.setting.bound.what}"
+            for search in self.searches
+        ]
+        return told_of("NetworkSaturation", self, lines)

@@ -1,0 +1,112 @@
+"""The answer of ``simulate_transactions``: how fast processors issue transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
+from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
+from netloom.questions.simulate.engines import NETWORK
+from netloom.questions.simulate.loop.answer import silent
+from netloom.simulation.transactions import TransactionRun
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netloom.provenance import Provenance
+    from netloom.questions.simulate.engines import PreparedNetwork
+
+MEASURED = {
+    "message_rate": ("messages sent", "messages/node/cycle"),
+    "message_latency": ("message latency", CYCLES),
+    "inter_transaction_cycles": ("between transactions of a node", CYCLES),
+    "transaction_latency": ("transaction latency", CYCLES),
+}
+"""Figures that have an interval: titles and units."""
+
+CONTEXTS = Column("contexts", "contexts per node", kind=int, key=True)
+
+
+def _interval(name: str) -> Column:
+    title, unit = MEASURED[name]
+    return Column(f"{name}_ci95", f"{title} ± 95 %", unit, lambda found: found.interval(name))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TransactionSimulation(TransactionRun, Answer):
+    """What ``simulate_transactions`` found, in Johnson's terms.
+
+    Attributes
+    ----------
+    network
+        What ran the program.
+    program, contexts, run_cycles
+        What was run: its name, p and T_r.
+    distance
+        d, the mean path length of the program's edges under its mapping, hops.
+    silent_tasks
+        Tasks without edges, which have no transactions and no part in means.
+    provenance
+        Version, question and seed.
+    """
+
+    network: PreparedNetwork
+    program: str
+    contexts: int
+    run_cycles: float
+    distance: float
+    silent_tasks: int
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        CONTEXTS,
+        Column("run_cycles", "computation between transactions", CYCLES, key=True),
+        Column("distance", "mean distance", "hops", key=True),
+        *(
+            Column(name, title, unit, f"found.{name}", key=True)
+            for name, (title, unit) in MEASURED.items()
+        ),
+        Column("messages", value="found.messages", kind=int),
+        Column("transactions", value="found.transactions", kind=int),
+        *map(_interval, MEASURED),
+        Column("inter_message_cycles", unit=CYCLES, value=lambda it: 1 / it.found.message_rate),
+        Column(
+            "messages_per_transaction", value=lambda it: it.found.messages / it.found.transactions
+        ),
+        Column("message_flits", "message length", "flits", "mean_flits"),
+        Column("processor_use", "processor's time in computation", key=True),
+        *use_of_channels(lambda it: it.channel_flits),
+        Column("cycles", "simulated", CYCLES, "cycle", int),
+        Column("interrupted", kind=bool),
+    )  # fmt: skip
+    about: ClassVar = NETWORK + Columns(
+        Column("program", kind=str), Column("silent_tasks", kind=int)
+    )
+
+    @property
+    def left_out(self) -> str | None:
+        """What of the program has no transactions, in words; None if all of it has."""
+        return silent(self.silent_tasks) if self.silent_tasks else None
+
+    @property
+    def processor_use(self) -> float:
+        """The share of a processor's time that does the program's work: T_r / t_t."""
+        return self.run_cycles / self.found.inter_transaction_cycles
+
+    @table(channel_columns(CONTEXTS))
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel: the contexts, its two nodes, and flits a cycle on it."""
+        run = (self.contexts, self.channel_flits)
+        return channels_by("contexts", [run], self.network.topology)
+
+    def __repr__(self) -> str:
+        found, seed = self.found, self.provenance.seed
+        return (
+            f"<Transactions of {self.program} on {self.network.topology.name}, {self.contexts} "
+            f"contexts, distance {self.distance:.3g}; seed {seed}, netloom "
+            f"{self.provenance.version}>\n"
+            f"a transaction every {found.inter_transaction_cycles:.4g} cycles a node, latency "
+            f"{found.transaction_latency:.4g}; {found.message_rate:.4g} messages a cycle, latency "
+            f"{found.message_latency:.4g} ± {self.interval('message_latency'):.2g}"
+        )

@@ -1,0 +1,323 @@
+"""A network and the packets that come to it, ready to run under any load, with any technique."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+from netloom.routing import RouteTable, virtual_channel_routing
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.reservations import reserve
+from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
+from netloom.simulation.network.run import Run
+from netloom.simulation.network.sent import Sender
+from netloom.workload import PacketStream
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.routing.virtual_channels import VirtualRouting
+    from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.reservations import Reservation
+    from netloom.topology import Topology
+    from netloom.workload import Arrivals, Lengths, Traffic
+    from netloom.workload.programs.shared import SharedProgram
+
+MOST_RAISED = 254
+"""Flits up to which buffers are raised to make techniques comparable."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One switching technique on the network: all that a run needs but its load.
+
+    Attributes
+    ----------
+    router, routing
+        The router, and the routing made for its VCs.
+    reservation
+        The connections, with reserved VCs.
+    bound
+        What limits the traffic with this routing and these injection and ejection channels.
+    """
+
+    router: Router
+    routing: VirtualChannelRouting
+    reservation: Reservation | None
+    bound: Bound
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramTraffic:
+    """The programs that make the traffic, if each has nodes of its own.
+
+    Attributes
+    ----------
+    shared
+        The programs and where they run.
+    traffics
+        The traffic of each alone.
+    seeds
+        Of the packets of each. They do not depend on the other programs.
+    load_factor
+        The load of the average sending node if every program offers a load of 1; above 1 if
+        programs share nodes.
+    """
+
+    shared: SharedProgram
+    traffics: tuple[Traffic, ...]
+    seeds: tuple[int, ...]
+    load_factor: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoadedNetwork:
+    """A network, and the packets that come to it.
+
+    Attributes
+    ----------
+    topology
+        The network.
+    traffic, lengths, arrivals
+        Who sends to whom, how long packets are, when they come.
+    seed
+        Of everything random.
+    programs
+        The programs whose traffic it is; None for that of a pattern, or of one program without
+        nodes of its own.
+    tasks
+        Of one program, with a task a node: the traffic of its tasks, and the node of each. What
+        they send and when is drawn for them, whatever the mapping.
+    settings
+        One for each switching technique that is possible.
+    """
+
+    topology: Topology
+    traffic: Traffic
+    lengths: Lengths
+    arrivals: Arrivals
+    seed: int
+    programs: ProgramTraffic | None = None
+    tasks: tuple[Traffic, NDArray[np.int32]] | None = None
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: ``uniform on mesh:8x8``."""
+        return f"{self.traffic.name} on {self.topology.name}"
+
+    def make_run(self, setting: Setting, load: float) -> Run:
+        """Return a run that has not begun."""
+        return Run(
+            self.topology,
+            setting.routing,
+            setting.router,
+            self.traffic,
+            load,
+            lengths=self.lengths,
+            arrivals=self.arrivals,
+            seed=self.seed,
+            reservation=setting.reservation,
+            bound=setting.bound,
+            senders=self._senders(load),
+            apart=self.programs is not None,
+        )
+
+    def _senders(self, load: float) -> list[Sender]:
+        """Return what makes the packets; nothing if the traffic alone does."""
+        if self.tasks is not None:
+            traffic, node_of = self.tasks
+            return [Sender(traffic, load, self.seed, node_of)]
+        if self.programs is None:
+            return []
+        each = self.program_load(load)
+        pairs = zip(self.programs.traffics, self.programs.seeds, strict=True)
+        return [Sender(traffic, each, seed) for traffic, seed in pairs]
+
+    def alone(self, program: int) -> LoadedNetwork:
+        """Return the same network with one of its programs only, where it is, and its bounds."""
+        assert self.programs is not None
+        programs, one = self.programs, slice(program, program + 1)
+        traffic = programs.traffics[program]
+        alone = ProgramTraffic(
+            programs.shared.alone(program), programs.traffics[one], programs.seeds[one], 1.0
+        )
+        settings = tuple(
+            replace(each, bound=throughput_bound(self.topology, each.routing, traffic, each.router))
+            for each in self.settings
+        )
+        return replace(self, traffic=traffic, programs=alone, settings=settings)
+
+    def mean_load(self, load: float) -> float:
+        """Return the load of the average sending node if every program offers ``load``.
+
+        Raises
+        ------
+        InputError
+            If that is more than 1.
+        """
+        if self.programs is None:
+            return load
+        mean, factor = load * self.programs.load_factor, self.programs.load_factor
+        if mean > 1 >= load:
+            found = f"{load:g} of every program, {mean:.4g} of the average node that they share"
+            raise InputError("load", found, f"at most {1 / factor:.4g}")
+        return mean
+
+    def program_load(self, load: float) -> float:
+        """Return what every program offers if the average sending node offers ``load``."""
+        return load / self.programs.load_factor if self.programs else load
+
+    def most_load(self, setting: Setting) -> float:
+        """Return the load from which it is past saturation, or above which none can be."""
+        busiest = float(self.traffic.rate.max()) / self.lengths.mean
+        return min(setting.bound.load, self.arrivals.most / busiest, 1.0)
+
+    def check_load(self, load: float) -> None:
+        """Raise InputError if no node can send so much with these packets."""
+        PacketStream(
+            self.traffic, load, lengths=self.lengths, arrivals=self.arrivals, seed=self.seed
+        )
+
+
+def techniques_of(asked: str | None, base: Router) -> list[Switching]:
+    """Return the switching techniques asked for, none twice; the router's own by default.
+
+    Raises
+    ------
+    InputError
+        If there is no such technique.
+
+    Examples
+    --------
+    >>> techniques_of("circuit, wormhole", Router())
+    ['wormhole', 'circuit']
+    """
+    if asked is None:
+        return [base.switching]
+    named = [word.strip() for word in asked.split(",")]
+    for name in named:
+        if name not in (*SWITCHINGS, "all"):
+            wanted = f"{', '.join(SWITCHINGS)}, several with commas, or all"
+            raise InputError("switching", f"'{name}'", wanted)
+    return [each for each in SWITCHINGS if each in named or "all" in named]
+
+
+def comparable(
+    base: Router, techniques: list[Switching], lengths: Lengths
+) -> tuple[Router, tuple[str, ...]]:
+    """Return a router whose buffers hold a packet if a technique needs that; say what changed."""
+    whole = [each for each in ("virtual-cut-through", "store-and-forward") if each in techniques]
+    longest = lengths.longest
+    if len(techniques) == 1 or not whole or not base.buffer_flits < longest <= MOST_RAISED:
+        return base, ()
+    remark = (
+        f"buffers of {longest} flits a VC instead of {base.buffer_flits}, for all: "
+        f"{' and '.join(whole)} must hold a whole packet"
+    )
+    return replace(base, buffer_flits=longest), (remark,)
+
+
+def possible_settings(
+    network: LoadedNetwork,
+    base: Router,
+    routing: VirtualRouting,
+    techniques: list[Switching],
+    load: float | None,
+) -> tuple[tuple[Setting, ...], dict[str, str]]:
+    """Return the techniques that are possible, and why the others are not.
+
+    Each is checked by running one cycle. That cycle also loads the kernels, so that no run's
+    processor time includes their compilation.
+
+    Parameters
+    ----------
+    network
+        The network; its own settings are not looked at.
+    base
+        The router but for its technique.
+    routing
+        The routing asked for.
+    techniques
+        The techniques.
+    load
+        The load of that cycle; None for the highest that is possible.
+
+    Raises
+    ------
+    InputError
+        If no technique is possible.
+    DeadlockError
+        If the routing can deadlock on so many VCs.
+    """
+    settings: list[Setting] = []
+    refused: dict[str, str] = {}
+    for technique in techniques:
+        try:
+            setting = _setting(network, replace(base, switching=technique), routing)
+            network.make_run(setting, load or network.most_load(setting)).advance(1)
+            settings.append(setting)
+        except InputError as error:
+            if len(techniques) == 1:
+                raise
+            refused[technique] = str(error)
+    if not settings:
+        found = "; ".join(f"{technique}: {why}" for technique, why in refused.items())
+        raise InputError("switching", f"no technique that is possible here: {found}")
+    return tuple(settings), refused
+
+
+def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> Setting:
+    topology, lengths = network.topology, network.lengths
+    if router.whole_packets and lengths.longest > router.buffer_flits:
+        found = f"packets of up to {lengths.longest} flits for buffers of {router.buffer_flits}"
+        wanted = f"buffers that hold a packet: buffer_flits for {router.switching}"
+        raise InputError("packet_flits", found, wanted)
+    reservation = None
+    if router.switching == "reserved":
+        if isinstance(asked, RouteTable):
+            wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
+            raise InputError("routing", f"the table {asked.name}", wanted)
+        reservation = reserve(topology, asked, network.traffic, router)
+        routing = reservation.routing
+    else:
+        injection, ejection = end_channels(topology, router)
+        routing = virtual_channel_routing(
+            topology,
+            asked,
+            num_vcs=router.vcs,
+            injection_channels=injection,
+            ejection_channels=ejection,
+        )
+    bound = throughput_bound(topology, routing, network.traffic, router)
+    return Setting(router, routing, reservation, bound)
+
+
+def largest_bound(settings: tuple[Setting, ...]) -> Bound:
+    """Return the bound of the technique that could carry most."""
+    return max((setting.bound for setting in settings), key=lambda bound: bound.load)
+
+
+def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | None:
+    """Return what to know before the runs: what cannot work well, why, and what to change."""
+    lines = []
+    bound = largest_bound(settings)
+    if loads and loads[0] > bound.load:
+        lines.append(
+            f"load {loads[0]:g} is above {bound.load:.4g}, the most that can be carried with "
+            f"{bound.whose} and these ends (limited by {bound.what}): packets will queue without "
+            "end and latencies not be given; offer less, or change traffic, mapping or routing so "
+            "that less goes there"
+        )
+    router = settings[0].router
+    times, flits = router.timing(), router.vcs * router.buffer_flits
+    loop = times.flit + times.credit
+    if flits < loop:
+        lines.append(
+            f"buffers of {flits} flits a channel, for credits that take {loop} cycles to come "
+            f"back: a channel carries at most {flits / loop:.0%}; raise buffer_flits or vcs"
+        )
+    return "; ".join(lines) or None
