@@ -8,6 +8,7 @@ from netloom import find_critical_queue, simulate_hot_spots
 from netloom.errors import InputError
 from netloom.models.combining import single_hot_spot
 from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
+from netloom.questions.recorded import record
 from netloom.simulation.combining import CombiningNetwork, run_combining
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
@@ -321,3 +322,11 @@ def test_ctrl_c_ends_a_search(ctrl_c_after):
 def test_mistakes_of_a_search_are_named(options, message):
     with pytest.raises(InputError, match=message):
         find_critical_queue(**options)
+
+
+def test_a_record_says_in_words_what_was_found_for_a_rate():
+    kept = record(find_critical_queue(64, 4, rate=0.2, steps=300, replications=3))
+    assert kept.kind.sentences(kept)[0].startswith("At rate 0.2: critical size ")
+    one = record(simulate_hot_spots(**COUNTER))
+    assert one.kind.sentences(one)[0].startswith("Keeps up: ")
+    assert set(one.tables) == {"table", "rates", "latencies", "stages"}

@@ -11,6 +11,7 @@ from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import predict_channels, prepare_channels
 from netloom.models.channel_turns import ChannelRouter
 from netloom.questions.predict.latency.question import channel_router
+from netloom.questions.recorded import record
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router
 from netloom.topology import mesh
@@ -268,3 +269,12 @@ def test_mistakes_are_one_line(asked, said):
 def test_what_can_deadlock_is_refused():
     with pytest.raises(DeadlockError, match="expected at least 2 VCs"):
         predict_latency("torus:4x4", vcs=1)
+
+
+def test_a_record_says_in_words_what_the_model_says():
+    kept = record(predict_latency("mesh:4x4", offered=[0.1, 0.65, 0.95]))
+    first, knee, last = kept.kind.sentences(kept)
+    assert first.startswith("The model says 21.")
+    assert first.endswith("\u00a0% at 0.1.")
+    assert knee == "0.65 is so near saturation that the model says no latency: simulate."
+    assert last == "The model says that 0.95 is past saturation."

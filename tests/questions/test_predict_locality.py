@@ -6,6 +6,7 @@ import pytest
 from netloom import predict_locality, process_graph, read, simulate_transactions, topology
 from netloom.errors import InputError
 from netloom.models import locality as model
+from netloom.questions.recorded import record
 
 LAMMPS = "examples/lammps-64.mtx"
 BUFFERED = {"router": "single-cycle", "vcs": 8, "buffer_flits": 24}
@@ -208,3 +209,12 @@ def test_tasks_that_send_nothing_are_refused():
     graph = process_graph(4, [0, 1, 2], [1, 2, 3])
     with pytest.raises(InputError, match=r"app: found task 3 of .*, which sends no bytes"):
         predict_locality(on="torus:4", app=graph)
+
+
+def test_a_record_says_in_words_what_mappings_are_worth():
+    kept = record(predict_locality(1000, distance=2))
+    (said,) = kept.kind.sentences(kept)
+    assert said.startswith("On 1,000 nodes the best mapping is 2.06")
+    assert " times as fast as a random one; mapping of distance 2: 2.03" in said
+    kept = record(predict_locality([64, 1000]))
+    assert all(said.endswith("as fast as a random one.") for said in kept.kind.sentences(kept))

@@ -8,6 +8,7 @@ from netloom.errors import InputError
 from netloom.models.torus_broadcasts import torus_broadcast
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES, FIGURES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
+from netloom.questions.recorded import record
 
 SMALL = {"k": 8, "message_flits": 32, "vcs": 3, "broadcast": 0.02}
 
@@ -200,3 +201,11 @@ def test_mistakes_are_one_line(asked, said):
         predict_torus_broadcast(**asked)
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)
+
+
+def test_a_record_says_in_words_what_the_model_says():
+    kept = record(predict_torus_broadcast(8, rate=[0.004, 0.05]))
+    steady, past = kept.kind.sentences(kept)
+    assert steady.startswith("The model says ")
+    assert steady.endswith(" cycles at 0.004.")
+    assert past == "The model says that 0.05 is past saturation."

@@ -4,6 +4,7 @@ import pytest
 
 from netloom import predict_wiring
 from netloom.errors import InputError
+from netloom.questions.recorded import record
 
 
 def test_ratios_by_hand():
@@ -73,3 +74,10 @@ def test_mistakes_are_one_line(asked, said):
         predict_wiring(**asked)
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)
+
+
+def test_a_record_says_in_words_how_much_sooner_messages_arrive():
+    kept = record(predict_wiring([64, 1024], message_headers=10))
+    small, large = kept.kind.sentences(kept)
+    assert small.startswith("With 64 nodes messages arrive ")
+    assert large.startswith("With 1,024 nodes messages arrive ")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from netloom.errors import InputError
@@ -37,8 +36,8 @@ class Column:
     unit
         Its unit; perhaps "".
     value
-        What gives it for an observation: a function, or the name of an attribute (its own name by
-        default; of a mapping, its key). NaN and None stand for what is not known.
+        What gives it for an observation: a function, or the name of an attribute or key, perhaps
+        with dots (its own name by default). NaN and None stand for what is not known.
     kind
         ``float``, ``int``, ``str``, ``bool``; or ``dict`` or ``list``, which is for JSON only.
     key
@@ -75,10 +74,10 @@ class Column:
         """Return its value for an observation: a plain value, None where it is not known."""
         if callable(self.value):
             found = self.value(observation)
-        elif isinstance(observation, Mapping):
-            found = observation[self.name]
         else:
-            found = attrgetter(self.value or self.name)(observation)
+            found = observation
+            for part in (self.value or self.name).split("."):
+                found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         if self.kind in (dict, list) or found is None:
             return found
         return known(found) if self.kind is float else self.kind(found)
@@ -199,6 +198,11 @@ def table(
     return declare
 
 
+def asked(name: str) -> Callable[[Answer], Any]:
+    """Return what gives a field of the question: the value of a column of ``about``."""
+    return lambda answer: answer.provenance.configuration[name]
+
+
 class Answer:
     """What a question found.
 
@@ -227,13 +231,18 @@ class Answer:
 
     @property
     def observations(self) -> Sequence[Any]:
-        """What rows are of: by default the answer itself."""
+        """What the answer is of: its loads, rates or sizes; by default the answer itself."""
         return getattr(self, "points", (self,))
+
+    @property
+    def table_rows(self) -> Iterable[Any]:
+        """What the table has rows of: by default the observations."""
+        return self.observations
 
     @property
     def several(self) -> bool:
         """Whether several observations were asked for."""
-        return False
+        return len(self.observations) != 1
 
     if TYPE_CHECKING:
 
@@ -246,7 +255,7 @@ class Answer:
 
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
-        return self.columns.frame(self.observations)
+        return self.columns.frame(self.table_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""

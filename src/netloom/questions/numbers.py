@@ -1,15 +1,15 @@
-"""One number, several, or a range of them: offered and applied traffic."""
+"""One number, several, or a range of them: loads, rates and sizes."""
 
 from __future__ import annotations
 
 from functools import wraps
-from math import floor
+from math import floor, log
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.spec import real_number
+from netloom.spec import real_number, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +21,12 @@ MOST_NUMBERS = 1000
 
 MOST_VALUE = 1e9
 """Numbers of bytes or µs from which on they are taken for a mistake."""
+
+AUTO, AUTO_STEPS = "auto", 20
+"""The end of a range of rates that is to be where the network saturates, and its usual steps."""
+
+NEARLY = 0.99
+"""Of the saturation rate, where such ranges end: there, latency hangs on how it was found."""
 
 
 def parse_numbers(
@@ -95,6 +101,80 @@ def parse_positive(
         if not fits or (whole and value % 1):
             raise InputError(field, f"{value:g}", wanted)
     return values
+
+
+def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
+    """Return whole numbers above 0, rising, none twice.
+
+    Parameters
+    ----------
+    given
+        As for ``parse_positive``, or ``START:STOP:xFACTOR``, a range of which each is so many times
+        the one before.
+    field
+        What they are, for messages.
+
+    Raises
+    ------
+    InputError
+        If these are no such numbers.
+
+    Examples
+    --------
+    >>> parse_sizes("64:4096:x4", "nodes"), parse_sizes(1000, "nodes")
+    ((64, 256, 1024, 4096), (1000,))
+    """
+    words = given.split(":") if isinstance(given, str) else []
+    if len(words) == 3 and words[2].strip().startswith("x"):
+        start, stop = (real_number(word.strip(), where=field) for word in words[:2])
+        factor = real_number(words[2].strip().removeprefix("x"), where=field)
+        if not (start >= 1 and stop >= start and factor > 1):
+            raise InputError(field, f"'{given}'", "START:STOP:xFACTOR, such as 64:4096:x4")
+        count = floor(min(log(stop / start) / log(factor) + 1e-9, MOST_NUMBERS)) + 1
+        given = [round(start * factor**power) for power in range(count)]
+    return tuple(int(each) for each in parse_positive(given, field, whole=True))
+
+
+def parse_rates(
+    given: Any, field: str, saturation: Callable[[], float], *, nearly: float = NEARLY
+) -> tuple[float, ...]:
+    """Return rates of at least 0, rising, none twice.
+
+    Parameters
+    ----------
+    given
+        As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to where the network
+        saturates, nearly, in 20 steps or so many.
+    field
+        What they are, for messages.
+    saturation
+        Gives the rate at which the network saturates.
+    nearly
+        At which part of that rate a curve ends.
+
+    Raises
+    ------
+    InputError
+        If these are no such rates.
+
+    Examples
+    --------
+    >>> parse_rates("0:auto:4", "rate", lambda: 0.04 / 0.99)
+    (0.0, 0.01, 0.02, 0.03, 0.04)
+    """
+    words = [word.strip() for word in given.split(":")] if isinstance(given, str) else []
+    if AUTO not in words:
+        return parse_positive(given, field, zero=True)
+    wanted = f"START:{AUTO}:STEPS, such as 0:{AUTO} or 0.1:{AUTO}:10"
+    if len(words) not in (2, 3) or words[1] != AUTO or words.count(AUTO) > 1:
+        raise InputError(field, f"'{given}'", wanted)
+    steps = whole_number(words[2], where=field, least=1) if len(words) == 3 else AUTO_STEPS
+    start, stop = real_number(words[0], where=field), nearly * saturation()
+    if not 0 <= start < stop:
+        raise InputError(field, f"'{given}'", f"a start from 0 to {stop:.4g}, where it saturates")
+    if steps >= MOST_NUMBERS:
+        raise InputError(field, f"{steps} steps", f"at most {MOST_NUMBERS - 1}")
+    return parse_positive(np.linspace(start, stop, steps + 1), field, zero=True)
 
 
 def _parse(given: Any, field: str, wanted: str) -> tuple[float, ...]:

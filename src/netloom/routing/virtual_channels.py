@@ -118,7 +118,7 @@ def virtual_channel_routing(
     expected at least 2 VCs
     """
     check_slots(topology, num_vcs, injection_channels, ejection_channels)
-    named = _named(topology, routing) if isinstance(routing, str) else routing
+    named = named_routing(topology, routing) if isinstance(routing, str) else routing
     if isinstance(named, UpDown):
         routes = all_routes(topology, named)
         return path_routing(topology, routes, num_vcs, ejection_channels)
@@ -182,7 +182,7 @@ def draw_aux(
     return coin, rng.integers(0, routing.topology.num_nodes, len(start), dtype=np.int32)
 
 
-def _named(topology: Topology, spec: str) -> str | Routing:
+def named_routing(topology: Topology, spec: str) -> str | Routing:
     """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
     name, argument = split_spec(spec)
     if name in ("default", "dimension-order", "shortest-path", "up-down", "layered", "routes"):

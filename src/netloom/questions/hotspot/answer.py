@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.questions.answers import Answer
+from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.hotspot.figures import (
     hot_spots_of,
     queue_figures,
-    run_row,
     stage_rows,
     steps_interval,
 )
-from netloom.questions.numbers import known, plainly
+from netloom.questions.numbers import known, tidy
 from netloom.simulation.combining.replications import Replications, Steps
 from netloom.simulation.intervals import interval_over_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from netloom.provenance import Provenance
-    from netloom.simulation.combining import CombiningNetwork
+    from netloom.simulation.combining import CombiningNetwork, CombiningRun
+
+
+class OneRun(NamedTuple):
+    """One run: its rate, its seed, and what it found."""
+
+    rate: float
+    seed: int
+    run: CombiningRun
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,25 +91,6 @@ class HotSpotLoad(Replications):
             f"average; at most {sizes}."
         )
 
-    def row(self) -> dict[str, Any]:
-        """Return the figures as one row of a table: means over runs, and the largest maxima."""
-        data = self.to_dict()
-        flat = ("steps", "queue", "wait_buffer")
-        return {
-            "rate": self.rate,
-            "stable": self.stable,
-            "replications": len(self.runs),
-            "requests_per_pe": data["requests"]["mean_per_pe"],
-            **{f"{name}_{part}": value for name in flat for part, value in data[name].items()},
-            "throughput": data["throughput"],
-            "throughput_ci95": data["throughput_ci95"],
-            "refused": data["discarded"]["full_share"],
-            "waited": data["discarded"]["waiting_share"],
-            "finalisation_steps": data["finalisation_steps"],
-            "fullest": self.fullest[0],
-        }
-
-    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data: means over runs with their intervals, largest maxima.
 
@@ -107,46 +98,31 @@ class HotSpotLoad(Replications):
         the intervals are from batch means, where there are any: steps have none where requests
         pile up.
         """
-        runs, first = self.runs, self.runs[0]
-        alone = len(runs) == 1
-        throughput, throughput_half = interval_over_runs([run.throughput for run in runs])
-        requests, requests_half = interval_over_runs([run.requests_per_pe for run in runs])
-        finalisation, _ = interval_over_runs([run.finalisation_steps for run in runs])
-        made = sum(run.requests for run in runs)
-        waiting = sum(run.discarded_waiting for run in runs)
-        full = sum(run.discarded_full for run in runs)
-        wanted = max(made + waiting + full, 1)
-        levels, stages = queue_figures(self)
-        return {
-            "rate": self.rate,
-            "replications": len(runs),
-            "requests": {
-                "total": made,
-                "mean_per_pe": known(requests),
-                "mean_per_pe_ci95": known(requests_half),
-            },
-            "discarded": {
-                "waiting": waiting,
-                "waiting_share": waiting / wanted,
-                "full": full,
-                "full_share": full / wanted,
-            },
-            "combined_share": self.combined_share,
-            "steps": self.steps(),
-            **levels,
-            "stages": stages,
-            "hot_spots": hot_spots_of(self.network, runs, self.seeds),
-            "throughput": known(throughput),
-            "throughput_ci95": known(first.throughput_ci95 if alone else throughput_half),
-            "finalisation_steps": first.finalisation_steps if alone else known(finalisation),
-            "moves": sum(run.moves for run in runs),
-            "cpu_seconds": sum(run.cpu_seconds for run in runs),
-            "stable": self.stable,
-            "reason": self.reason,
-            "note": self.note,
-            "verdict": self.sentence,
-            "runs": [run_row(self.rate, *each) for each in zip(runs, self.seeds, strict=True)],
-        }
+        plain: dict[str, Any] = tidy(LOAD.nested(self))
+        return plain
+
+    @property
+    def each_run(self) -> list[OneRun]:
+        """Its runs one by one."""
+        pairs = zip(self.runs, self.seeds, strict=True)
+        return [OneRun(self.rate, seed, run) for run, seed in pairs]
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """The figures of steps, queues and wait buffers: of all together, and stage by stage."""
+        return {"steps": self.steps()} | queue_figures(self)
+
+    @property
+    def wanted(self) -> int:
+        """How many requests were made or discarded."""
+        return sum(run.requests + run.discarded_waiting + run.discarded_full for run in self.runs)
+
+    @property
+    def throughput_interval(self) -> float:
+        """Half the interval of the throughput; of one run from batch means."""
+        if len(self.runs) == 1:
+            return self.runs[0].throughput_ci95
+        return interval_over_runs([run.throughput for run in self.runs])[1]
 
     def __repr__(self) -> str:
         steps = self.steps()
@@ -166,7 +142,129 @@ class HotSpotLoad(Replications):
         return found._asdict() | {"ci95": half} | unhindered
 
 
-@dataclass(frozen=True, eq=False)
+def _sum(name: str) -> Callable[[HotSpotLoad], Any]:
+    """Return what adds up a figure of all runs."""
+    return lambda load: sum(getattr(run, name) for run in load.runs)
+
+
+def _over_runs(name: str, place: int = 0) -> Callable[[HotSpotLoad], Any]:
+    """Return what gives the mean of a figure over runs, or half of its interval."""
+    return lambda load: interval_over_runs([getattr(run, name) for run in load.runs])[place]
+
+
+def _share(name: str) -> Callable[[HotSpotLoad], Any]:
+    """Return what gives the share of the requests that were discarded for a reason."""
+    return lambda load: _sum(name)(load) / max(load.wanted, 1)
+
+
+THROUGHPUT = "requests/PE/step"
+
+RATE = Column("rate", unit=THROUGHPUT, key=True)
+
+RUN = Columns(
+    RATE,
+    Column("seed", kind=int),
+    Column("stable", "keeps up", value="run.stable", kind=bool, key=True),
+    Column("requests", value="run.requests", kind=int),
+    Column("requests_per_pe", value="run.requests_per_pe"),
+    Column("discarded_waiting", value="run.discarded_waiting", kind=int),
+    Column("discarded_full", value="run.discarded_full", kind=int),
+    Column("steps_mean", "round trip", "steps", "run.steps_mean", key=True),
+    Column("steps_min", "shortest", "steps", "run.steps_min"),
+    Column("steps_p50", "half up to", "steps", "run.steps_p50"),
+    Column("steps_p99", "99 % up to", "steps", "run.steps_p99", key=True),
+    Column("steps_max", "longest", "steps", "run.steps_max"),
+    Column("steps_ci95", "± 95 %", "steps", lambda each: steps_interval(each.run)),
+    Column("queue_mean", "mean queue", "packets", "run.mean_queue", key=True),
+    Column(
+        "queue_max", "longest queue", "packets", lambda each: each.run.queue_max.max(), int,
+        key=True,
+    ),
+    Column("wait_buffer_mean", "mean wait buffer", "packets", "run.mean_wait"),
+    Column(
+        "wait_buffer_max", "longest wait buffer", "packets", lambda each: each.run.wait_max.max(),
+        int,
+    ),
+    Column("throughput", unit=THROUGHPUT, value="run.throughput", key=True),
+    Column("throughput_ci95", "± 95 %", THROUGHPUT, "run.throughput_ci95"),
+    Column("finalisation_steps", "until all are answered", "steps", "run.finalisation_steps", int),
+    Column("reason", value="run.reason", kind=str),
+    Column("interrupted", value="run.interrupted", kind=bool),
+    Column("moves", value="run.moves", kind=int),
+    Column("cpu_seconds", unit="s", value="run.cpu_seconds"),
+)  # fmt: skip
+"""Of one run: see ``OneRun``."""
+
+SPREADS = {
+    "steps": (*Steps._fields, "unhindered"),
+    "queue": ("mean", "ci95", "max"),
+    "wait_buffer": ("mean", "ci95", "max"),
+}
+"""What is known of the steps of requests, and of the lengths of queues."""
+
+LOAD = Columns(
+    RATE,
+    Column("stable", "keeps up", kind=bool),
+    Column("replications", value=lambda load: len(load.runs), kind=int),
+    Column("requests_total", value=_sum("requests"), kind=int, json="requests.total", table=False),
+    Column("requests_per_pe", value=_over_runs("requests_per_pe"), json="requests.mean_per_pe"),
+    Column(
+        "requests_ci95", value=_over_runs("requests_per_pe", 1), json="requests.mean_per_pe_ci95",
+        table=False,
+    ),
+    *(
+        Column(
+            f"{of}_{part}", f"{of.replace('_', ' ')}, {part}", "" if of == "steps" else "packets",
+            f"figures.{of}.{part}", float if part in ("mean", "ci95") else int, json=f"{of}.{part}",
+        )
+        for of, parts in SPREADS.items()
+        for part in parts
+    ),
+    Column("throughput", unit=THROUGHPUT, value=_over_runs("throughput")),
+    Column("throughput_ci95", unit=THROUGHPUT, value="throughput_interval"),
+    Column("refused", value=_share("discarded_full"), json="discarded.full_share"),
+    Column("waited", value=_share("discarded_waiting"), json="discarded.waiting_share"),
+    Column("full", value=_sum("discarded_full"), kind=int, json="discarded.full", table=False),
+    Column(
+        "waiting", value=_sum("discarded_waiting"), kind=int, json="discarded.waiting", table=False
+    ),
+    Column("finalisation_steps", unit="steps", value=_over_runs("finalisation_steps")),
+    Column("fullest", kind=str, value=lambda load: load.fullest[0], json=None),
+    Column("combined_share", table=False),
+    Column("pe_queue", kind=dict, value="figures.pe_queue", table=False),
+    Column("module_queue", kind=dict, value="figures.module_queue", table=False),
+    Column("stages", kind=list, value="figures.stages", table=False),
+    Column(
+        "hot_spots", kind=list, table=False,
+        value=lambda load: hot_spots_of(load.network, load.runs, load.seeds),
+    ),
+    Column("moves", kind=int, value=_sum("moves"), table=False),
+    Column("cpu_seconds", unit="s", value=_sum("cpu_seconds"), table=False),
+    Column("reason", kind=str, table=False),
+    Column("note", kind=str, table=False),
+    Column("verdict", kind=str, value="sentence", table=False),
+    Column(
+        "runs", kind=list, value=lambda load: [RUN.row(each) for each in load.each_run],
+        table=False,
+    ),
+)  # fmt: skip
+"""Of one rate: means over its runs with their intervals, and the largest maxima."""
+
+STAGES = Columns(
+    RATE,
+    Column("seed", kind=int),
+    Column("kind", kind=str),
+    Column("stage", kind=int),
+    Column("mean", "mean length", "packets"),
+    Column("max", "most ever", "packets", kind=int),
+    Column("used", "ever used", "queues", kind=int),
+    Column("combining_rate", "combined, share"),
+)
+
+LATENCIES = Columns(RATE, Column("steps", kind=int), Column("requests", kind=int))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HotSpotSimulation(Answer):
     """What ``simulate_hot_spots`` found, at one rate or at several.
 
@@ -178,24 +276,37 @@ class HotSpotSimulation(Answer):
         One for each rate, rising.
     asked
         The rates that were asked for.
-    finished
-        Whether all runs came to their end.
+    interrupted
+        Whether a run was stopped from outside.
     provenance
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "rates", "stages", "latencies")
+    columns: ClassVar = RUN
+    in_json: ClassVar = LOAD
+    about: ClassVar = Columns(
+        Column("pes", kind=int, value="network.pes"),
+        Column("switch_size", kind=int, value="network.switch_size"),
+        Column("network_stages", kind=int, value="network.stages"),
+        Column("capacity", kind=dict),
+        *(
+            Column(name, kind=str, value=asked(name))
+            for name in ("policy", "combining", "operation")
+        ),
+        Column("assign", value=asked("assign")),
+        Column("asked", kind=list),
+        Column("unhindered_steps", kind=int, value="network.unhindered_steps"),
+        Column("requested_steps", kind=int, value=asked("steps")),
+        Column("asked_replications", kind=int, value=asked("replications")),
+        Column("seed", kind=int, value="provenance.seed"),
+        Column("interrupted", kind=bool),
+    )
 
     network: CombiningNetwork
     points: tuple[HotSpotLoad, ...]
     asked: tuple[float, ...]
-    finished: bool
+    interrupted: bool
     provenance: Provenance
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether a run was stopped from outside."""
-        return not self.finished
 
     @property
     def point(self) -> HotSpotLoad:
@@ -206,78 +317,50 @@ class HotSpotSimulation(Answer):
         InputError
             If several rates were asked for, or none was come to.
         """
-        if len(self.asked) > 1 or not self.points:
+        if self.several:
             raise InputError("simulation", f"{len(self.points)} rates", "one of its points")
         return self.points[0]
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a run: rate and replication."""
-        import polars as pl
+    @property
+    def several(self) -> bool:
+        """Whether several rates were asked for, or none was come to."""
+        return len(self.asked) > 1 or not self.points
 
-        rows = [
-            run_row(point.rate, *each)
-            for point in self.points
-            for each in zip(point.runs, point.seeds, strict=True)
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+    @property
+    def table_rows(self) -> list[OneRun]:
+        """Each rate and replication."""
+        return [each for point in self.points for each in point.each_run]
 
+    @property
+    def capacity(self) -> dict[str, int | None]:
+        """Packets that a queue and a wait buffer hold; None: any number."""
+        return {"queue": self.network.queue, "wait_buffer": self.network.wait_buffer}
+
+    @table(LOAD)
     def rates(self) -> pl.DataFrame:
         """Return one row a rate: means over its runs with their intervals, largest maxima."""
-        import polars as pl
+        return LOAD.frame(self.points)
 
-        return pl.DataFrame([point.row() for point in self.points], infer_schema_length=None)
-
+    @table(LATENCIES)
     def latencies(self) -> pl.DataFrame:
         """Return one row a rate and number of steps: how many requests of all runs took so many."""
-        import polars as pl
+        return LATENCIES.frame_of(
+            [
+                {"rate": point.rate, "steps": steps, "requests": int(counts[steps])}
+                for point in self.points
+                for counts in [point.latency_counts]
+                for steps in np.flatnonzero(counts).tolist()
+            ]
+        )
 
-        counted = [(point.rate, point.latency_counts) for point in self.points]
-        rows = [
-            (rate, steps, int(counts[steps]))
-            for rate, counts in counted
-            for steps in np.flatnonzero(counts).tolist()
-        ]
-        schema = {"rate": pl.Float64, "steps": pl.Int64, "requests": pl.Int64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
-
+    @table(STAGES)
     def stages(self) -> pl.DataFrame:
         """Return one row a run, stage and kind of queue: requests, replies or waiting.
 
         Stage −1 are the processing elements (requests only), stage K the modules (replies only).
         Mean and maximum are over the ``used`` queues that ever held a packet.
         """
-        import polars as pl
-
-        rows = [
-            row
-            for point in self.points
-            for run, seed in zip(point.runs, point.seeds, strict=True)
-            for row in stage_rows(point.rate, seed, run)
-        ]
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom hotspot``."""
-        asked = self.provenance.configuration
-        network = self.network
-        common = {
-            "pes": network.pes,
-            "switch_size": network.switch_size,
-            "network_stages": network.stages,
-            "capacity": {"queue": network.queue, "wait_buffer": network.wait_buffer},
-            **{name: asked[name] for name in ("policy", "combining", "operation", "assign")},
-            "asked": list(self.asked),
-            "unhindered_steps": network.unhindered_steps,
-            "requested_steps": asked["steps"],
-            "asked_replications": asked["replications"],
-            "seed": self.provenance.seed,
-            "interrupted": self.interrupted,
-            "provenance": self.provenance.to_dict(),
-        }
-        if len(self.asked) == 1 and self.points:
-            return self.point.to_dict() | common
-        return common | {"points": [point.to_dict() for point in self.points]}
+        return STAGES.frame_of([row for each in self.table_rows for row in stage_rows(*each)])
 
     def __repr__(self) -> str:
         hot_spots = self.provenance.configuration["hot_spots"]

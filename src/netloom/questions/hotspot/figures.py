@@ -16,29 +16,28 @@ if TYPE_CHECKING:
     from netloom.simulation.combining.replications import QueueLengths, Replications
 
 
-def queue_figures(point: Replications) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the figures of queues and wait buffers: of all together, and stage by stage."""
+def queue_figures(point: Replications) -> dict[str, Any]:
+    """Return the figures of queues and wait buffers: of all together, and by ``stages``."""
     runs, stages = point.runs, point.network.stages
     queue = [_figures(point.queue(level)) for level in range(2 * stages + 2)]
     wait = [_figures(point.wait_pool(stage)) for stage in range(stages)]
     rates = np.array([run.combining_rate for run in runs]).mean(axis=0)
-    together = {
+    return {
         "queue": _all([run.mean_queue for run in runs], queue),
         "wait_buffer": _all([run.mean_wait for run in runs], wait),
         "pe_queue": queue[0],
         "module_queue": queue[stages + 1],
+        "stages": [
+            {
+                "stage": stage,
+                "requests": queue[stage + 1],
+                "replies": queue[2 * stages + 1 - stage],
+                "wait": wait[stage],
+                "combining_rate": float(rates[stage]),
+            }
+            for stage in range(stages)
+        ],
     }
-    by_stage = [
-        {
-            "stage": stage,
-            "requests": queue[stage + 1],
-            "replies": queue[2 * stages + 1 - stage],
-            "wait": wait[stage],
-            "combining_rate": float(rates[stage]),
-        }
-        for stage in range(stages)
-    ]
-    return together, by_stage
 
 
 def _all(means: list[float], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -86,33 +85,6 @@ def hot_spots_of(
 def steps_interval(run: CombiningRun) -> float | None:
     """Return half the interval of one run's mean steps; None where the mean never settles."""
     return None if run.piles_up else known(run.steps_ci95)
-
-
-def run_row(rate: float, run: CombiningRun, seed: int) -> dict[str, Any]:
-    """Return what one run found as one row of a table."""
-    few = ("mean", "min", "p50", "p99", "max")
-    return {
-        "rate": rate,
-        "seed": seed,
-        "stable": run.stable,
-        "requests": run.requests,
-        "requests_per_pe": run.requests_per_pe,
-        "discarded_waiting": run.discarded_waiting,
-        "discarded_full": run.discarded_full,
-        **{f"steps_{part}": known(getattr(run, f"steps_{part}")) for part in few},
-        "steps_ci95": steps_interval(run),
-        "queue_mean": run.mean_queue,
-        "queue_max": int(run.queue_max.max()),
-        "wait_buffer_mean": run.mean_wait,
-        "wait_buffer_max": int(run.wait_max.max()),
-        "throughput": known(run.throughput),
-        "throughput_ci95": known(run.throughput_ci95),
-        "finalisation_steps": run.finalisation_steps,
-        "reason": run.reason,
-        "interrupted": run.interrupted,
-        "moves": run.moves,
-        "cpu_seconds": run.cpu_seconds,
-    }
 
 
 def stage_rows(rate: float, seed: int, run: CombiningRun) -> list[dict[str, Any]]:

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.provenance import Provenance
-from netloom.questions.base import option
+from netloom.questions.base import Question, option
 from netloom.questions.hotspot.answer import HotSpotLoad, HotSpotSimulation
 from netloom.questions.hotspot.system import (
-    NETWORK,
     HotSpotSystem,
+    PreparedSystem,
     network_of,
     rates_of,
     seeds_of,
@@ -36,32 +36,44 @@ UNBOUNDED = "unbounded"
 AS_QUEUE = "as-queue"
 
 
-class HotSpotQuestion(HotSpotSystem):
-    """Hot spots behind queues of a size."""
+class Capacities(Question, panel="Network"):
+    """What queues and wait buffers hold."""
 
     queue: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Packets that each queue holds, or unbounded.",
-        default=None,
-        panel=NETWORK,
-        shown_default="unbounded",
+        "Packets that each queue holds, or unbounded.", default=None, shown_default=UNBOUNDED
     )
     wait_buffer: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Packets that wait at each output of a switch for the reply of those they combined with, "
-        "or unbounded, or as-queue.",
+        "Packets that wait at each output of a switch for the reply to the packet they joined, or "
+        "unbounded, or as-queue.",
         default=AS_QUEUE,
-        panel=NETWORK,
     )
+
+
+class HotSpotQuestion(Capacities, HotSpotSystem):
+    """Hot spots behind queues of a size."""
+
+
+def prepare(question: HotSpotQuestion) -> PreparedSystem:
+    """Return the network, and refuse traffic that is not possible on it."""
+    rates = rates_of(question)
+    queue = _capacity(question.queue, "queue")
+    as_queue = question.wait_buffer == AS_QUEUE
+    pool = queue if as_queue else _capacity(question.wait_buffer, "wait_buffer")
+    network = network_of(question, queue, pool)
+    traffic_of(question, rates[0], question.seed)
+    return PreparedSystem(network, rates)
 
 
 @asks(
     HotSpotQuestion,
+    prepare=prepare,
     title="Hot spots in a combining network",
     example="netloom hotspot --pes 512 --hot-spots 8 --rate 0.05:0.2:0.05 --plot stages.svg",
     page="combining-network.md",
     sweep="rate",
     outputs=(PLOT,),
 )
-def simulate_hot_spots(question: HotSpotQuestion) -> HotSpotSimulation:
+def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
     """Simulate a combining Omega network several of whose modules have a word that many ask for.
 
     Rosenblum & Mayr's Ultracomputer (1986). Replications and rates go on at once, on all
@@ -78,13 +90,8 @@ def simulate_hot_spots(question: HotSpotQuestion) -> HotSpotSimulation:
     >>> found.point.to_dict()["steps"]["mean"]  # nothing is ever held up: 2 K + 2
     10.0
     """
-    rates = rates_of(question)
-    queue = _capacity(question.queue, "queue")
-    as_queue = question.wait_buffer == AS_QUEUE
-    pool = queue if as_queue else _capacity(question.wait_buffer, "wait_buffer")
-    network = network_of(question, queue, pool)
+    network, rates = ready
     seeds = seeds_of(question)
-    traffic_of(question, rates[0], seeds[0])  # refused before any work is done
     jobs = [(rate, seed) for rate in rates for seed in seeds]
     runs = [partial(_run, question, network, *job) for job in jobs]
     with shown_progress(len(jobs), f"hot spots on omega:{question.pes}") as tell:
@@ -93,7 +100,7 @@ def simulate_hot_spots(question: HotSpotQuestion) -> HotSpotSimulation:
         network=network,
         points=_points(network, rates, seeds, found),
         asked=rates,
-        finished=len(found) == len(jobs) and not any(run.interrupted for run in found),
+        interrupted=len(found) < len(jobs) or any(run.interrupted for run in found),
         provenance=Provenance(question.configuration(), question.seed, verb="simulate_hot_spots"),
     )
 

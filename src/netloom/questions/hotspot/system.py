@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from netloom.errors import InputError
 from netloom.progress import counting, patience
@@ -20,127 +20,97 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-HOT_SPOTS = "Hot spots, and who asks for them"
-
-NETWORK = "Network"
-
-RULES = "Rules of its switches and modules"
-
-RUNS = "Runs"
-
 MOST_RUNS = 100_000
 """Most rates times replications of one question."""
 
 
-class HotSpotSystem(Seeded, Question):
-    """A network whose switches combine, its hot spots, and who asks for them."""
+class Network(Question, panel="Network"):
+    """An Omega network between processing elements and memory modules."""
 
     pes: int = option(
         "Processing elements (PEs), and memory modules: a power of the switch size.",
-        default=512,
-        kw_only=False,
-        ge=1,
-        le=MAX_ELEMENTS,
-        panel=NETWORK,
-    )
-    hot_spots: int = option(
-        "Modules one word of which is shared.",
-        default=8,
-        kw_only=False,
-        ge=0,
-        le=MAX_ELEMENTS,
-        panel=HOT_SPOTS,
-    )
-    switch_size: int = option(
-        "Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64, panel=NETWORK
-    )
+        default=512, kw_only=False, ge=1, le=MAX_ELEMENTS,
+    )  # fmt: skip
+    switch_size: int = option("Inputs of a switch: 2, 4 or 8.", default=2, ge=1, le=64)
     digits: Literal["most-significant-first", "least-significant-first"] = option(
         "Order in which stages look at the digits of a module's number: most-significant-first or "
         "least-significant-first.",
         default="most-significant-first",
-        panel=NETWORK,
+    )
+
+
+class HotSpots(Question, panel="Hot spots, and who asks for them"):
+    """Words that many processing elements ask for."""
+
+    hot_spots: int = option(
+        "Modules one word of which is shared.", default=8, kw_only=False, ge=0, le=MAX_ELEMENTS
     )
     per_pe: int | None = option(
-        "Hot spots that a PE draws.",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        panel=HOT_SPOTS,
+        "Hot spots that a PE draws.", default=None, ge=1, le=MAX_ELEMENTS,
         shown_default="2, or as many as there are",
-    )
+    )  # fmt: skip
     assign: float = option(
-        "Probability that it gets each.", default=0.95, ge=0, le=1, panel=HOT_SPOTS
+        "Probability that a PE gets a hot spot it draws.", default=0.95, ge=0, le=1
     )
     rate: Any = option(
         "Probability that a PE makes a request in a step: 0.15, 0.05,0.1 or START:STOP:STEP.",
         default=0.15,
-        panel=HOT_SPOTS,
     )
     policy: Literal["no-wait", "wait"] = option(
-        "wait: a PE makes no request for a hot spot before the last is answered; no-wait.",
+        "wait: a PE makes no request for a hot spot before its last one is answered; or no-wait.",
         default="no-wait",
-        panel=HOT_SPOTS,
     )
     spacing: int | None = option(
-        "Modules between hot spots.",
-        default=None,
-        ge=1,
-        le=MAX_ELEMENTS,
-        panel=HOT_SPOTS,
-        shown_default="at random",
+        "Modules between hot spots.", default=None, ge=1, le=MAX_ELEMENTS, shown_default="at random"
     )
     deviation: int = option(
-        "Most that the spacing is off, either way.",
-        default=0,
-        ge=0,
-        le=MAX_ELEMENTS,
-        panel=HOT_SPOTS,
+        "Most modules that the spacing is off, either way.", default=0, ge=0, le=MAX_ELEMENTS
     )
     hot_fraction: float = option(
-        "Part of the requests for hot spots; others go to all modules, uncombined.",
-        default=1.0,
-        ge=0,
-        le=1,
-        panel=HOT_SPOTS,
+        "Share of the requests that go to hot spots; others go to all modules, uncombined.",
+        default=1.0, ge=0, le=1,
+    )  # fmt: skip
+    new: float = option("Probability of a new hot spot in a step.", default=0.0, ge=0, le=1)
+    remove: float = option(
+        "Probability that a hot spot disappears in a step.", default=0.0, ge=0, le=1
     )
-    new: float = option(
-        "Probability of a new hot spot in a step.", default=0.0, ge=0, le=1, panel=HOT_SPOTS
-    )
-    remove: float = option("Probability that one goes.", default=0.0, ge=0, le=1, panel=HOT_SPOTS)
+
+
+class Rules(Question, panel="Rules of its switches and modules"):
+    """How switches combine requests, and how modules answer them."""
+
     combining: Literal["waiting", "slot", "entering", "none"] = option(
         "Which requests for one word become one: waiting (also with one in the output queue), "
-        "slot (that too, where the queue has room), entering (two that enter together), none.",
+        "slot (that too, if the queue has room), entering (two that enter together), none.",
         default="waiting",
-        panel=RULES,
     )
-    unlimited: bool = option(
-        "Let a request combine any number of times a switch.", default=False, panel=RULES
-    )
+    unlimited: bool = option("Let a request combine any number of times per switch.", default=False)
     order: Literal["forward", "backward"] = option(
         "Order of the stages in a step: forward, along a request's path, or backward.",
         default="forward",
-        panel=RULES,
     )
     service_steps: int = option(
-        "Steps of a module for a request.", default=1, ge=1, le=MAX_ELEMENTS, panel=RULES
+        "Steps that a module takes per request.", default=1, ge=1, le=MAX_ELEMENTS
     )
     operation: Literal["add", "or", "and", "xor", "max", "min", "swap", "load"] = option(
-        "Fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add", panel=RULES
+        "Fetch-and-...: add, or, and, xor, max, min, swap or load.", default="add"
     )
+
+
+class Runs(Question, panel="Runs"):
+    """How long, and how often."""
+
     steps: int = option(
         "Steps in which requests are made; the run goes on until all are answered.",
-        default=1000,
-        ge=1,
-        le=MOST_STEPS,
-        panel=RUNS,
-    )
+        default=1000, ge=1, le=MOST_STEPS,
+    )  # fmt: skip
     replications: int = option(
-        "Runs with hot spots of their own, the seed one more each time.",
-        default=1,
-        ge=1,
-        le=10_000,
-        panel=RUNS,
+        "Runs with hot spots of their own, the seed one more each time.", default=1, ge=1, le=10_000
     )
+
+
+class HotSpotSystem(Seeded, Runs, Rules, HotSpots, Network):
+    """A network whose switches combine, its hot spots, and who asks for them."""
 
 
 def rates_of(question: HotSpotSystem) -> tuple[float, ...]:
@@ -152,6 +122,13 @@ def rates_of(question: HotSpotSystem) -> tuple[float, ...]:
         found = f"{len(rates)} rates * {question.replications}"
         raise InputError("replications", found, f"at most {counted(MOST_RUNS, 'run')}")
     return rates
+
+
+class PreparedSystem(NamedTuple):
+    """The network of a question, and the rates at which it is asked."""
+
+    network: CombiningNetwork
+    rates: tuple[float, ...]
 
 
 def seeds_of(question: HotSpotSystem) -> range:

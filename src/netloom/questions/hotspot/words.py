@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from netloom.questions.hotspot.answer import HotSpotSimulation
+from netloom.questions.hotspot.answer import LOAD, HotSpotSimulation
 from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
@@ -33,8 +33,15 @@ STYLES = {True: KEPT_UP, None: DOUBTFUL, False: FELL_BEHIND}
 def lines(result: HotSpotSimulation) -> list[Any]:
     """Return what was simulated, the figures by stage or by rate, and what they come to."""
     if len(result.asked) > 1:
-        return [*head_of(result), *_rates(result)]
-    return [*head_of(result), *(line for each in result.points for line in _one(each, result))]
+        found = _rates(result)
+    else:
+        found = [line for each in result.points for line in _one(each, result)]
+    return [*head_of(result), *found, *interrupted(result)]
+
+
+def interrupted(result: HotSpotSimulation | CriticalQueues) -> list[str]:
+    """Return the line that says so where runs were stopped from outside."""
+    return ["• interrupted: what was finished by then"] * result.interrupted
 
 
 def head_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
@@ -173,7 +180,7 @@ def _rates(result: HotSpotSimulation) -> list[Any]:
     lost = ["refused"] + ["waited"] * (result.provenance.configuration["policy"] == "wait")
     table = plain_table((*columns, *lost, ""))
     for point in result.points:
-        row = point.row()
+        row = LOAD.row(point)
         said = {True: "", False: "[red]falls behind[/]", None: "too short to tell"}[point.stable]
         said = "interrupted" if point.interrupted else said
         cells = [number(row[name]) for name in columns.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netloom.questions.base import option
-from netloom.questions.fields import Measured
+from netloom.questions.fields import Measured, refuse
 
 RATES = "START:STOP:STEP, or 0:auto[:STEPS], up to where it saturates"
 SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
@@ -12,4 +12,9 @@ SIZES = "64,256, START:STOP:STEP or START:STOP:xFACTOR"
 class Simulated(Measured, panel="Simulation beside the model"):
     """Whether, and for how long, the same is simulated beside the model."""
 
-    simulate: bool = option("Simulate some of the points beside it.", default=False)
+    simulate: bool = option("Also simulate the network, at up to 8 of the points.", default=False)
+
+    def refuse_limits_alone(self) -> None:
+        """Raise InputError if a field says how long to simulate, and nothing is simulated."""
+        if not self.simulate:
+            refuse(self, tuple(Measured.model_fields), "simulate, which this says something of")

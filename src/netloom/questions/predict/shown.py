@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from netloom.questions.predict.latency.network import AT_THE_KNEE
+from netloom.questions.predict.points import Beside
 from netloom.questions.shown import FELL_BEHIND, KEPT_UP, number, percent, plain_table
 
 if TYPE_CHECKING:
@@ -31,21 +32,12 @@ def curve_table(
         cells += [percent(point[name]) for name in shares.values()]
         measured = point["simulated"]
         if simulated:
-            cells += _measured(measured)
+            cells += Beside(**measured).cells if measured else ["", "", ""]
         said = ["[red]saturated[/]"] * point["saturated"]
         said += ["[yellow]knee: simulate[/]"] * (point.get("state") == AT_THE_KNEE)
         said += ["[red]falls behind[/]"] * bool(measured and not measured["stable"])
         table.add_row(*cells, ", ".join(said))
     return table
-
-
-def _measured(measured: Mapping[str, Any] | None) -> list[str]:
-    if measured is None or not measured["stable"]:
-        return ["", "", ""]
-    half = "-" if measured["ci95"] is None else f"{measured['ci95']:.2g}"
-    error = measured["error"]
-    off = "" if error is None else f"{error:+.1%}".replace("%", " %")
-    return [number(measured["latency"]), half, off]
 
 
 def trust(data: Mapping[str, Any]) -> str:
@@ -61,3 +53,19 @@ def verdict_of(sentence: str, data: Mapping[str, Any]) -> Text:
 def of_unit(value: float | None, unit: str) -> str:
     """Return a latency with its unit."""
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
+
+
+def interrupted(result: Any) -> list[str]:
+    """Return the line that says so where the simulation beside the model was stopped."""
+    return ["• interrupted: what was simulated by then"] * result.interrupted
+
+
+def said_of(point: Mapping[str, Any], load: float) -> str:
+    """Return what a model says of one load, as a sentence."""
+    if point["saturated"]:
+        return f"The model says that {number(load)} is past saturation."
+    if point["latency"] is None:
+        return f"{number(load)} is so near saturation that the model says no latency: simulate."
+    error = point.get("expected_error")
+    off = "" if error is None else f" ± {100 * error:.0f}\u00a0%"
+    return f"The model says {number(point['latency'])} cycles{off} at {number(load)}."

@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import Answer, Column, Columns, asked
+from netloom.questions.hotspot.answer import RATE
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from netloom.provenance import Provenance
     from netloom.simulation.combining import CombiningNetwork, CriticalQueue
+    from netloom.simulation.combining.critical import SizeTried
+
+
+class Searched(NamedTuple):
+    """A rate, the search that was made for it, and one of the sizes that it tried."""
+
+    rate: float
+    search: CriticalQueue
+    tried: SizeTried | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for whoever has to choose the sizes."""
+        search = self.search
+        if search.interrupted:
+            return "interrupted: how far the search had come by then"
+        pile_up = "requests pile up even in unbounded queues in"
+        if search.size is None:
+            return f"no critical size: {pile_up} all {counted(search.runs, 'run')}"
+        enough = f"queues of {search.size + 1} do nearly as well as unbounded ones"
+        found = f"critical size {search.size}: {enough}" if search.size else enough
+        if search.stable < search.runs:
+            left_out = search.runs - search.stable
+            found += f" ({search.stable} of {search.runs} runs count: {pile_up} {left_out})"
+        return found
+
+
+SEARCH = Columns(
+    RATE,
+    Column("critical_queue", unit="packets", value="search.size", kind=int),
+    Column("runs", value="search.runs", kind=int),
+    Column("stable", value="search.stable", kind=int),
+    Column("interrupted", value="search.interrupted", kind=bool),
+    Column("tried", kind=list, value=lambda each: [asdict(size) for size in each.search.tried]),
+    Column("verdict", kind=str, value="sentence"),
+)
+"""What JSON says of a rate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +71,29 @@ class CriticalQueues(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table",)
+    columns: ClassVar = Columns(
+        RATE,
+        Column("critical", "critical size", "packets", "search.size", int, key=True),
+        Column("size", "size tried (none: unbounded)", "packets", "tried.size", int, key=True),
+        Column("rise", "longest rise of a stage's queue", "", "tried.rise", key=True),
+        Column("stage", "at stage", "", "tried.stage", int, key=True),
+        Column("steps_mean", "round trip", "steps", "tried.steps_mean", key=True),
+        Column("refused", "refused, share", "", "tried.refused"),
+    )
+    in_json: ClassVar = Columns()
+    about: ClassVar = Columns(
+        Column("pes", kind=int, value="network.pes"),
+        Column("hot_spots", kind=int),
+        Column("policy", kind=str, value=asked("policy")),
+        Column("requested_steps", kind=int, value=asked("steps")),
+        Column("rise"),
+        Column(
+            "rates", kind=list,
+            value=lambda answer: [SEARCH.nested(Searched(*each)) for each in answer.found],
+        ),
+        Column("seed", kind=int, value="provenance.seed"),
+        Column("interrupted", kind=bool),
+    )  # fmt: skip
 
     network: CombiningNetwork
     hot_spots: int
@@ -55,60 +112,16 @@ class CriticalQueues(Answer):
         """The critical size at each rate; None where there is none, or the search was stopped."""
         return {rate: search.size for rate, search in self.found}
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a rate and size tried, largest first; ``size`` null is unbounded."""
-        import polars as pl
-
-        rows = [
-            {"rate": rate, "critical": search.size, **asdict(tried)}
-            for rate, search in self.found
-            for tried in search.tried
+    @property
+    def table_rows(self) -> list[Searched]:
+        """Each rate and size tried, largest first."""
+        return [
+            Searched(rate, search, tried) for rate, search in self.found for tried in search.tried
         ]
-        names = ("rate", "critical", "size", "rise", "stage", "steps_mean", "refused")
-        types = (pl.Float64, pl.Int64, pl.Int64, pl.Float64, pl.Int64, pl.Float64, pl.Float64)
-        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)))
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom hotspot critical-queue``."""
-        asked = self.provenance.configuration
-        return {
-            "pes": self.network.pes,
-            "hot_spots": self.hot_spots,
-            "policy": asked["policy"],
-            "requested_steps": asked["steps"],
-            "rise": self.rise,
-            "rates": [
-                {
-                    "rate": rate,
-                    "critical_queue": search.size,
-                    "runs": search.runs,
-                    "stable": search.stable,
-                    "interrupted": search.interrupted,
-                    "tried": [asdict(each) for each in search.tried],
-                    "verdict": self.sentence(rate),
-                }
-                for rate, search in self.found
-            ],
-            "seed": self.provenance.seed,
-            "interrupted": self.interrupted,
-            "provenance": self.provenance.to_dict(),
-        }
 
     def sentence(self, rate: float) -> str:
         """What was found for a rate, for whoever has to choose the sizes."""
-        search = dict(self.found)[rate]
-        if search.interrupted:
-            return "interrupted: how far the search had come by then"
-        pile_up = "requests pile up even in unbounded queues in"
-        if search.size is None:
-            return f"no critical size: {pile_up} all {counted(search.runs, 'run')}"
-        enough = f"queues of {search.size + 1} do nearly as well as unbounded ones"
-        found = f"critical size {search.size}: {enough}" if search.size else enough
-        if search.stable < search.runs:
-            left_out = search.runs - search.stable
-            found += f" ({search.stable} of {search.runs} runs count: {pile_up} {left_out})"
-        return found
+        return Searched(rate, dict(self.found)[rate]).sentence
 
     def __repr__(self) -> str:
         head = f"Critical queues of omega:{self.network.pes}, {self.hot_spots} hot spots"

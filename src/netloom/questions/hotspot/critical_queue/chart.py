@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import GREY
 from netloom.drawing.frame import framed
+from netloom.questions.hotspot.chart import HEIGHT, WIDTH, rates_colour, sizes
 
 if TYPE_CHECKING:
     import altair as alt
 
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
-
-from netloom.questions.hotspot.chart import HEIGHT, WIDTH, rates_colour, sizes
 
 
 def chart(record: Recorded) -> alt.HConcatChart:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from netloom.provenance import Provenance
-from netloom.questions.base import option
+from netloom.questions.base import Question, option
 from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
 from netloom.questions.hotspot.system import (
-    RUNS,
     HotSpotSystem,
+    PreparedSystem,
     network_of,
     rates_of,
     seeds_of,
@@ -22,34 +22,43 @@ from netloom.spec import check_size
 from netloom.words import counted
 
 
-class CriticalQueueQuestion(HotSpotSystem):
-    """The largest queues that do worse than unbounded ones."""
+class SearchRuns(Question, panel="Runs"):
+    """How many runs are compared, and by what."""
 
     replications: int = option(
         "Runs with hot spots of their own, the seed one more each time.",
-        default=10,
-        ge=1,
-        le=10_000,
-        panel=RUNS,
-    )
+        default=10, ge=1, le=10_000,
+    )  # fmt: skip
     rise: float = option(
-        "Fraction by which a stage's mean queue is longer that counts.",
-        default=DISCERNIBLE,
-        gt=0,
-        le=1000,
-        panel=RUNS,
-    )
+        "Fraction by which a stage's mean queue must be longer to count.",
+        default=DISCERNIBLE, gt=0, le=1000,
+    )  # fmt: skip
+
+
+class CriticalQueueQuestion(SearchRuns, HotSpotSystem):
+    """The largest queues that do worse than unbounded ones."""
+
+
+def prepare(question: CriticalQueueQuestion) -> PreparedSystem:
+    """Return the network, and refuse replications that memory does not hold."""
+    rates = rates_of(question)
+    network = network_of(question, None, None)
+    per_pe = len(traffic_of(question, rates[0], question.seed).assigned[0])
+    what = "places for hot spots of PEs in all replications"
+    check_size(question.replications * network.pes * per_pe, where="replications", what=what)
+    return PreparedSystem(network, rates)
 
 
 @asks(
     CriticalQueueQuestion,
+    prepare=prepare,
     title="Search for the critical queue",
     example="netloom hotspot critical-queue --pes 64 --rate 0.1",
     page="combining-network.md",
     sweep="rate",
     outputs=(PLOT,),
 )
-def find_critical_queue(question: CriticalQueueQuestion) -> CriticalQueues:
+def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) -> CriticalQueues:
     """Find the largest size of queues and wait buffers that shows, for each rate.
 
     "The largest queue size which produces the first discernible degradation of performance as the
@@ -66,12 +75,8 @@ def find_critical_queue(question: CriticalQueueQuestion) -> CriticalQueues:
     >>> found.sizes
     {0.1: 2}
     """
-    rates = rates_of(question)
-    network = network_of(question, None, None)
+    network, rates = ready
     seeds = seeds_of(question)
-    per_pe = len(traffic_of(question, rates[0], seeds[0]).assigned[0])
-    what = "places for hot spots of PEs in all replications"
-    check_size(len(seeds) * network.pes * per_pe, where="replications", what=what)
     found: list[CriticalQueue] = []
     with shown_progress(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
         for rate in rates:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.hotspot.words import head_of
-from netloom.questions.shown import number, percent, plain_table
+from netloom.questions.hotspot.words import head_of, interrupted
+from netloom.questions.shown import ended, number, percent, plain_table
 
 if TYPE_CHECKING:
     from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
+    from netloom.questions.recorded import Recorded
 
 
 def lines(result: CriticalQueues) -> list[Any]:
@@ -31,4 +32,13 @@ def lines(result: CriticalQueues) -> list[Any]:
         f"the runs; above {percent(result.rise)} it counts.[/]"
     )
     said = [f"Rate {number(rate)}: {result.sentence(rate)}." for rate, _ in result.found]
-    return [*head_of(result), *([table, note] if table.rows else []), *said]
+    found = [table, note] if table.rows else []
+    return [*head_of(result), *found, *said, *interrupted(result)]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what was found for each rate."""
+    return [
+        f"At rate {number(each['rate'])}: {ended(each['verdict'])}"
+        for each in record.figures["rates"]
+    ]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.errors import InputError
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
-from netloom.models.channel_queueing import NOT_FOUND
-from netloom.questions.answers import Answer
-from netloom.questions.channel_table import channels_by
-from netloom.questions.fields import ROUTER_FIELDS
-from netloom.questions.numbers import known, plainly
+from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
+from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
-from netloom.questions.predict.numbers import table_of
+from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
 from netloom.topology.faults import broken_parts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from netloom.models.channel_accuracy import Band
@@ -25,14 +25,84 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.predict.latency.network import PredictedNetwork
     from netloom.questions.simulate.load.answer import Simulation
-    from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
-class LatencyPrediction(Answer):
+class PredictedLoad:
+    """One load: what the model says, and what was simulated beside it.
+
+    Attributes
+    ----------
+    network, found
+        The network, and what the model says: also near saturation, where it gives no latency.
+    simulated
+        What was simulated; None where nothing was.
+    """
+
+    network: PredictedNetwork
+    found: ChannelPrediction
+    simulated: Beside | None = None
+
+    @property
+    def state(self) -> str:
+        """``steady``, ``knee: simulate`` or ``saturated``."""
+        return self.network.state(self.found.load, steady=not self.found.saturated)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether the load is past saturation."""
+        return self.state == SATURATED
+
+    @property
+    def latency(self) -> float | None:
+        """Mean packet latency in cycles; None near and past saturation."""
+        return known(self.found.latency) if self.state == STEADY else None
+
+    @property
+    def error(self) -> Band | None:
+        """The errors of such latencies; None where there is no latency."""
+        return self.network.latency_error(self.found.load) if self.state == STEADY else None
+
+    @cached_property
+    def range(self) -> tuple[float | None, float | None]:
+        """Between which latencies nine of ten such networks are."""
+        if self.error is None:
+            return None, None
+        least = self.found.zero_load_latency
+        return off_by(self.found.latency, self.error.within, least=least, most=inf)
+
+    @cached_property
+    def tightest(self) -> dict[str, Any]:
+        """The resource that has least to spare; nothing past saturation."""
+        return {} if self.saturated else self.network.busy(self.found.tightest)
+
+    @property
+    def sentence(self) -> str:
+        """What the load comes to."""
+        said = self.state
+        if self.error is not None:
+            said = f"{self.found.latency:.4g} cycles ± {self.error.within:.0%}"
+        beside = "" if self.simulated is None else self.simulated.sentence
+        return f"offered {self.found.load:.4g}: {said}".replace("%", " %") + beside
+
+
+def _steady(value: Callable[[PredictedLoad], Any]) -> Callable[[PredictedLoad], Any]:
+    """Return what gives a value where there is a steady state, and None elsewhere."""
+    return lambda each: value(each) if each.state == STEADY else None
+
+
+OFFERED = Column("offered", unit=FLITS, value="found.load", key=True)
+
+
+@dataclass(frozen=True, eq=False)
+class LatencyPrediction(CurveAnswer):
     """What ``predict_latency`` says, at one load or at several.
+
+    Nine of ten latencies of such networks are off by less than ``expected_error``, which is
+    between ``latency_low`` and ``latency_high``; ``tightest`` is the resource that has least to
+    spare.
 
     Attributes
     ----------
@@ -42,15 +112,77 @@ class LatencyPrediction(Answer):
     mapping, packet_flits
         The name of the mapping (None without a program), and what was asked.
     points
-        What the model says, one for each load, rising: also of loads near saturation, where
-        ``point`` gives no latency.
+        What the model says, one for each load, rising: also of loads near saturation, of which
+        ``table`` has no latency.
     simulated
         The network, simulated at some of the loads; None where it was not asked for.
     provenance
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "channels")
+    columns: ClassVar = Columns(
+        OFFERED,
+        Column("saturated", kind=bool),
+        Column("state", kind=str, key=True),
+        Column("latency", unit=CYCLES, key=True),
+        Column(
+            "network_latency", "in the network", CYCLES, key=True,
+            value=_steady(lambda each: each.found.network_latency),
+        ),
+        Column(
+            "source_wait", "in the source queue", CYCLES, key=True,
+            value=_steady(lambda each: each.found.source_wait),
+        ),
+        Column(
+            "worst_path_latency", "on the worst path", CYCLES,
+            value=_steady(lambda each: each.found.path_latency.max()),
+        ),
+        Column(
+            "expected_error", "nine of ten are off by less than, share", key=True,
+            value=lambda each: each.error and each.error.within,
+        ),
+        Column("latency_low", "nine of ten from", CYCLES, lambda each: each.range[0]),
+        Column("latency_high", "nine of ten to", CYCLES, lambda each: each.range[1]),
+        Column(
+            "utilisation_mean", "mean channel", "flits/cycle",
+            lambda each: each.found.utilisation.mean(),
+        ),
+        Column(
+            "utilisation_max", "busiest channel", "flits/cycle",
+            lambda each: each.found.utilisation.max(initial=0.0),
+        ),
+        Column("tightest", "least to spare", "", lambda each: each.tightest.get("where"), str),
+        Column(
+            "tightest_utilisation", "it is busy, share",
+            value=lambda each: each.tightest.get("utilisation"),
+        ),
+        *SIMULATED,
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="topology.name"),
+        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("channels", kind=int, value="topology.num_channels"),
+        Column("failures", kind=dict, value=lambda answer: broken_parts(answer.topology)),
+        Column("traffic", kind=str, value="network.traffic.name"),
+        Column("mapping", kind=str),
+        Column("routing", kind=str, value="network.routing"),
+        Column("router", kind=dict, value="network.router_fields"),
+        Column("packet_flits", unit="flits", kind=int),
+        Column(
+            "zero_load_latency", unit=CYCLES, value=lambda each: each.points[0].zero_load_latency
+        ),
+        Column("saturation_offered", unit=FLITS, value="saturation"),
+        Column("saturation_expected_error", value="network.saturation_error.within"),
+        Column("saturation_range", kind=list, value="network.saturation_range"),
+        Column("saturation_limit", kind=dict, value="network.limit_in_words"),
+        Column("latency_factor", value=lambda _: LATENCY_FACTOR),
+        Column("throughput_bound", kind=dict, value=lambda each: each.network.bound.to_dict()),
+        Column("busiest_channel", kind=str),
+        Column("flags", kind=list),
+        Column("router_kind", kind=str, value="network.kind"),
+        Column("trust", kind=str),
+        Column("interrupted", kind=bool),
+    )
 
     network: PredictedNetwork
     mapping: str | None
@@ -65,16 +197,6 @@ class LatencyPrediction(Answer):
         return self.network.topology
 
     @property
-    def traffic(self) -> str:
-        """The name of the traffic."""
-        return self.network.traffic.name
-
-    @property
-    def routing(self) -> str:
-        """The name of the routing."""
-        return self.network.routing
-
-    @property
     def router(self) -> Router:
         """The router."""
         return self.network.router
@@ -85,11 +207,6 @@ class LatencyPrediction(Answer):
         return self.network.saturation
 
     @property
-    def bound(self) -> Bound:
-        """The load that no router could go beyond, and what limits it."""
-        return self.network.bound
-
-    @property
     def flags(self) -> tuple[str, ...]:
         """Why to expect more than the usual error, a line each."""
         return self.network.flags
@@ -98,115 +215,29 @@ class LatencyPrediction(Answer):
     def name(self) -> str:
         """What a person calls it: ``app.mtx on mesh:8x8, mapping random``."""
         mapped = "" if self.mapping is None else f", mapping {self.mapping}"
-        return f"{self.traffic} on {self.topology.name}{mapped}"
+        return f"{self.network.traffic.name} on {self.topology.name}{mapped}"
 
     @property
-    def interrupted(self) -> bool:
-        """Whether the simulation was stopped from outside."""
-        return self.simulated is not None and self.simulated.interrupted
+    def observations(self) -> tuple[PredictedLoad, ...]:
+        """What is known of each load."""
+        loads = (PredictedLoad(self.network, point) for point in self.points)
+        return tuple(replace(each, simulated=self._beside(each)) for each in loads)
 
-    @property
-    def latency(self) -> float | None:
-        """Mean packet latency in cycles, None near and past saturation (of one load).
+    def _beside(self, load: PredictedLoad) -> Beside | None:
+        points = self.simulated.points if self.simulated else ()
+        point = next((each for each in points if each.run.load == load.found.load), None)
+        if point is None or not point.run.measured.packets:
+            return None
+        measured = point.run.measured
+        latency = point.latency(measured.packet_latency)
+        half = point.latency(measured.packet_latency_ci95)
+        return beside(latency, half, load.latency, stable=point.run.stable)
 
-        Raises
-        ------
-        InputError
-            If several loads were asked for.
-        """
-        self._only()
-        latency: float | None = self.point(0)["latency"]
-        return latency
-
-    @property
-    def saturated(self) -> bool:
-        """Whether the load is past saturation (of one load).
-
-        Raises
-        ------
-        InputError
-            If several loads were asked for.
-        """
-        return self._state(self._only()) == SATURATED
-
-    def _only(self) -> ChannelPrediction:
-        """Return what the model says of the one load that was asked for."""
-        if len(self.points) > 1:
-            raise InputError("prediction", f"{len(self.points)} loads", "one, or the table of all")
-        return self.points[0]
-
-    def table(self) -> pl.DataFrame:
-        """Return one row a load: the model's figures, cycles, null near and past saturation.
-
-        ``state``: ``steady``, ``knee: simulate`` or ``saturated``. ``expected_error``: nine of ten
-        latencies of such networks are off by less than this; those are from ``latency_low`` to
-        ``latency_high``. ``tightest``: the resource that has least to
-        spare, null past saturation. ``simulated_`` is what
-        a simulation says, and ``error`` the model's latency over that, less 1.
-        """
-        return table_of(self.point(place) for place in range(len(self.points)))
-
+    @table(channel_columns(OFFERED))
     def channels(self) -> pl.DataFrame:
         """Return one row a load and channel: its two nodes, and flits a cycle on it."""
         runs = ((point.load, point.utilisation) for point in self.points)
         return channels_by("offered", runs, self.topology)
-
-    def point(self, place: int) -> dict[str, Any]:
-        """Return what is known of one load, as plain data."""
-        found, network = self.points[place], self.network
-        state = self._state(found)
-        steady = state == STEADY
-        tightest = {} if state == SATURATED else network.busy(found.tightest)
-        error = self._error(found)
-        low, high = (None, None)
-        if error is not None:
-            least = found.zero_load_latency
-            low, high = off_by(found.latency, error.within, least=least, most=inf)
-        figures = {
-            "latency": found.latency,
-            "network_latency": found.network_latency,
-            "source_wait": found.source_wait,
-            "worst_path_latency": found.path_latency.max(),
-        }
-        return {
-            "offered": found.load,
-            "saturated": state == SATURATED,
-            "state": state,
-            **{name: known(value) if steady else None for name, value in figures.items()},
-            "expected_error": None if error is None else error.within,
-            "latency_low": low,
-            "latency_high": high,
-            "utilisation_mean": float(found.utilisation.mean()),
-            "utilisation_max": float(found.utilisation.max(initial=0.0)),
-            "tightest": tightest.get("where"),
-            "tightest_utilisation": tightest.get("utilisation"),
-            "simulated": self._measured(place),
-        }
-
-    def _state(self, found: ChannelPrediction) -> str:
-        return self.network.state(found.load, steady=not found.saturated)
-
-    def _error(self, found: ChannelPrediction) -> Band | None:
-        """Return the errors of such latencies; None where none is given."""
-        return self.network.latency_error(found.load) if self._state(found) == STEADY else None
-
-    def _measured(self, place: int) -> dict[str, Any] | None:
-        """Return what a simulation says of a load, if there is one."""
-        offered = self.points[place].load
-        points = self.simulated.points if self.simulated else ()
-        point = next((each for each in points if each.run.load == offered), None)
-        if point is None or not point.run.measured.packets:
-            return None
-        latency = point.latency(point.run.measured.packet_latency)
-        steady = self._state(self.points[place]) == STEADY
-        predicted = known(self.points[place].latency) if steady else None
-        error = None if latency is None or predicted is None else predicted / latency - 1
-        return {
-            "latency": latency,
-            "ci95": point.latency(point.run.measured.packet_latency_ci95),
-            "stable": point.run.stable,
-            "error": error,
-        }
 
     @property
     def busiest_channel(self) -> str | None:
@@ -218,38 +249,6 @@ class LatencyPrediction(Answer):
         if used is None:
             return None
         return self.topology.channel_name(used.busiest_channel)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom predict latency``."""
-        fields, network, saturation = asdict(self.router), self.network, self.saturation
-        common = {
-            "topology": self.topology.name,
-            "nodes": self.topology.num_nodes,
-            "channels": self.topology.num_channels,
-            "failures": broken_parts(self.topology),
-            "traffic": self.traffic,
-            "mapping": self.mapping,
-            "routing": self.routing,
-            "router": {"name": network.router_name, "switching": self.router.switching}
-            | {name: fields[name] for name in ROUTER_FIELDS},
-            "packet_flits": self.packet_flits,
-            "zero_load_latency": self.points[0].zero_load_latency,
-            "saturation_offered": saturation,
-            "saturation_expected_error": network.saturation_error.within,
-            "saturation_range": list(network.saturation_range),
-            "saturation_limit": network.busy(network.limit) | {"told": network.limit_told},
-            "latency_factor": LATENCY_FACTOR,
-            "throughput_bound": self.bound.to_dict(),
-            "busiest_channel": self.busiest_channel,
-            "flags": list(self.flags),
-            "router_kind": network.kind,
-            "trust": self.trust,
-            "interrupted": self.interrupted,
-            "provenance": self.provenance.to_dict(),
-        }
-        points = [self.point(place) for place in range(len(self.points))]
-        return points[0] | common if len(points) == 1 else common | {"points": points}
 
     @property
     def trust(self) -> str:
@@ -265,39 +264,15 @@ class LatencyPrediction(Answer):
             f"the saturation: within {latencies} ({provenance()})"
         )
 
-    @property
-    def limit(self) -> str:
-        """What limits the network where it saturates, in words."""
-        network, limit = self.network, self.network.limit
-        where = network.place(limit)
-        if not network.limit_told:
-            return f"{NOT_FOUND} above this load, which may be the model's doing; {where} is " + (
-                f"busy {limit.utilisation:.0%} of the time"
-            ).replace("%", " %")
-        return f"{where}, busy {limit.utilisation:.0%} of the time".replace("%", " %")
-
-    def sentence(self, place: int) -> str:
-        """Return what one load comes to."""
-        found, measured = self.points[place], self._measured(place)
-        state, error = self._state(found), self._error(found)
-        said = f"offered {found.load:.4g}: "
-        said += state if error is None else f"{found.latency:.4g} cycles ± {error.within:.0%}"
-        said = said.replace("%", " %")
-        if measured is None:
-            return said
-        if not measured["stable"]:
-            return f"{said}; simulated: does not keep up"
-        off = "" if measured["error"] is None else f", error {measured['error']:+.1%}"
-        return f"{said}; simulated: {measured['latency']:.4g} ± {measured['ci95'] or 0:.2g}{off}"
-
     def __repr__(self) -> str:
-        seed, (low, high) = self.provenance.seed, self.network.saturation_range
+        network, router, seed = self.network, self.router, self.provenance.seed
+        low, high = network.saturation_range
         head = (
-            f"<{self.name}, {self.routing}, {self.router.vcs} VCs of {self.router.buffer_flits} "
-            f"flits, {self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} "
-            f"cycles unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
-            f"flits/node/cycle by {self.limit}, at most {self.bound.load:.4g} by "
-            f"{self.bound.what}; seed {seed}, netloom {self.provenance.version}>"
+            f"<{self.name}, {network.routing}, {router.vcs} VCs of {router.buffer_flits} flits, "
+            f"{self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} cycles "
+            f"unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
+            f"flits/node/cycle by {network.limit_sentence}, at most {network.bound.load:.4g} by "
+            f"{network.bound.what}; seed {seed}, netloom {self.provenance.version}>"
         )
-        loads = (self.sentence(place) for place in range(len(self.points)))
+        loads = (each.sentence for each in self.observations)
         return "\n".join([head, *(f"! {flag}" for flag in self.flags), *loads])

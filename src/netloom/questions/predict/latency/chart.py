@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
-from netloom.questions.predict.drawn import (
-    latency_curve,
-    made_of,
-)
+from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.words import counted
 
 if TYPE_CHECKING:

@@ -15,10 +15,12 @@ from netloom.models.channel_accuracy import (
     saturation_band,
 )
 from netloom.models.channel_flags import accuracy_flags
-from netloom.models.channel_queueing import resource_name
+from netloom.models.channel_queueing import NOT_FOUND, resource_name
+from netloom.questions.fields import ROUTER_FIELDS
 
 if TYPE_CHECKING:
     from netloom.models.channel_queueing import Busy, PreparedChannels
+    from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
@@ -36,8 +38,8 @@ class PredictedNetwork:
 
     Attributes
     ----------
-    topology, traffic, routing, router_name, router
-        What was asked about.
+    topology, traffic, routing, given_routing, router_name, router
+        What was asked about; ``given_routing`` is what ``routing`` is the name of.
     prepared
         What the model starts from.
     saturation
@@ -55,6 +57,7 @@ class PredictedNetwork:
     topology: Topology
     traffic: Traffic
     routing: str
+    given_routing: VirtualRouting
     router_name: str
     router: Router
     prepared: PreparedChannels
@@ -106,3 +109,24 @@ class PredictedNetwork:
             "where": self.place(busy),
             "utilisation": busy.utilisation,
         }
+
+    @property
+    def router_fields(self) -> dict[str, Any]:
+        """The router as plain data."""
+        fields = asdict(self.router)
+        kept = {name: fields[name] for name in ROUTER_FIELDS}
+        return {"name": self.router_name, "switching": self.router.switching} | kept
+
+    @property
+    def limit_in_words(self) -> dict[str, Any]:
+        """What limits the network where it saturates, as plain data."""
+        return self.busy(self.limit) | {"told": self.limit_told}
+
+    @property
+    def limit_sentence(self) -> str:
+        """What limits the network where it saturates, in words."""
+        where, busy = self.place(self.limit), f"busy {self.limit.utilisation:.0%} of the time"
+        busy = busy.replace("%", " %")
+        if self.limit_told:
+            return f"{where}, {busy}"
+        return f"{NOT_FOUND} above this load, which may be the model's doing; {where} is {busy}"

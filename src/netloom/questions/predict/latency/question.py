@@ -32,15 +32,17 @@ from netloom.questions.fields import (
     refuse,
 )
 from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
 from netloom.questions.predict.latency.answer import LatencyPrediction
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, PredictedNetwork
-from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
+from netloom.questions.predict.points import some_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
 from netloom.routing import virtual_channel_routing
+from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, average_distance
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from netloom.machines import Machine
     from netloom.models.channel_queueing import PreparedChannels
     from netloom.questions.simulate.load.answer import Simulation
+    from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
     from netloom.topology import Topology
 
@@ -74,29 +77,67 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         file=True,
     )
     routing: AnyPath = option(
-        "default, dimension-order, shortest-path, layered, up-down or routes:FILE: one that leaves "
-        "no choice of channels.",
+        "default, dimension-order, shortest-path, layered, up-down or routes:FILE: routings that "
+        "leave no choice of channels.",
         default="default",
         flags=("--routing", "--routes"),
         panel="Network",
         file=True,
     )
     offered: Any = option(
-        f"Offered traffic of the average sending node, flits/node/cycle: 0.2, several, {RATES}.",
+        f"Offered load of the average sending node: 0.2, several, {RATES}.",
         default="0:auto",
         panel="Traffic",
+        unit="flits/node/cycle",
     )
-    packet_flits: int = option("Length of all packets.", default=5, ge=1, le=2**14, panel="Traffic")
+    packet_flits: int = option(
+        "Length of all packets.", default=5, ge=1, le=2**14, panel="Traffic", unit="flits"
+    )
+
+
+def prepare(question: LatencyQuestion) -> PredictedNetwork:
+    """Return the network, ready to be predicted at any load, and where the model saturates."""
+    question.refuse_limits_alone()
+    topology, on_machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    router_name, router = _router(question, on_machine)
+    traffic = _traffic(question, topology)
+    with patience(f"{traffic.name} on {topology.name}: channel queueing"):
+        given = question.routing
+        given = named_routing(topology, given) if isinstance(given, str) else given
+        prepared, bound, routing = _prepared(question, topology, given, router, traffic)
+        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
+        limit, told = saturation_limit(prepared, saturation)
+    return PredictedNetwork(
+        topology=topology,
+        traffic=traffic,
+        routing=routing,
+        given_routing=given,
+        router_name=router_name,
+        router=router,
+        prepared=prepared,
+        saturation=saturation,
+        limit=limit,
+        limit_told=told,
+        bound=bound,
+    )
+
+
+def predicted_network(on: str | Topology | Machine, **options: Any) -> PredictedNetwork:
+    """Return the network of ``predict_latency(on, **options)``, ready to be predicted."""
+    return prepare(ask(LatencyQuestion, {"on": on, **options}))
 
 
 @asks(
     LatencyQuestion,
+    prepare=prepare,
     title="Model of latency",
     example="netloom predict latency --on mesh:8x8 --app examples/lammps-64.mtx --plot curve.svg",
     page="predict.md",
     outputs=(PLOT,),
 )
-def predict_latency(question: LatencyQuestion) -> LatencyPrediction:
+def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> LatencyPrediction:
     """Predict the latency of packets by load on any network whose routing leaves no choice.
 
     From the rates of all channels, VCs and buffers by queueing theory: see
@@ -121,11 +162,7 @@ def predict_latency(question: LatencyQuestion) -> LatencyPrediction:
     >>> round(predict_latency("mesh:4x4", offered=0).to_dict()["latency"], 2)  # 2.67 hops
     20.67
     """
-    if not question.simulate:
-        refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
-    network = _network(question)
-    saturation = network.saturation
-    loads = parse_rates(question.offered, "offered", lambda: saturation, nearly=KNEE)
+    loads = parse_rates(question.offered, "offered", lambda: network.saturation, nearly=KNEE)
     if loads[-1] > 1:
         raise InputError("offered", f"{loads[-1]:g}", "at most 1 (flits/node/cycle)")
     with patience(f"{network.traffic.name} on {network.topology.name}: channel queueing"):
@@ -137,41 +174,6 @@ def predict_latency(question: LatencyQuestion) -> LatencyPrediction:
         points=points,
         simulated=_simulated(question, network, loads),
         provenance=provenance_of(question, "predict_latency", network.topology),
-    )
-
-
-def predicted_network(on: str | Topology | Machine, **options: Any) -> PredictedNetwork:
-    """Return a network ready to be predicted at any load, and where the model says it saturates.
-
-    Parameters
-    ----------
-    on, options
-        As for ``predict_latency``.
-    """
-    return _network(ask(LatencyQuestion, {"on": on, **options}))
-
-
-def _network(question: LatencyQuestion) -> PredictedNetwork:
-    topology, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
-    router_name, router = _router(question, on_machine)
-    traffic = _traffic(question, topology)
-    with patience(f"{traffic.name} on {topology.name}: channel queueing"):
-        prepared, bound, routing = _prepared(question, topology, router, traffic)
-        saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
-        limit, told = saturation_limit(prepared, saturation)
-    return PredictedNetwork(
-        topology=topology,
-        traffic=traffic,
-        routing=routing,
-        router_name=router_name,
-        router=router,
-        prepared=prepared,
-        saturation=saturation,
-        limit=limit,
-        limit_told=told,
-        bound=bound,
     )
 
 
@@ -210,7 +212,11 @@ def _mapping_name(question: LatencyQuestion) -> str | None:
 
 
 def _prepared(
-    question: LatencyQuestion, topology: Topology, router: Router, traffic: Traffic
+    question: LatencyQuestion,
+    topology: Topology,
+    given: VirtualRouting,
+    router: Router,
+    traffic: Traffic,
 ) -> tuple[PreparedChannels, Bound, str]:
     """Return what the model starts from, what limits the traffic, and the routing's name."""
     count = _pairs(traffic)
@@ -219,7 +225,7 @@ def _prepared(
         found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
         wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs; simulate it"
         raise InputError(topology.name, found, wanted)
-    routing = virtual_channel_routing(topology, question.routing, num_vcs=router.vcs)
+    routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
     pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))
     flows = follow_flows(routing, pairs.source, pairs.target, pairs.weight * senders)
     prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
@@ -264,7 +270,7 @@ def _simulated(
         network.topology,
         traffic=network.traffic,
         load=some_of(offered),
-        routing=question.routing,
+        routing=network.given_routing,
         router=network.router,
         packet_flits=question.packet_flits,
         cycles=question.cycles,

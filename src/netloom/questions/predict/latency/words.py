@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.predict.shown import curve_table, trust, verdict_of
+from netloom.questions.predict.shown import curve_table, interrupted, said_of, trust, verdict_of
 from netloom.questions.shown import number, pairs, percent
 from netloom.words import counted
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netloom.questions.predict.latency.answer import LatencyPrediction
+    from netloom.questions.recorded import Recorded
 
 
 def lines(result: LatencyPrediction) -> list[Any]:
@@ -30,14 +31,15 @@ def lines(result: LatencyPrediction) -> list[Any]:
         f"{number(data['zero_load_latency'])} cycles unhindered; saturates at "
         f"{number(data['saturation_offered'])} ({_between(data['saturation_range'])}) "
         f"flits/node/cycle; limit {number(bound['load'])} by {escape(bound['limited_by'])}",
-        f"saturates by {escape(result.limit)}",
+        f"saturates by {escape(result.network.limit_sentence)}",
     ]
     flags = [f"[yellow]! {escape(flag)}[/]" for flag in result.flags]
     notes = [*flags, f"[dim]{escape(trust(data))}[/]"]
     if result.simulated is not None:
         notes.insert(0, f"[dim]Simulated: the same network, seed {result.provenance.seed}.[/]")
     if "points" not in data:
-        return [*head, pairs(_of_one_load(data)), *notes, verdict_of(result.sentence(0), data)]
+        verdict = verdict_of(result.observations[0].sentence, data)
+        return [*head, pairs(_of_one_load(data)), *notes, verdict, *interrupted(result)]
     columns = {
         "offered": "offered", "latency": "latency", "network": "network_latency",
         "source": "source_wait", "worst path": "worst_path_latency",
@@ -46,7 +48,12 @@ def lines(result: LatencyPrediction) -> list[Any]:
     lines = [*head, curve_table(data, columns, shares), *notes]
     if data["busiest_channel"]:
         lines.append(f"• Busiest channel: {escape(data['busiest_channel'])}")
-    return lines
+    return [*lines, *interrupted(result)]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what the model says of each load."""
+    return [said_of(point, point["offered"]) for point in record.points]
 
 
 def _of_one_load(data: Mapping[str, Any]) -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import CYCLES, Answer, Column, Columns, asked
+from netloom.questions.predict.points import at
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Iterable
 
     from netloom.models.locality import Locality
     from netloom.provenance import Provenance
@@ -26,18 +26,21 @@ PARTS = {
 """Of the time between two transactions (Johnson 1992, eq. 18), from the network's to the
 processor's, and what a person calls them."""
 
-FIGURES = (
-    "distance",
-    "message_rate",
-    "message_latency",
-    "per_hop_latency",
-    "channel_utilisation",
-    "busiest_channel_utilisation",
-    "node_channel_wait",
-    "inter_transaction_cycles",
-    "inter_transaction_processor_cycles",
-    "transaction_latency",
-)
+FIGURES = {
+    "distance": ("mean distance", "hops"),
+    "message_rate": ("messages", "messages/node/cycle"),
+    "message_latency": ("message latency", CYCLES),
+    "per_hop_latency": ("latency of a hop", CYCLES),
+    "channel_utilisation": ("channels busy, share", ""),
+    "busiest_channel_utilisation": ("the busiest, share", ""),
+    "node_channel_wait": ("wait for a node's channels", CYCLES),
+    "inter_transaction_cycles": ("between transactions", CYCLES),
+    "inter_transaction_processor_cycles": ("between transactions", "processor cycles"),
+    "transaction_latency": ("transaction latency", CYCLES),
+}
+"""Figures of ``Locality``: titles and units; cycles are the network's."""
+
+KEY = ("distance", "message_rate", "message_latency", "inter_transaction_cycles")
 
 TRUST = (
     "on an 8 × 8 torus with buffered switches, simulated, message rates of a torus program are "
@@ -47,9 +50,50 @@ TRUST = (
 """How far the model can be trusted, in a line; see ``models.locality``."""
 
 
+class SizedMapping(NamedTuple):
+    """A mapping on the torus of one size: its place and name, and what the model says."""
+
+    answer: LocalityPrediction
+    place: int
+    mapping: str
+    found: Locality
+
+    @property
+    def processor_use(self) -> float:
+        """The share of its time in which a processor works."""
+        return self.answer.work_cycles / float(self.found.inter_transaction_cycles[self.place])
+
+    def beside(self, found: Locality) -> dict[str, Any]:
+        """Return what the model says under another mapping, as plain data."""
+        return UNDER_A_MAPPING.nested(self._replace(found=found))
+
+
+NODES = Column("nodes", kind=int, value=lambda each: each.answer.nodes[each.place], key=True)
+
+UNDER_A_MAPPING = Columns(
+    *(Column(name, *told, at(name), key=name in KEY) for name, told in FIGURES.items()),
+    Column("processor_use", "processors at work, share", key=True),
+    Column("latency_hidden", "processors hide latency", "", at("masked"), bool),
+    *(
+        Column(f"{part}_cycles", title, CYCLES, at(f"{part}_cycles"), json=f"breakdown.{part}")
+        for part, title in PARTS.items()
+    ),
+)
+
+GAINS = (
+    Column("gain", "gain of the ideal mapping", "", lambda each: each.answer.gain(each.place)),
+    Column(
+        "gain_of_mapping", "gain over a random mapping", key=True,
+        value=lambda each: each.answer.gain(each.place, each.found),
+    ),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class LocalityPrediction(Answer):
     """What ``predict_locality`` says, for one size or for several.
+
+    The table has a row for each size and mapping; cycles are the network's.
 
     Attributes
     ----------
@@ -70,7 +114,31 @@ class LocalityPrediction(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table",)
+    columns: ClassVar = Columns(
+        NODES, Column("mapping", kind=str, key=True), *UNDER_A_MAPPING, *GAINS
+    )
+    in_json: ClassVar = Columns(
+        NODES,
+        *UNDER_A_MAPPING,
+        Column(
+            "random_distance", unit="hops",
+            value=lambda each: each.answer.random.distance[each.place],
+        ),
+        *GAINS,
+        Column("ideal", kind=dict, value=lambda each: each.beside(each.answer.ideal)),
+        Column("random", kind=dict, value=lambda each: each.beside(each.answer.random)),
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("name", kind=str),
+        Column("dimensions", kind=int),
+        Column("topology", kind=str, value=lambda answer: answer.topology and answer.topology.name),
+        Column("app", kind=str, value=lambda answer: answer.graph and answer.graph.name),
+        Column("mapping", kind=str, value="label"),
+        Column("contexts", value=asked("contexts")),
+        Column("network_speed", value=asked("network_speed")),
+        Column("per_hop_limit", unit=CYCLES),
+        Column("trust", kind=str, value=lambda _: TRUST),
+    )
 
     nodes: tuple[int, ...]
     dimensions: int
@@ -110,57 +178,19 @@ class LocalityPrediction(Answer):
         slow = self.random.inter_transaction_cycles[place]
         return float(slow / (of or self.ideal).inter_transaction_cycles[place])
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a size and mapping; time in network cycles, flits/cycle on channels."""
-        import polars as pl
+    @property
+    def observations(self) -> tuple[SizedMapping, ...]:
+        """The mapping that was asked about, at each size."""
+        return tuple(
+            SizedMapping(self, place, self.label, self.chosen) for place in range(len(self.nodes))
+        )
 
-        rows = []
-        for place, nodes in enumerate(self.nodes):
+    @property
+    def table_rows(self) -> Iterable[SizedMapping]:
+        """Each size and mapping."""
+        for place in range(len(self.nodes)):
             for name, found in self.mappings.items():
-                figures = self._figures(found, place)
-                parts = figures.pop("breakdown")
-                parts = {f"{part}_cycles": value for part, value in parts.items()}
-                gain = {"gain": self.gain(place), "gain_of_mapping": self.gain(place, found)}
-                rows.append({"nodes": nodes, "mapping": name} | figures | parts | gain)
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom predict locality``."""
-        asked = self.provenance.configuration
-        common = {
-            "name": self.name,
-            "dimensions": self.dimensions,
-            "topology": self.topology and self.topology.name,
-            "app": self.graph and self.graph.name,
-            "mapping": self.label,
-            "contexts": asked["contexts"],
-            "network_speed": asked["network_speed"],
-            "per_hop_limit": self.per_hop_limit,
-            "trust": TRUST,
-            "provenance": self.provenance.to_dict(),
-        }
-        points = [self._point(place) for place in range(len(self.nodes))]
-        return points[0] | common if len(points) == 1 else common | {"points": points}
-
-    def _point(self, place: int) -> dict[str, Any]:
-        return {
-            "nodes": self.nodes[place],
-            **self._figures(self.chosen, place),
-            "random_distance": float(self.random.distance[place]),
-            "gain": self.gain(place),
-            "gain_of_mapping": self.gain(place, self.chosen),
-            "ideal": self._figures(self.ideal, place),
-            "random": self._figures(self.random, place),
-        }
-
-    def _figures(self, found: Locality, place: int) -> dict[str, Any]:
-        return {
-            **{name: float(getattr(found, name)[place]) for name in FIGURES},
-            "processor_use": self.work_cycles / float(found.inter_transaction_cycles[place]),
-            "latency_hidden": bool(found.masked[place]),
-            "breakdown": {part: float(getattr(found, f"{part}_cycles")[place]) for part in PARTS},
-        }
+                yield SizedMapping(self, place, name, found)
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,17 +13,13 @@ from netloom.models import locality as model
 from netloom.models.locality_mapping import MappedMessages, mean_locality
 from netloom.models.locality_network import TorusNetwork, random_distance
 from netloom.models.locality_node import Application, TransactionCost
-from netloom.questions.base import (
-    MOST,
-    MOST_DIMENSIONS,
-    option,
-)
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
 from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
 from netloom.questions.named import read_program
+from netloom.questions.numbers import parse_sizes
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import SIZES
 from netloom.questions.predict.locality.answer import LocalityPrediction
-from netloom.questions.predict.numbers import parse_sizes
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -36,10 +32,6 @@ if TYPE_CHECKING:
 
 Models = tuple[Application, TransactionCost, TorusNetwork]
 
-TORUS = "Torus"
-PROCESSORS = "Processors and their transactions (by default Alewife's)"
-
-
 NODES, DIMENSIONS = 1000, 2
 """Where neither they nor a network are given: Johnson's largest but one."""
 
@@ -50,143 +42,109 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 """Fields that say something of ``app`` only."""
 
 
-class LocalityQuestion(Seeded, EdgeWeight, ProgramFile):
-    """Processors that wait for a torus, and where their tasks run."""
+class TorusSize(Question, panel="Torus"):
+    """The torus."""
 
     nodes: Any = option(
-        f"Size of the torus: {SIZES}.",
-        default=None,
-        kw_only=False,
-        panel=TORUS,
-        shown_default="1000",
+        f"Nodes of the torus: {SIZES}.", default=None, kw_only=False, shown_default="1000"
     )
     dimensions: int | None = option(
-        "Dimensions of the torus.",
-        default=None,
-        ge=1,
-        le=MOST_DIMENSIONS,
-        panel=TORUS,
-        shown_default="2",
+        "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
     on: Network | None = option(
-        "Instead of its size a torus: torus:8x8, a topology or a machine.",
-        default=None,
-        panel=TORUS,
-        file=True,
+        "Torus instead of its size: torus:8x8, a topology or a machine.", default=None, file=True
     )
     node_channels: Literal[0, 1, 2] = option(
-        "Channels between node and router that messages queue for: 0, 1 or 2.",
-        default=0,
-        panel=TORUS,
+        "Channels between node and router that messages queue for: 0, 1 or 2.", default=0
     )
-    contexts: float = option(
-        "Hardware contexts of a processor, or transactions that it has outstanding.",
-        default=1,
-        ge=1,
-        le=MOST,
-        panel=PROCESSORS,
-    )
-    network_speed: float = option(
-        "The network's clock over the processor's.", default=2, gt=0, le=MOST, panel=PROCESSORS
-    )
-    run_processor_cycles: float | None = option(
-        "Useful work between two transactions, T_r.",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="8.055",
-    )
-    switch_processor_cycles: float | None = option(
-        "Time from one context to another, T_s.",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="11",
-    )
-    fixed_processor_cycles: float | None = option(
-        "Time of a transaction beside its messages, T_f.",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="38.85 with one context",
-    )
-    transaction_messages: float | None = option(
-        "Messages of a transaction, g.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="3.2",
-    )
-    critical_messages: float | None = option(
-        "Those of them that follow one another, c.",
-        default=None,
-        ge=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="1.895 with one context",
-    )
-    message_flits: float | None = option(
-        "Mean length of a message, B.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel=PROCESSORS,
-        shown_default="12",
-    )
+
+
+class TasksOfNodes(Question, panel="Program"):
+    """How far messages go: a distance, or a program with a task on each node."""
+
     distance: float | None = option(
-        "Mean hops of a message under the mapping that is asked about, d.",
-        default=None,
-        gt=0,
-        le=MOST,
-        panel="Program",
+        "Mean distance of messages under the mapping, d.", unit="hops", default=None, gt=0, le=MOST,
         shown_default="those of a random mapping",
-    )
+    )  # fmt: skip
     app: Program | None = option(
-        "Process graph with a task on each node, as for analyze.",
-        default=None,
-        panel="Program",
-        file=True,
+        "Process graph with a task on each node, as for analyze.", default=None, file=True
     )
     mapping: Any = option(
         "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
         "each task.",
         default="identity",
-        panel="Program",
         file=True,
     )
 
 
-@asks(
-    LocalityQuestion,
-    title="Model of locality",
-    example="netloom predict locality --on torus:8x8 --app examples/lammps-64.mtx --contexts 4",
-    page="is-locality-worth-it.md",
-    outputs=(PLOT,),
-)
-def predict_locality(question: LocalityQuestion) -> LocalityPrediction:
-    """Predict how often processors communicate over a torus, and what a mapping is worth to them.
+class Processors(Question, panel="Processors and their transactions (by default Alewife's)"):
+    """Processors that wait for the network."""
 
-    Johnson's model (ISCA 1992), in which processors that wait longer also send less: see
-    ``models.locality``.
+    contexts: float = option(
+        "Hardware contexts of a processor, or transactions that it has outstanding.",
+        default=1, ge=1, le=MOST,
+    )  # fmt: skip
+    network_speed: float = option(
+        "Clock of the network over that of the processor.", default=2, gt=0, le=MOST
+    )
+    run_processor_cycles: float | None = option(
+        "Useful work between two transactions, T_r.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="8.055",
+    )  # fmt: skip
+    switch_processor_cycles: float | None = option(
+        "Time of a context switch, T_s.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="11",
+    )  # fmt: skip
+    fixed_processor_cycles: float | None = option(
+        "Fixed time of a transaction, messages excluded, T_f.", unit="processor cycles",
+        default=None, ge=0, le=MOST, shown_default="38.85 with one context",
+    )  # fmt: skip
+    transaction_messages: float | None = option(
+        "Messages per transaction, g.", default=None, gt=0, le=MOST, shown_default="3.2"
+    )
+    critical_messages: float | None = option(
+        "Messages of a transaction that follow one another, c.",
+        default=None, ge=0, le=MOST, shown_default="1.895 with one context",
+    )  # fmt: skip
+    message_flits: float | None = option(
+        "Mean length of a message, B.", unit="flits",
+        default=None, gt=0, le=MOST, shown_default="12",
+    )  # fmt: skip
 
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
 
-    Examples
-    --------
-    >>> found = predict_locality(1000)
-    >>> figures = found.to_dict()
-    >>> round(figures["gain"], 2), round(figures["message_rate"], 4)
-    (2.06, 0.0131)
-    >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
-    [2.1, 41.2]
+class LocalityQuestion(Seeded, Processors, EdgeWeight, ProgramFile, TasksOfNodes, TorusSize):
+    """Processors that wait for a torus, and where their tasks run."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappedTorus:
+    """The tori of a question, and where messages go on them.
+
+    Attributes
+    ----------
+    nodes, dimensions
+        The sizes of the torus.
+    topology, graph, mapping
+        The network and the program, None where none was given, and the name of the mapping.
+    models
+        Johnson's models of the processors and of the network.
+    chosen, random
+        Where messages go under that mapping, and under a random one: a value for each size, or
+        of several random mappings each.
     """
+
+    nodes: tuple[int, ...]
+    dimensions: int
+    topology: Cube | None
+    graph: ProcessGraph | None
+    mapping: str
+    models: Models
+    chosen: MappedMessages
+    random: MappedMessages
+
+
+def prepare(question: LocalityQuestion) -> MappedTorus:
+    """Build the torus, and map the program to it if there is one."""
     _check_places(question)
     topology, graph = None, None
     if question.on is None:
@@ -207,18 +165,50 @@ def predict_locality(question: LocalityQuestion) -> LocalityPrediction:
     elif question.distance is not None:
         chosen = _at_distance(question.distance, sizes, dimensions, topology)
         name = f"of distance {question.distance:g}"
+    return MappedTorus(sizes, dimensions, topology, graph, name, models, chosen, at_random)
+
+
+@asks(
+    LocalityQuestion,
+    prepare=prepare,
+    title="Model of locality",
+    example="netloom predict locality --on torus:8x8 --app examples/lammps-64.mtx --contexts 4",
+    page="is-locality-worth-it.md",
+    outputs=(PLOT,),
+)
+def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> LocalityPrediction:
+    """Predict how often processors communicate over a torus, and what a mapping is worth to them.
+
+    Johnson's model (ISCA 1992), in which processors that wait longer also send less: see
+    ``models.locality``.
+
+    Raises
+    ------
+    InputError
+        If a field, a file or their combination cannot be used.
+
+    Examples
+    --------
+    >>> found = predict_locality(1000)
+    >>> figures = found.to_dict()
+    >>> round(figures["gain"], 2), round(figures["message_rate"], 4)
+    (2.06, 0.0131)
+    >>> predict_locality([1e3, 1e6]).table().filter(mapping="ideal")["gain"].round(1).to_list()
+    [2.1, 41.2]
+    """
+    models, sizes = ready.models, len(ready.nodes)
     return LocalityPrediction(
-        nodes=sizes,
-        dimensions=dimensions,
-        topology=topology,
-        graph=graph,
-        mapping=name,
-        chosen=mean_locality(*models, chosen, len(sizes)),
-        ideal=mean_locality(*models, MappedMessages.even(np.ones(len(sizes))), len(sizes)),
-        random=mean_locality(*models, at_random, len(sizes)),
+        nodes=ready.nodes,
+        dimensions=ready.dimensions,
+        topology=ready.topology,
+        graph=ready.graph,
+        mapping=ready.mapping,
+        chosen=mean_locality(*models, ready.chosen, sizes),
+        ideal=mean_locality(*models, MappedMessages.even(np.ones(sizes)), sizes),
+        random=mean_locality(*models, ready.random, sizes),
         work_cycles=question.network_speed * float(models[0].run_processor_cycles),  # type: ignore[arg-type]
         per_hop_limit=float(model.per_hop_limit(*models)),
-        provenance=provenance_of(question, "predict_locality", topology),
+        provenance=provenance_of(question, "predict_locality", ready.topology),
     )
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 from netloom.questions.predict.locality.answer import PARTS
 from netloom.questions.predict.shown import trust
 from netloom.questions.shown import KEPT_UP, number, percent, plain_table
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from netloom.questions.predict.locality.answer import LocalityPrediction
+    from netloom.questions.recorded import Recorded
 
 
 def lines(result: LocalityPrediction) -> list[Any]:
     """Return what mappings are worth to the processors."""
     data = result.to_dict()
-    contexts = f"{number(data['contexts'])} context{'s' * (data['contexts'] != 1)}"
+    contexts = counted(number(data["contexts"]), "context")
     head = [
         f"[bold]{escape(result.name)}[/], mapping {escape(data['mapping'])}; "
         f"{contexts} a processor, network clock "
@@ -63,6 +65,16 @@ def lines(result: LocalityPrediction) -> list[Any]:
     if hidden:
         lines.append(f"• Processors hide all latency: {', '.join(hidden)}")
     return [*lines, Text(f"{result.sentence(0)}.", style=KEPT_UP)]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what mappings are worth, a sentence a size."""
+    said, name = [], record.figures["mapping"]
+    for point in record.points:
+        best = f"the best mapping is {number(point['gain'])} times as fast as a random one"
+        own = f"; mapping {name}: {number(point['gain_of_mapping'])} times" * (name != "random")
+        said.append(f"On {counted(point['nodes'], 'node', ',')} {best}{own}.")
+    return said
 
 
 def _sizes(result: LocalityPrediction, data: Mapping[str, Any]) -> Table:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import known, plainly
-from netloom.questions.predict.numbers import table_of
+from netloom.questions.answers import CYCLES, Column, Columns, asked, table
+from netloom.questions.numbers import known
+from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,22 +18,27 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 
+MESSAGES = "messages/cycle"
+
 ENDS_CYCLES = 3
 """Cycles that a simulated message spends on the channels at its ends, which the model has not."""
 
-FIGURES = (
-    "latency",
-    "network_latency",
-    "source_wait",
-    "vc_multiplexing",
-    "channel_rate",
-    "unicast_channel_rate",
-    "broadcast_channel_rate",
-    "unicast_service",
-    "broadcast_service",
-    "channel_wait",
-    "blocked",
-)
+FIGURES = {
+    "latency": ("latency of a message to one node", CYCLES),
+    "network_latency": ("in the network", CYCLES),
+    "source_wait": ("in the source queue", CYCLES),
+    "vc_multiplexing": ("VC multiplexing", ""),
+    "channel_rate": ("on a channel", MESSAGES),
+    "unicast_channel_rate": ("of them to one node", MESSAGES),
+    "broadcast_channel_rate": ("of them broadcast", MESSAGES),
+    "unicast_service": ("a channel is held by a message to one node", CYCLES),
+    "broadcast_service": ("a channel is held by a broadcast", CYCLES),
+    "channel_wait": ("wait for a VC", CYCLES),
+    "blocked": ("a head finds no VC, share", ""),
+}
+"""Figures of ``TorusBroadcast``: titles and units."""
+
+KEY = ("latency", "network_latency", "source_wait")
 
 TRUST = {
     "improved": "on 108 simulated tori off by 0.7 % at a fifth of saturation, 3 % at half, 6 % at "
@@ -47,9 +51,54 @@ TRUST = {
 """How far a variant can be trusted, in a line."""
 
 
+class PredictedRate(NamedTuple):
+    """One rate by its place in what the model found, and what was simulated beside it."""
+
+    found: TorusBroadcast
+    place: int
+    simulated: Beside | None
+
+    @property
+    def held_vcs(self) -> list[float] | None:
+        """The probability that 0, 1 … V VCs of a channel are held; None past saturation."""
+        held = self.found.held_vcs[self.place]
+        return None if self.saturated or np.isnan(held).any() else held.tolist()
+
+    @property
+    def latency(self) -> float | None:
+        """Mean latency of unicast messages in cycles; None past saturation."""
+        return known(self.found.latency[self.place])
+
+    @property
+    def saturated(self) -> bool:
+        """Whether there is no steady state."""
+        return bool(self.found.saturated[self.place])
+
+    @property
+    def sentence(self) -> str:
+        """What the rate comes to."""
+        found, rate = self.found, self.found.rate[self.place]
+        share = rate / found.saturation_rate
+        if self.saturated:
+            said = f"saturated: {share:.4g} times the rate where it saturates"
+        else:
+            said = f"{found.latency[self.place]:.4g} cycles, at {share:.0%} of saturation"
+        beside = "" if self.simulated is None else self.simulated.sentence
+        return f"rate {rate:.4g}: {said}{beside}"
+
+
+RATE = Column("rate", unit="messages/node/cycle", value=at("rate"), key=True)
+
+HELD = Columns(
+    RATE, Column("held", "VCs of a channel that are held", kind=int), Column("probability")
+)
+
+
 @dataclass(frozen=True, eq=False)
-class TorusBroadcastPrediction(Answer):
+class TorusBroadcastPrediction(CurveAnswer):
     """What ``predict_torus_broadcast`` says, at one rate or at several.
+
+    Latencies are those of unicast messages, null past saturation.
 
     Attributes
     ----------
@@ -63,7 +112,30 @@ class TorusBroadcastPrediction(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "held_vcs")
+    columns: ClassVar = Columns(
+        RATE,
+        Column("saturated", kind=bool, key=True),
+        *(Column(name, *told, at(name), key=name in KEY) for name, told in FIGURES.items()),
+        Column(
+            "channel_utilisation", "channels busy, share", key=True,
+            value=lambda each: at("channel_rate")(each) * each.found.message_flits,
+        ),
+        Column("held_vcs", kind=list, table=False),
+        *SIMULATED,
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="name"),
+        Column("message_flits", value="found.message_flits"),
+        Column("vcs", kind=int, value="found.vcs"),
+        Column("broadcast", value="found.broadcast"),
+        Column("variant", kind=str, value="found.variant"),
+        Column("startup_cycles", unit=CYCLES, value=asked("startup_cycles")),
+        Column("saturation_rate", value="found.saturation_rate"),
+        Column("zero_load_latency", unit=CYCLES, value="found.zero_load_latency"),
+        Column("simulated_network", kind=dict),
+        Column("trust", kind=str, value=lambda answer: TRUST[answer.found.variant]),
+        Column("interrupted", kind=bool),
+    )
 
     name: str
     found: TorusBroadcast
@@ -76,113 +148,39 @@ class TorusBroadcastPrediction(Answer):
         return tuple(self.found.rate.tolist())
 
     @property
-    def interrupted(self) -> bool:
-        """Whether the simulation was stopped from outside."""
-        return self.simulated is not None and self.simulated.interrupted
+    def observations(self) -> tuple[PredictedRate, ...]:
+        """What is known of each rate."""
+        return tuple(
+            PredictedRate(self.found, place, self._beside(place))
+            for place in range(len(self.rates))
+        )
 
-    @property
-    def saturated(self) -> bool:
-        """Whether there is no steady state (at the one rate that was asked for).
-
-        Raises
-        ------
-        InputError
-            If several were.
-        """
-        return bool(self.found.saturated[self._only()])
-
-    @property
-    def latency(self) -> float | None:
-        """Mean latency of unicast messages in cycles, None past saturation (at the one rate).
-
-        Raises
-        ------
-        InputError
-            If several were asked for.
-        """
-        return known(self.found.latency[self._only()])
-
-    def _only(self) -> int:
-        """Return the place of the one rate that was asked for."""
-        if len(self.rates) > 1:
-            raise InputError("prediction", f"{len(self.rates)} rates", "one, or the table of all")
-        return 0
-
-    def table(self) -> pl.DataFrame:
-        """Return one row a rate: the model's figures, cycles, null where it is saturated.
-
-        Latencies are those of unicast messages. ``simulated_`` is what a simulation says, and
-        ``error`` the model's latency over that, less 1.
-        """
-        return table_of(self.point(place) for place in range(len(self.rates))).drop("held_vcs")
-
-    def held_vcs(self) -> pl.DataFrame:
-        """Return one row a rate and number of VCs: the probability that a channel has so many held.
-
-        Rates that are saturated have none.
-        """
-        import polars as pl
-
-        rows = [
-            (point["rate"], count, share)
-            for point in map(self.point, range(len(self.rates)))
-            for count, share in enumerate(point["held_vcs"] or ())
-        ]
-        schema = {"rate": pl.Float64, "held": pl.Int64, "probability": pl.Float64}
-        return pl.DataFrame(rows, schema=schema, orient="row")
-
-    def point(self, place: int) -> dict[str, Any]:
-        """Return what is known of one rate, as plain data."""
-        found = self.found
-        saturated = bool(found.saturated[place])
-        held = found.held_vcs[place]
-        return {
-            "rate": self.rates[place],
-            "saturated": saturated,
-            **{name: known(getattr(found, name)[place]) for name in FIGURES},
-            "channel_utilisation": known(found.channel_rate[place] * found.message_flits),
-            "held_vcs": None if saturated or np.isnan(held).any() else held.tolist(),
-            "simulated": self._measured(place),
-        }
-
-    def _measured(self, place: int) -> dict[str, Any] | None:
-        """Return what a simulation says of a rate, if there is one."""
+    def _beside(self, place: int) -> Beside | None:
         runs = self.simulated.points if self.simulated else ()
         run = next((run for run in runs if run.rate == self.rates[place]), None)
         if run is None or not run.unicast.messages:
             return None
         latency = known(run.unicast.mean - ENDS_CYCLES) if run.stable else None
-        predicted = known(self.found.latency[place])
-        error = None if latency is None or predicted is None else predicted / latency - 1
-        return {
-            "latency": latency,
-            "ci95": known(run.unicast.ci95) if run.stable else None,
-            "stable": run.stable,
-            "error": error,
-        }
+        half = known(run.unicast.ci95) if run.stable else None
+        return beside(latency, half, known(self.found.latency[place]), stable=run.stable)
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom predict torus-broadcast``."""
-        found = self.found
-        common = {
-            "topology": self.name,
-            "message_flits": found.message_flits,
-            "vcs": found.vcs,
-            "broadcast": found.broadcast,
-            "variant": found.variant,
-            "startup_cycles": self.provenance.configuration["startup_cycles"],
-            "saturation_rate": found.saturation_rate,
-            "zero_load_latency": found.zero_load_latency,
-            "simulated_network": self._simulated_network(),
-            "trust": TRUST[found.variant],
-            "interrupted": self.interrupted,
-            "provenance": self.provenance.to_dict(),
-        }
-        points = [self.point(place) for place in range(len(self.rates))]
-        return points[0] | common if len(points) == 1 else common | {"points": points}
+    @table(HELD)
+    def held_vcs(self) -> pl.DataFrame:
+        """Return one row a rate and number of VCs: the probability that a channel has so many held.
 
-    def _simulated_network(self) -> dict[str, Any] | None:
+        Rates that are saturated have none.
+        """
+        return HELD.frame_of(
+            [
+                {"rate": rate, "held": count, "probability": share}
+                for rate, each in zip(self.rates, self.observations, strict=True)
+                for count, share in enumerate(each.held_vcs or ())
+            ]
+        )
+
+    @property
+    def simulated_network(self) -> dict[str, Any] | None:
+        """The network that was simulated; None where nothing was."""
         if self.simulated is None:
             return None
         network = self.simulated.network
@@ -192,23 +190,6 @@ class TorusBroadcastPrediction(Answer):
             "cycles_at_ends_taken_off": ENDS_CYCLES,
         }
 
-    def sentence(self, place: int) -> str:
-        """Return what one rate comes to."""
-        found, rate = self.found, self.rates[place]
-        share = rate / found.saturation_rate
-        if found.saturated[place]:
-            said = f"saturated: {share:.4g} times the rate where it saturates"
-        else:
-            said = f"{found.latency[place]:.4g} cycles, at {share:.0%} of saturation"
-        measured = self._measured(place)
-        if measured is None:
-            return f"rate {rate:.4g}: {said}"
-        if not measured["stable"]:
-            return f"rate {rate:.4g}: {said}; simulated: does not keep up"
-        off = "" if measured["error"] is None else f", error {measured['error']:+.1%}"
-        mean = f"{measured['latency']:.4g} ± {measured['ci95'] or 0:.2g}"
-        return f"rate {rate:.4g}: {said}; simulated: {mean}{off}"
-
     def __repr__(self) -> str:
         found, seed = self.found, self.provenance.seed
         head = (
@@ -217,4 +198,4 @@ class TorusBroadcastPrediction(Answer):
             f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; seed "
             f"{seed}, netloom {self.provenance.version}>"
         )
-        return "\n".join([head, *(self.sentence(place) for place in range(len(self.rates)))])
+        return "\n".join([head, *(each.sentence for each in self.observations)])

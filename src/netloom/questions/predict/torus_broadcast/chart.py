@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import COLOURS
 from netloom.drawing.frame import framed
-from netloom.questions.predict.drawn import (
-    HEIGHT,
-    WIDTH,
-    latency_curve,
-    made_of,
-)
+from netloom.questions.predict.drawn import HEIGHT, WIDTH, latency_curve, made_of
 
 if TYPE_CHECKING:
     import altair as alt

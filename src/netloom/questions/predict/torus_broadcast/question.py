@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.torus_broadcasts import torus_broadcast
-from netloom.questions.base import (
-    MOST,
-    MOST_DIMENSIONS,
-    option,
-)
-from netloom.questions.fields import Network, Seeded, refuse
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
+from netloom.questions.fields import Network, Seeded
+from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
-from netloom.questions.predict.numbers import OF_A_SIMULATION, parse_rates, some_of
+from netloom.questions.predict.points import some_of
 from netloom.questions.predict.torus import find_torus
 from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom.questions.recipes import provenance_of
@@ -31,10 +28,6 @@ if TYPE_CHECKING:
 
     from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 
-TORUS = "Torus"
-MESSAGES = "Messages"
-
-
 SIDE, DIMENSIONS = 8, 2
 """Where neither sides nor a network are given."""
 
@@ -44,78 +37,93 @@ SIMULATED: dict[str, Any] = {
 """The network that the model is of: Duato's routing, and a cycle a hop."""
 
 
-class TorusBroadcastQuestion(Simulated, Seeded):
-    """A torus with Duato's adaptive routing, and messages of which a part is broadcast."""
+class AdaptiveTorus(Question, panel="Torus"):
+    """A torus with Duato's adaptive routing."""
 
     k: int | None = option(
-        "Nodes a side.",
-        default=None,
-        kw_only=False,
-        ge=2,
-        le=MAX_ELEMENTS,
-        panel=TORUS,
-        shown_default="8",
+        "Nodes a side.", default=None, kw_only=False, ge=2, le=MAX_ELEMENTS, shown_default="8"
     )
     dimensions: int | None = option(
-        "Dimensions of the torus.",
-        default=None,
-        ge=1,
-        le=MOST_DIMENSIONS,
-        panel=TORUS,
-        shown_default="2",
+        "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
     sides: list[int] | tuple[int, ...] | None = option(
-        "Instead of these, the nodes of each side.", default=None, panel=TORUS
+        "Nodes of each side, instead of these.", default=None
     )
     on: Network | None = option(
-        "Instead of its size a torus: torus:8x4, a topology or a machine.",
-        default=None,
-        panel=TORUS,
-        file=True,
+        "Torus instead of its size: torus:8x4, a topology or a machine.", default=None, file=True
     )
     vcs: int = option(
-        "Virtual channels of every channel, 3 or more, of which two are for escape.",
-        default=3,
-        ge=1,
-        le=62,
-        panel=TORUS,
-    )
+        "Virtual channels of every channel: at least 3, two of them for escape.",
+        default=3, ge=1, le=62,
+    )  # fmt: skip
     injection_channels: int = option(
         "Channels from a node into the network; 0: as many as to its neighbours.",
-        default=0,
-        ge=0,
-        le=62,
-        panel=TORUS,
-    )
+        default=0, ge=0, le=62,
+    )  # fmt: skip
+
+
+class Messages(Question, panel="Messages"):
+    """Messages to uniform targets, of which a share is broadcast."""
+
     message_flits: int = option(
-        "Length of all messages, M.", default=32, ge=1, le=2**24, panel=MESSAGES
+        "Length of all messages, M.", unit="flits", default=32, ge=1, le=2**24
     )
-    broadcast: float = option(
-        "Part of the messages that are broadcast.", default=0.0, ge=0, le=1, panel=MESSAGES
-    )
+    broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
     rate: Any = option(
-        f"Messages a node and cycle, broadcasts among them: 0.002, several, {RATES}.",
-        default="0:auto",
-        panel=MESSAGES,
-    )
+        f"Messages that a node generates, broadcasts included: 0.002, several, {RATES}.",
+        unit="messages/node/cycle", default="0:auto",
+    )  # fmt: skip
     startup_cycles: float = option(
-        "Cycles of every message before it is sent.", default=0.0, ge=0, le=MOST, panel=MESSAGES
+        "Start-up time of every message.", unit="cycles", default=0.0, ge=0, le=MOST
     )
     variant: Literal["improved", "consistent", "printed"] = option(
-        "improved; or the published model, consistent or printed.",
-        default="improved",
-        panel=MESSAGES,
+        "Model: improved, or the published one, consistent or printed.", default="improved"
     )
+
+
+class TorusBroadcastQuestion(Simulated, Seeded, Messages, AdaptiveTorus):
+    """A torus and its messages, perhaps simulated beside the model."""
+
+
+class Torus(NamedTuple):
+    """The torus of a question: its sides, and the network itself if that was named."""
+
+    sides: tuple[int, ...]
+    network: Cube | None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.network.name if self.network else f"torus:{'x'.join(map(str, self.sides))}"
+
+
+def prepare(question: TorusBroadcastQuestion) -> Torus:
+    """Return the torus, which is said in one way."""
+    network = None if question.on is None else find_torus(question.on)
+    square = question.k is not None or question.dimensions is not None
+    said = {"k": square, "sides": question.sides is not None, "on": network is not None}
+    ways = [name for name, is_said in said.items() if is_said]
+    if len(ways) > 1:
+        raise InputError(ways[-1], f"{ways[-1]} as well as {ways[0]}", "one of them")
+    question.refuse_limits_alone()
+    if network is not None:
+        return Torus(network.sides, network)
+    if question.sides is not None:
+        return Torus(tuple(question.sides), None)
+    return Torus((question.k or SIDE,) * (question.dimensions or DIMENSIONS), None)
 
 
 @asks(
     TorusBroadcastQuestion,
+    prepare=prepare,
     title="Model of a torus with broadcasts",
     example="netloom predict torus-broadcast --k 8 --broadcast 0.02 --rate 0:auto --plot curve.svg",
     page="predict.md",
     outputs=(PLOT,),
 )
-def predict_torus_broadcast(question: TorusBroadcastQuestion) -> TorusBroadcastPrediction:
+def predict_torus_broadcast(
+    question: TorusBroadcastQuestion, ready: Torus
+) -> TorusBroadcastPrediction:
     """Predict the latency of messages on a wormhole torus, of which a part is broadcast.
 
     Latency is that of the messages to one node; those that are broadcast are in their way.
@@ -137,14 +145,10 @@ def predict_torus_broadcast(question: TorusBroadcastQuestion) -> TorusBroadcastP
     >>> curve["latency"].is_sorted()
     True
     """
-    topology = None if question.on is None else find_torus(question.on)
-    sides = _sides(question, topology)
-    if not question.simulate:
-        refuse(question, OF_A_SIMULATION, "simulate, which this says something of")
 
     def model(rates: Sequence[float]) -> Any:
         return torus_broadcast(
-            sides,
+            ready.sides,
             message_flits=question.message_flits,
             vcs=question.vcs,
             rate=np.asarray(rates, np.float64),
@@ -156,32 +160,15 @@ def predict_torus_broadcast(question: TorusBroadcastQuestion) -> TorusBroadcastP
 
     rates = parse_rates(question.rate, "rate", lambda: model([0.0]).saturation_rate)
     return TorusBroadcastPrediction(
-        name=f"torus:{'x'.join(map(str, sides))}" if topology is None else topology.name,
+        name=ready.name,
         found=model(rates),
-        simulated=_simulated(question, sides, topology, rates) if question.simulate else None,
-        provenance=provenance_of(question, "predict_torus_broadcast", topology),
+        simulated=_simulated(question, ready, rates) if question.simulate else None,
+        provenance=provenance_of(question, "predict_torus_broadcast", ready.network),
     )
 
 
-def _sides(question: TorusBroadcastQuestion, topology: Cube | None) -> tuple[int, ...]:
-    """Return the sides of the torus, which is said in one way."""
-    square = question.k is not None or question.dimensions is not None
-    said = {"k": square, "sides": question.sides is not None, "on": topology is not None}
-    ways = [name for name, is_said in said.items() if is_said]
-    if len(ways) > 1:
-        raise InputError(ways[-1], f"{ways[-1]} as well as {ways[0]}", "one of them")
-    if topology is not None:
-        return topology.sides
-    if question.sides is not None:
-        return tuple(question.sides)
-    return (question.k or SIDE,) * (question.dimensions or DIMENSIONS)
-
-
 def _simulated(
-    question: TorusBroadcastQuestion,
-    sides: tuple[int, ...],
-    topology: Cube | None,
-    rates: tuple[float, ...],
+    question: TorusBroadcastQuestion, ready: Torus, rates: tuple[float, ...]
 ) -> BroadcastSimulation:
     """Return what the simulator says at those rates that can be offered, or at some of them."""
     if question.broadcast == 1:
@@ -194,7 +181,7 @@ def _simulated(
         found = f"{counted(rates[-1], 'message', 'g')} of {counted(question.message_flits, 'flit')}"
         raise InputError("rate", found, "above 0, at most a flit/node/cycle, to simulate")
     return simulate_broadcast(
-        torus(*sides) if topology is None else topology,
+        ready.network or torus(*ready.sides),
         rate=some_of(offered),
         broadcast=question.broadcast,
         packet_flits=question.message_flits,

@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.predict.shown import curve_table, of_unit, trust, verdict_of
+from netloom.questions.predict.shown import (
+    curve_table,
+    interrupted,
+    of_unit,
+    said_of,
+    trust,
+    verdict_of,
+)
 from netloom.questions.shown import number, pairs, percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
+    from netloom.questions.recorded import Recorded
 
 
 def lines(result: TorusBroadcastPrediction) -> list[Any]:
@@ -56,10 +64,16 @@ def lines(result: TorusBroadcastPrediction) -> list[Any]:
             del rows["  starting up"]
         if data["saturated"]:
             rows = {name: rows[name] for name in ("latency", "channels")}
-        return [*head, pairs(rows), *notes, verdict_of(result.sentence(0), data)]
+        verdict = verdict_of(result.observations[0].sentence, data)
+        return [*head, pairs(rows), *notes, verdict, *interrupted(result)]
     columns = {
         "rate": "rate", "latency": "latency", "network": "network_latency", "source": "source_wait",
         "multiplexing": "vc_multiplexing",
     }  # fmt: skip
     shares = {"busy": "channel_utilisation", "no VC": "blocked"}
-    return [*head, curve_table(data, columns, shares), *notes]
+    return [*head, curve_table(data, columns, shares), *notes, *interrupted(result)]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return what the model says of each rate."""
+    return [said_of(point, point["rate"]) for point in record.points]

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import framed
-from netloom.questions.predict.drawn import (
-    HEIGHT,
-    WIDTH,
-    nodes_axis,
-    ratio_axis,
-)
+from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
 
 if TYPE_CHECKING:
     import altair as alt

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isqrt
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator
@@ -21,16 +20,12 @@ from netloom.models.wiring import (
     wire_length_ratio,
 )
 from netloom.provenance import Provenance
-from netloom.questions.answers import Answer
 from netloom.questions.base import Question, option
-from netloom.questions.numbers import parse_positive, plainly
+from netloom.questions.numbers import parse_positive, parse_sizes
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import SIZES
-from netloom.questions.predict.numbers import parse_sizes
+from netloom.questions.predict.wiring.answer import WiringPrediction
 from netloom.questions.register import asks
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 
@@ -44,78 +39,19 @@ class WiringQuestion(Question):
         kw_only=False,
     )
     message_headers: Any = option(
-        "Lengths of messages over that of their headers, L/H: likewise.", default=(1, 10, 100)
+        "Length of a message over that of its header, L/H: 1,10 or START:STOP:STEP.",
+        default=(1, 10, 100),
     )
     distance: Annotated[
         Literal["neighbours", "average", "worst"],
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
-    ] = option("Where messages go: neighbours, average or worst.", default="average")
-    form: Literal["exact", "chittor-1991"] = option(
-        "exact; or chittor-1991, the approximations that the thesis prints.", default="exact"
+    ] = option(
+        "How far messages go: to neighbours, an average distance, or the worst.", default="average"
     )
-
-
-@dataclass(frozen=True, eq=False)
-class WiringPrediction(Answer):
-    """What ``predict_wiring`` says: a square mesh against a hypercube of the same wiring.
-
-    Attributes
-    ----------
-    nodes, message_headers
-        The sizes, and the lengths of messages.
-    points
-        One for each size: its figures as plain data.
-    provenance
-        Version and question.
-    """
-
-    former_tables: ClassVar = ("table",)
-
-    nodes: tuple[int, ...]
-    message_headers: tuple[float, ...]
-    points: tuple[dict[str, Any], ...]
-    provenance: Provenance
-
-    def table(self) -> pl.DataFrame:
-        """Return one row a size, delay of wires and length of messages."""
-        import polars as pl
-
-        rows = []
-        for point in self.points:
-            size = {name: value for name, value in point.items() if name != "delays"}
-            for delay in point["delays"]:
-                ratios = {name: value for name, value in delay.items() if name != "speedups"}
-                rows += [size | ratios | each for each in delay["speedups"]]
-        return pl.DataFrame(rows, infer_schema_length=None)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom predict wiring``."""
-        asked = self.provenance.configuration
-        common = {
-            "distance": asked["distance"],
-            "form": asked["form"],
-            "provenance": self.provenance.to_dict(),
-        }
-        if len(self.points) == 1:
-            return self.points[0] | common
-        return {"points": list(self.points)} | common
-
-    def __repr__(self) -> str:
-        asked = self.provenance.configuration
-        head = f"<Mesh against hypercube, wired alike, {asked['distance']} distance; "
-        lines = [f"{head}netloom {self.provenance.version}>"]
-        for point in self.points:
-            ratios = ", ".join(
-                f"{each['channel_bandwidth_ratio']:.4g} ({each['delay']})"
-                for each in point["delays"]
-            )
-            width = point["channel_width_ratio"]
-            lines.append(
-                f"{point['nodes']:,} nodes: a mesh's channels are {width:.4g} times wider; their "
-                f"bandwidth over a hypercube's, by delay of wires: {ratios}"
-            )
-        return "\n".join(lines)
+    form: Literal["exact", "chittor-1991"] = option(
+        "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",
+        default="exact",
+    )
 
 
 @asks(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.shown import number, plain_table
+from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.questions.predict.wiring.question import WiringPrediction
+    from netloom.questions.predict.wiring.answer import WiringPrediction
+    from netloom.questions.recorded import Recorded
 
 
 def lines(result: WiringPrediction) -> list[Any]:
@@ -34,3 +36,15 @@ def lines(result: WiringPrediction) -> list[Any]:
         "shorter: the longest wire, at least; L/H: how many times sooner a message of so many "
         f"headers arrives, {asked['distance']} distance, nothing in its way.[/]",
     ]
+
+
+def sentences(record: Recorded) -> list[str]:
+    """Return how much sooner messages arrive on the mesh, a sentence a size."""
+    said = []
+    for point in record.points:
+        gains = [each["speedup"] for delay in point["delays"] for each in delay["speedups"]]
+        said.append(
+            f"With {counted(point['nodes'], 'node', ',')} messages arrive {number(min(gains))} to "
+            f"{number(max(gains))} times sooner on the mesh than on the hypercube."
+        )
+    return said
