@@ -8,6 +8,7 @@ shortened, and control characters in it are escaped. A bug of netloom's own is a
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 MOST_QUOTED = 60
 """Most characters of what is echoed between quotation marks."""
@@ -63,6 +64,11 @@ class InputError(ValueError):
     wanted
         What would be right (optional, but nearly always worth saying).
 
+    Attributes
+    ----------
+    exit_code
+        What a command exits with.
+
     Examples
     --------
     >>> raise InputError("mesh:4xx4", "an empty side", "sides such as 4x4")
@@ -70,6 +76,8 @@ class InputError(ValueError):
         ...
     netloom.errors.InputError: mesh:4xx4: found an empty side; expected sides such as 4x4
     """
+
+    exit_code: ClassVar[int] = 2
 
     def __init__(self, where: str, found: str, wanted: str = "") -> None:
         self.where, self.found, self.wanted = map(_one_line, (where, found, wanted))

@@ -235,6 +235,15 @@ def test_a_cray_rank_order_counts_nodes_within_the_allocation(netloom, tmp_path)
     assert [node_of[rank] for rank in ranks] == list(range(4, 12))
 
 
+def test_a_cray_rank_order_of_an_analysis_counts_all_nodes(netloom, tmp_path):
+    code, _, err = netloom(
+        "analyze ring:4 --on mesh:2x2 --random-mappings 0 --rankfile-format cray",
+        f"--rankfile {tmp_path}/ranks",
+    )
+    assert (code, err) == (0, "")
+    assert (tmp_path / "ranks").read_text() == "0,1,2,3\n"
+
+
 def test_analyze_refuses_files_before_and_shows_its_answer_anyway(netloom, tmp_path):
     asked = "analyze ring:8 --on mesh:4x4 --random-mappings 0"
     (tmp_path / "folder").mkdir()

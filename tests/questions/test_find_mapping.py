@@ -10,14 +10,18 @@ import netloom as nl
 from netloom import analyze, find_mapping
 from netloom.contention import measure
 from netloom.errors import InputError
+from netloom.machines import named_machines
 from netloom.mapping import FoundMapping
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import random_starts
+from netloom.questions import named, recipes
 from netloom.questions.map.answer import SimulatedMappings
 from netloom.questions.map.verdict import PairedRuns, mapping_verdict, paired
 from netloom.routing import DimensionOrder, paths
+from netloom.simulation.network import loaded
 from netloom.topology import graph_topology, mesh, torus, without
 from netloom.workload import process_graph, read
+from netloom.workload.graphs import readers
 
 QUICK = {"rounds": 1}
 
@@ -286,6 +290,25 @@ def test_simulation_of_before_and_after():
     assert before == pytest.approx(shares.min())
     assert told["after"]["accepted"] > told["before"]["accepted"]
     assert told["note"] is None
+
+
+@pytest.mark.parametrize("on", ["mesh:8x8", "symult2010:8x8"])
+@pytest.mark.parametrize("simulate", [False, True])
+def test_the_file_is_read_and_the_network_built_once(on, simulate, monkeypatch):
+    done = []
+
+    def counted(where, name):
+        whole = getattr(where, name)
+        monkeypatch.setattr(where, name, lambda *a, **k: done.append(name) or whole(*a, **k))
+
+    counted(readers, "read_matrix_market")
+    for where in (named, named_machines, recipes):
+        counted(where, "topology")
+    counted(loaded, "virtual_channel_routing")
+    found = find_mapping("examples/lammps-64.mtx", on, simulate=simulate, **QUICK)
+    assert found.verdict.sentence.startswith("Simulated") == simulate
+    once = ["read_matrix_market", "topology"]
+    assert done == once + 2 * simulate * ["virtual_channel_routing"]  # of before, of after
 
 
 def test_what_cannot_be_simulated_says_why():

@@ -38,9 +38,9 @@ def command_of(kind: Kind) -> typer.core.TyperCommand:
 
 def _help(kind: Kind) -> str:
     """Return what a command is for: in a line, by an example, and in full."""
-    first, _, rest = kind.told.partition("\n\n")
+    first, *rest = (" ".join(each.split()) for each in kind.told.split("\n\n"))
     example = f"Example: {kind.example}" if kind.example else ""
-    return "\n\n".join(filter(None, (first, example, rest)))
+    return "\n\n".join(filter(None, (first, example, *rest)))
 
 
 def _function(kind: Kind) -> Callable[..., None]:
@@ -65,10 +65,11 @@ def _function(kind: Kind) -> Callable[..., None]:
 
 def _parameters(kind: Kind) -> Iterator[inspect.Parameter]:
     asked = {each.asks for each in kind.outputs}
+    taken = {f"--{each.name.replace('_', '-')}" for each in kind.outputs}
     for name, field in kind.question.model_fields.items():
         plain = _plain_type(field.annotation)
         if plain is not None and name not in asked:
-            yield _of_field(kind.question, name, field, plain)
+            yield _of_field(kind.question, name, field, plain, taken)
     for output in kind.outputs:
         option = typer.Option(help=output.said, rich_help_panel=FILES)
         yield _parameter(output.name, Annotated[Path | None, option], None)
@@ -85,9 +86,9 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _of_field(
-    question: type[Question], name: str, field: FieldInfo, plain: Any
+    question: type[Question], name: str, field: FieldInfo, plain: Any, taken: set[str]
 ) -> inspect.Parameter:
-    """Return the parameter of a field. Its values are checked by the question, not here."""
+    """Return the parameter of a field, not spelt as a file is. The question checks its values."""
     from netloom.questions.base import told_of
 
     told = told_of(question, name)
@@ -103,9 +104,8 @@ def _of_field(
     if told.argument:
         return _parameter(name, Annotated[plain, typer.Argument(**said)], default)
     optional = plain if required or default is not None else plain | None
-    return _parameter(
-        name, Annotated[optional, typer.Option(*_flags(told, name, field), **said)], default
-    )
+    flags = [each for each in _flags(told, name, field) if each not in taken]
+    return _parameter(name, Annotated[optional, typer.Option(*flags, **said)], default)
 
 
 def _flags(told: Told, name: str, field: FieldInfo) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The one edge at which a command fails: a line or silence, and the right exit code.
 
-2 is a user's mistake; 1 is a machine that could not: memory, a full disk; 130 is Ctrl-C; 141 is a
-reader that went away. A bug of netloom's own keeps its traceback.
+2 is a user's mistake; 1 is a machine that could not (memory, a full disk) or a plan that breaks a
+rule; 130 is Ctrl-C; 141 is a reader that went away. A bug of netloom's own keeps its traceback.
 """
 
 import codecs
@@ -50,7 +50,7 @@ def run_guarded(command: Callable[[], object]) -> int:
 def _ending(error: BaseException) -> tuple[int, str | None]:
     """Return the exit code of a failure, and what is said of it ("": nothing, None: a bug)."""
     if isinstance(error, InputError):
-        return MISTAKE, str(error)
+        return error.exit_code, str(error)
     if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
         return NO_READER, ""
     if isinstance(error, SystemExit):

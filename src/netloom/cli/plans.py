@@ -1,5 +1,7 @@
 """``netloom compile verify`` and ``netloom compile run``: what is done with a plan file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,29 +19,36 @@ Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wr
 
 def verify(plan: Plan, as_json: options.AsJson = False) -> None:
     """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
-    from netloom.phases import InvalidPlanError
+    with _judging(plan, as_json=as_json):
+        from netloom.questions.compile.plans import verify_plan
 
-    try:
-        with compilation_announced():
-            from netloom.questions.compile.plans import verify_plan
-
-            result = verify_plan(plan)
-    except InvalidPlanError as error:
-        if as_json:
-            print_json({"plan": str(plan), "verified": False, "violation": str(error)})
-        raise
+        result = verify_plan(plan)
     _show(result, as_json=as_json)
 
 
 def run(plan: Plan, as_json: options.AsJson = False) -> None:
     """Execute a plan's programs on real words; exits with 1 if one does not arrive."""
-    with compilation_announced():
+    with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import run_plan
 
         result = run_plan(plan)
     _show(result, as_json=as_json)
     if not result.delivered:
         raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _judging(plan: Path, *, as_json: bool) -> Iterator[None]:
+    """Print the rule that the plan breaks, if it breaks one, as JSON too where that was asked."""
+    from netloom.phases import InvalidPlanError
+
+    try:
+        with compilation_announced():
+            yield
+    except InvalidPlanError as error:
+        if as_json:
+            print_json({"plan": str(plan), "verified": False, "violation": str(error)})
+        raise
 
 
 def _show(result: Any, *, as_json: bool) -> None:

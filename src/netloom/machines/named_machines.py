@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
@@ -115,13 +115,17 @@ class Machine:
         return tuple(kind == "torus" or side.endswith("w") for side in sides.split("x"))
 
     def network(self) -> Topology:
-        """Return its network.
+        """Return its network, which is built once.
 
         Examples
         --------
         >>> machine("symult2010").network()
         <mesh:12x12: 144 nodes, 528 directed channels>
         """
+        return self._network
+
+    @cached_property
+    def _network(self) -> Topology:
         return topology(self.topology)
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> NDArray[np.float64]:

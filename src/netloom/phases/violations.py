@@ -49,6 +49,8 @@ class Violation:
 class InvalidPlanError(InputError):
     """A plan that breaks a rule; ``violation`` says which."""
 
+    exit_code = 1
+
     def __init__(self, violation: Violation) -> None:
         self.violation = violation
         super().__init__(violation.where, violation.found, violation.wanted)

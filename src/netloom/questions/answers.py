@@ -47,6 +47,8 @@ class Column:
         name. None: it is not there.
     table
         Whether tables have it.
+    optional
+        Whether a table may lack it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Column:
     key: bool = False
     json: str | None = ""
     table: bool = True
+    optional: bool = False
 
     @property
     def head(self) -> str:
@@ -175,22 +178,23 @@ class Columns:
             }
         )
 
+    def checked(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return a table of these columns; one with others, or without some, is a bug."""
+        lacks = {each.name for each in self if each.table and not each.optional}
+        other = (set(found.columns) - set(self.names)) | (lacks - set(found.columns))
+        assert not (other and found.columns), f"other columns: {', '.join(sorted(other))}"
+        return found
+
 
 def table(
     columns: Columns,
 ) -> Callable[[Callable[[AnyAnswer], pl.DataFrame]], Callable[[AnyAnswer], pl.DataFrame]]:
-    """Declare that a method of an answer returns one of its tables, with these columns.
-
-    A table with other columns is a bug.
-    """
+    """Declare that a method of an answer returns one of its tables, with these columns."""
 
     def declare(method: Callable[[AnyAnswer], pl.DataFrame]) -> Callable[[AnyAnswer], pl.DataFrame]:
         @wraps(method)
         def checked(self: AnyAnswer) -> pl.DataFrame:
-            found = method(self)
-            other = set(found.columns) ^ set(columns.names)
-            assert not (other and found.columns), f"{method.__name__}: {', '.join(sorted(other))}"
-            return found
+            return columns.checked(method(self))
 
         checked.columns = columns  # type: ignore[attr-defined]
         return checked
@@ -218,15 +222,15 @@ class Answer:
     about
         What the whole answer says beside its observations; for JSON.
     key_table
-        The table of which pages show the key figures.
+        The table whose key columns lists of answers and pages show.
     provenance
         Version, question and seed.
     """
 
     columns: ClassVar[Columns]
     in_json: ClassVar[Columns | None] = None
-    key_table: ClassVar[str] = "table"
     about: ClassVar[Columns] = Columns()
+    key_table: ClassVar[str] = "table"
     provenance: Provenance
 
     @property
@@ -271,8 +275,6 @@ class Answer:
     @classmethod
     def tables(cls) -> dict[str, Columns]:
         """Return the columns of each table, by the method that returns it; ``table`` first."""
-        if hasattr(cls, "former_tables"):  # not yet declared by columns
-            return dict.fromkeys(cls.former_tables, Columns())
         declared = {
             name: method.columns
             for each in reversed(cls.__mro__)

@@ -163,16 +163,21 @@ class Seeded(Question):
     seed: int = option("Seed of everything random.", default=DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
-class ProgramFile(Question, panel="Program"):
-    """How a program is read where it is a file."""
+class MonitoredParts(Question, panel="Program"):
+    """Which messages count, of a program that was monitored."""
 
-    messages: str | None = option(
-        "Second MatrixMarket file of the program: message counts.", file=True, default=None
-    )
     parts: str = option(
         "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
         "collective-calls.",
         default="network",
+    )
+
+
+class ProgramFile(MonitoredParts, panel="Program"):
+    """How a program is read where it is a file."""
+
+    messages: str | None = option(
+        "Second MatrixMarket file of the program: message counts.", file=True, default=None
     )
 
 

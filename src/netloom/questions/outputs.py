@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from netloom.drawing.save import check_picture, check_table, check_writable, save_chart, save_table
 from netloom.errors import InputError
+from netloom.questions.recorded import chart_of
 
 Writer: TypeAlias = Callable[[Any, Path, Mapping[str, str]], str]
 """Writes an answer to a file with some settings, and returns the line that says so."""
@@ -57,13 +58,18 @@ class Output:
     asks: str = ""
 
 
-def _write_picture(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    from netloom.questions.recorded import chart_of
+def picture_output(
+    name: str, said: str, draw: Callable[[Any], Any], title: str = "Picture"
+) -> Output:
+    """Return the output of a picture that ``draw`` makes of an answer."""
 
-    return f"Picture: {save_chart(chart_of(answer), path)}"
+    def write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+        return f"{title}: {save_chart(draw(answer), path)}"
+
+    return Output(name, f"{said}: {PICTURES}.", write, check_picture)
 
 
-PLOT = Output("plot", f"Picture: {PICTURES}.", _write_picture, check_picture)
+PLOT = picture_output("plot", "Picture", chart_of)
 
 
 def table_output(name: str, said: str, method: str) -> Output:
@@ -81,66 +87,3 @@ def check_in_folder(path: Path) -> None:
     check_writable(path)
     if not path.absolute().parent.is_dir():
         raise InputError(str(path), "a folder that is not there", "a file in one that is")
-
-
-def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    from netloom.mapping import write_mapping
-
-    write_mapping(path, answer.node_of, answer.topology.name)
-    return f"Mapping: {path}"
-
-
-def _host_names(hosts: Any) -> list[str] | None:
-    from netloom.mapping import read_hosts
-
-    return None if hosts is None else list(read_hosts(str(hosts)))
-
-
-def _write_ranks(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
-    import numpy as np
-
-    from netloom.mapping import how_to_apply, write_rank_file
-
-    form = settings["rankfile_format"]
-    hosts = answer.provenance.configuration["hosts"]
-    names = answer.topology.node_labels or None if hosts is None else _host_names(hosts)
-    write_rank_file(path, answer.node_of, form, names, getattr(answer, "nodes", None))
-    busiest = int(np.bincount(answer.node_of).max())
-    return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
-
-
-def _refuse_ranks(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
-    """Refuse a rank file of an unknown form, or one that no mapping of this program has."""
-    from netloom.mapping import FORMATS, check_rank_file, rank_file
-
-    form = settings["rankfile_format"]
-    if form not in FORMATS:
-        raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
-    if not hasattr(ready, "nodes"):  # the mapping is given: it fits, or there is none
-        return
-    names = _host_names(question.hosts) or ready.network.node_labels or None
-    if ready.layout is not None:
-        rank_file(ready.layout.node_of, form, names, ready.nodes)
-    else:
-        per_node = question.tasks_per_node
-        check_rank_file(form, ready.graph.num_tasks, ready.nodes, per_node, names)
-
-
-SAVE_MAPPING = Output(
-    "save_mapping", "The mapping, .json or text.", _write_mapping, check_in_folder
-)
-
-RANK_FILE = Output(
-    "rankfile",
-    "Rank file that applies the mapping.",
-    _write_ranks,
-    check_in_folder,
-    _refuse_ranks,
-    (
-        Setting(
-            "rankfile_format",
-            "openmpi-rankfile",
-            "openmpi-rankfile, openmpi-seq, mpich, slurm or cray.",
-        ),
-    ),
-)

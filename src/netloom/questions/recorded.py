@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.questions.answers import Column, Columns
+from netloom.questions.answers import Columns
 from netloom.questions.numbers import tidy
 from netloom.questions.register import by_verb
 
@@ -103,8 +103,6 @@ def key_columns(
         If the table lacks a column: another release wrote it.
     """
     found, declared = record.tables[table], record.kind.answer.tables()[table]
-    if not len(declared):  # MAINTAINER: delete these two lines once every answer has columns
-        declared = Columns(*map(Column, found.columns))
     marked = [each for each in declared if each.key]
     chosen = [each for each in marked or declared.key if each.name not in but]
     if gone := [each.name for each in chosen if each.name not in found.columns]:

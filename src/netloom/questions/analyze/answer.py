@@ -40,22 +40,28 @@ SPREADS = {
 }
 """Figures of ``Contention`` that are given by mean and maximum: titles and units."""
 
-OFTEN_SHOWN = ("channel_load_max", "weighted_channel_load_max", "path_contention_mean")
+OFTEN_SHOWN = {
+    "channel_load_max": "paths on the busiest channel",
+    "weighted_channel_load_max": "weight on the busiest channel",
+    "path_contention_mean": "paths met, mean",
+}
+"""Those of them that are key figures, and how they are called."""
+
+
+def _spread(name: str, part: str) -> Column:
+    """Return the mean or the maximum of one of ``SPREADS``."""
+    title, unit = SPREADS[name]
+    kind = int if part == "max" and name in COUNTED else float
+    whole = f"{name}_{part}"
+    shown = OFTEN_SHOWN.get(whole)
+    if shown:
+        return Column(whole, shown, kind=kind, key=True, json=f"{name}.{part}")
+    return Column(whole, f"{title}, {part}", unit, kind=kind, json=f"{name}.{part}")
+
 
 FIGURES = Columns(
     Column("seed", kind=int, json=None),
-    *(
-        Column(
-            f"{name}_{part}",
-            f"{title}, {part}",
-            unit,
-            kind=int if part == "max" and name in COUNTED else float,
-            key=f"{name}_{part}" in OFTEN_SHOWN,
-            json=f"{name}.{part}",
-        )
-        for name, (title, unit) in SPREADS.items()
-        for part in ("mean", "max")
-    ),
+    *(_spread(name, part) for name in SPREADS for part in ("mean", "max")),
     Column("hop_bytes", "hop-bytes"),
     Column("dilation", "hops a byte", key=True),
     Column(

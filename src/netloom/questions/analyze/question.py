@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import model_validator
@@ -35,8 +35,9 @@ from netloom.questions.fields import (
     ProgramOnNetwork,
     Seeded,
 )
+from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
 from netloom.questions.named import find_network, read_program
-from netloom.questions.outputs import PLOT, RANK_FILE, SAVE_MAPPING
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import (
@@ -147,6 +148,21 @@ class MappedNetwork:
     routing: Routing
     node_of: NDArray[np.int32]
 
+    def weights(self, weight: Literal["bytes", "messages", "uniform"]) -> NDArray[np.float64]:
+        """Return what each edge weighs; InputError if none weighs anything."""
+        found = self.graph.weights(weight)
+        if not found.any():
+            raise InputError(self.graph.name, f"no {weight} on any edge", "another weight")
+        return found
+
+    def measured(self, weight: Literal["bytes", "messages", "uniform"]) -> MappedProgram:
+        """Measure the paths of the mapping."""
+        weights = self.weights(weight)
+        source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
+        found = measure(self.network, self.routing, source, target, weights)
+        limit = saturation(found, source, weights, self.network.num_nodes)
+        return MappedProgram(source, target, weights, found, limit)
+
 
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
@@ -169,7 +185,7 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     title="Contention analysis",
     example="netloom analyze examples/lammps-64.mtx --on torus:8x8 --plot hot.png",
     page="will-it-contend.md",
-    outputs=(PLOT, SAVE_MAPPING, RANK_FILE),
+    outputs=(PLOT, SAVE_MAPPING, rank_file_output()),
 )
 def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """Tell, without simulating, where a mapped program contends and what limits it.
@@ -188,9 +204,9 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """
     graph, network, routing = ready.graph, ready.network, ready.routing
     with patience(f"Counting the contention of {counted(graph.num_edges, 'path', ',')}"):
-        mapped = _map(question, graph, network, routing, ready.node_of)
+        mapped = ready.measured(question.weight)
     offered = _offered(question, graph, mapped, ready.machine)
-    rows, path_contention, limited = _random_mappings(question, graph, network, routing)
+    rows, path_contention, limited = _random_mappings(question, ready)
     return Analysis(
         graph=graph,
         topology=network,
@@ -221,54 +237,32 @@ def _routing(
     return routes_by(network, routing) if callable(routing) else routing
 
 
-def _map(
-    question: AnalyzeQuestion,
-    graph: ProcessGraph,
-    network: Topology,
-    routing: Routing,
-    node_of: NDArray[np.int32],
-) -> MappedProgram:
-    """Measure one mapping."""
-    weights = {
-        "bytes": graph.bytes,
-        "messages": graph.messages,
-        "uniform": np.ones(graph.num_edges),
-    }[question.weight]
-    if not weights.any():
-        raise InputError(graph.name, f"no {question.weight} on any edge", "another weight")
-    source, target = node_of[graph.source], node_of[graph.target]
-    found = measure(network, routing, source, target, weights)
-    limit = saturation(found, source, weights, network.num_nodes)
-    return MappedProgram(source, target, weights, found, limit)
-
-
 def _random_mappings(
-    question: AnalyzeQuestion, graph: ProcessGraph, network: Topology, routing: Routing
+    question: AnalyzeQuestion, ready: MappedNetwork
 ) -> tuple[list[dict[str, Any]], NDArray[np.int64], bool]:
     """Measure seeded random mappings: one row each, and how often each ν occurs in all.
 
     Also returns whether there were fewer because more would have taken too long. None with given
     routes, which exist for the pairs of nodes of one mapping only.
     """
-    rows: list[dict[str, Any]] = []
+    graph, rows = ready.graph, list[dict[str, Any]]()
     counts = np.zeros(1, np.int64)
     asked = question.random_mappings
-    mappings = 0 if isinstance(routing, SourceRoutes) else MOST_RANDOM if asked is None else asked
+    mappings = (
+        0 if isinstance(ready.routing, SourceRoutes) else MOST_RANDOM if asked is None else asked
+    )
     for seed in track(range(1, mappings + 1), "random mappings"):
         if seed > mappings:
             break
         node_of = place_program(
-            "random",
-            graph,
-            network,
-            seed=question.seed + seed,
-            tasks_per_node=question.tasks_per_node,
-        )
+            "random", graph, ready.network,
+            seed=question.seed + seed, tasks_per_node=question.tasks_per_node,
+        )  # fmt: skip
         if np.array_equal(node_of[graph.source], node_of[graph.target]):
             continue  # several tasks a node: nothing is left that crosses the network
-        mapped = _map(question, graph, network, routing, node_of)
+        mapped = replace(ready, node_of=node_of).measured(question.weight)
         if asked is None and not rows:
-            mappings = min(max(WORK // _work(mapped, routing), 1), MOST_RANDOM)
+            mappings = min(max(WORK // _work(mapped, ready.routing), 1), MOST_RANDOM)
         rows.append(figures(question.seed + seed, graph, mapped))
         more = np.bincount(mapped.contention.path_contention[mapped.moving])
         longest = max(len(counts), len(more))

@@ -19,8 +19,7 @@ from netloom.phases.limits import (
     processor_words,
 )
 from netloom.phases.timetable.expected import expected_makespan
-from netloom.questions.answers import Answer
-from netloom.questions.numbers import plainly
+from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -41,6 +40,45 @@ if TYPE_CHECKING:
 SURELY = 1.03
 """Times the expected clocks, phases may take when they are simulated."""
 
+CLOCKS = "clocks"
+
+CONNECTIONS = Columns(
+    Column("connection", kind=int),
+    Column("source_task", kind=int),
+    Column("target_task", kind=int),
+    Column("source", "from node", kind=int),
+    Column("target", "to node", kind=int),
+    Column("words", kind=int),
+    Column("phase", kind=int),
+    Column("hops", kind=int),
+    Column("start", unit=CLOCKS),
+    Column("end", unit=CLOCKS),
+    Column("simulated_start", unit=CLOCKS, optional=True),
+    Column("simulated_end", unit=CLOCKS, optional=True),
+)
+
+PHASES = Columns(
+    Column("phase", kind=int, key=True),
+    Column("connections", kind=int, key=True),
+    Column("words"),
+    Column("channels_used", kind=int, key=True),
+    Column("processor_clocks", "busiest processor", CLOCKS),
+    Column("channel_clocks", "busiest channel", CLOCKS),
+    Column("makespan", unit=CLOCKS, key=True),
+    Column("lower_bound", unit=CLOCKS, key=True),
+    Column("simulated", unit=CLOCKS, optional=True),
+)
+
+CHANNELS = Columns(
+    Column("phase", kind=int),
+    Column("channel", kind=int),
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("words"),
+)
+
+NODES = Columns(Column("node", kind=int), Column("words"))
+
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPhases:
@@ -53,6 +91,17 @@ class SimulatedPhases:
     passed: MessagePassing | None
     note: str | None = None
     interrupted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the clocks of both, and of each phase, as plain data."""
+        phases = self.execution
+        return {
+            "conset": phases and phases.clocks,
+            "message_passing": self.passed and self.passed.mean_clocks,
+            "phases": phases and phases.phase_cycles * phases.cycle_clocks,
+            "channel_load": phases and phases.channel_load,
+            "note": self.note,
+        }
 
 
 class Verdict(NamedTuple):
@@ -97,8 +146,6 @@ class CompiledPhases(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "phases", "channels", "nodes")
-
     graph: ProcessGraph
     node_of: NDArray[np.int32]
     plan: Plan
@@ -110,6 +157,46 @@ class CompiledPhases(Answer):
     simulated: SimulatedPhases | None
     seconds: float
     provenance: Provenance
+
+    columns: ClassVar = CONNECTIONS
+    in_json: ClassVar = Columns()
+    key_table: ClassVar = "phases"
+    about: ClassVar = Columns(
+        Column("app", kind=str, value="graph.name"),
+        Column("topology", kind=str, value="plan.topology.name"),
+        Column("tasks", kind=int, value="graph.num_tasks"),
+        Column("nodes", kind=int, value="plan.topology.num_nodes"),
+        Column("network_channels", kind=int, value="plan.topology.num_channels"),
+        Column("connections", kind=int, value=lambda found: len(found.plan.connections)),
+        Column("words", kind=int, value=lambda found: found.plan.connections.words.sum()),
+        Column("channels", kind=int, value="plan.capacity.virtual_channels"),
+        Column("per", kind=str, value="plan.capacity.per"),
+        Column("phases", kind=int, value="plan.num_phases"),
+        Column("lower_bound_phases", kind=int, value="bound.phases"),
+        Column("lower_bound_why", kind=str, value="bound.why"),
+        Column("lower_bound_clocks", unit=CLOCKS),
+        Column("max_channels_used", kind=int),
+        Column("method", kind=str, value="plan.method"),
+        Column("objective", kind=str, value=asked("objective")),
+        Column("costs", kind=dict, value=lambda found: asdict(found.costs)),
+        Column("switch_clocks", unit=CLOCKS, value="costs.switch_clocks",
+               json="costs.switch_clocks"),
+        Column("message_costs", kind=dict, value=lambda found: asdict(found.message_costs)),
+        Column("predicted", kind=dict),
+        Column("schedule", kind=str, value="timetable.kind", json="schedule.kind"),
+        Column("clocks", unit=CLOCKS, json="schedule.clocks"),
+        Column("expected_clocks", unit=CLOCKS, json="schedule.expected_clocks"),
+        Column("makespan", kind=list, value="timetable.makespan", json="schedule.makespan"),
+        Column("lower_bound", kind=list, value="timetable.lower_bound",
+               json="schedule.lower_bound"),
+        Column("simulated", kind=dict,
+               value=lambda found: found.simulated and found.simulated.to_dict()),
+        Column("limit", kind=dict, value=lambda found: found.limit and found.limit._asdict()),
+        Column("verdict", kind=dict, value=lambda found: found.verdict._asdict()),
+        Column("seconds", unit="seconds"),
+        Column("interrupted", kind=bool),
+        Column("seed", kind=int, value="provenance.seed"),
+    )  # fmt: skip
 
     @property
     def interrupted(self) -> bool:
@@ -212,31 +299,7 @@ class CompiledPhases(Answer):
             programs=[program.to_dict() for program in self.programs()],
         )
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a connection; times in clocks since its phase began, switch excluded.
-
-        Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
-        """
-        import polars as pl
-
-        given = self.plan.connections
-        columns = {
-            "connection": np.arange(len(given)),
-            "source_task": given.source_task,
-            "target_task": given.target_task,
-            "source": given.source,
-            "target": given.target,
-            "words": given.words,
-            "phase": self.plan.phase,
-            "hops": self.plan.routes.lengths,
-            "start": self.timetable.start,
-            "end": self.timetable.end,
-        }
-        if self.simulated and self.simulated.execution:
-            columns["simulated_start"] = self.simulated.execution.start
-            columns["simulated_end"] = self.simulated.execution.end
-        return pl.DataFrame(columns)
-
+    @table(PHASES)
     def phases(self) -> pl.DataFrame:
         """Return one row a phase: what it holds, what its busiest parts do, and how long it takes.
 
@@ -264,6 +327,7 @@ class CompiledPhases(Answer):
             columns["simulated"] = run.phase_cycles * run.cycle_clocks
         return pl.DataFrame(columns)
 
+    @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
         """Return one row a phase and channel that is used in it: its two nodes, and its words."""
         import polars as pl
@@ -280,6 +344,7 @@ class CompiledPhases(Answer):
             }
         )
 
+    @table(NODES)
     def nodes(self) -> pl.DataFrame:
         """Return one row a node: the words that its processor moves in all phases.
 
@@ -291,59 +356,30 @@ class CompiledPhases(Answer):
         moved = processor_words(self.plan, words, both_ways=self.costs.both_ways).sum(axis=0)
         return pl.DataFrame({"node": np.arange(len(moved)), "words": moved})
 
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom compile``; times in clocks."""
-        plan, asked = self.plan, self.provenance.configuration
-        given = plan.connections
-        return {
-            "app": self.graph.name,
-            "topology": plan.topology.name,
-            "tasks": self.graph.num_tasks,
-            "nodes": plan.topology.num_nodes,
-            "network_channels": plan.topology.num_channels,
-            "connections": len(given),
-            "words": int(given.words.sum()),
-            "channels": plan.capacity.virtual_channels,
-            "per": plan.capacity.per,
-            "phases": plan.num_phases,
-            "lower_bound_phases": self.bound.phases,
-            "lower_bound_why": self.bound.why,
-            "lower_bound_clocks": self.lower_bound_clocks,
-            "max_channels_used": self.max_channels_used,
-            "method": plan.method,
-            "objective": asked["objective"],
-            "costs": {**asdict(self.costs), "switch_clocks": self.costs.switch_clocks},
-            "message_costs": asdict(self.message_costs),
-            "predicted": self.predicted,
-            "schedule": {
-                "kind": self.timetable.kind,
-                "clocks": self.clocks,
-                "expected_clocks": self.expected_clocks,
-                "makespan": self.timetable.makespan.tolist(),
-                "lower_bound": self.timetable.lower_bound.tolist(),
-            },
-            "simulated": self._simulated(),
-            "limit": None if self.limit is None else self.limit._asdict(),
-            "verdict": self.verdict._asdict(),
-            "seconds": self.seconds,
-            "interrupted": self.interrupted,
-            "seed": self.provenance.seed,
-            "provenance": self.provenance.to_dict(),
-        }
+    def table(self) -> pl.DataFrame:
+        """Return one row a connection; times in clocks since its phase began, switch excluded.
 
-    def _simulated(self) -> dict[str, Any] | None:
-        run = self.simulated
-        if run is None:
-            return None
-        phases = run.execution
-        return {
-            "conset": phases.clocks if phases else None,
-            "message_passing": run.passed.mean_clocks if run.passed else None,
-            "phases": (phases.phase_cycles * phases.cycle_clocks).tolist() if phases else None,
-            "channel_load": phases.channel_load.tolist() if phases else None,
-            "note": run.note,
+        Where phases were simulated, ``simulated_start`` and ``simulated_end`` as well.
+        """
+        import polars as pl
+
+        given = self.plan.connections
+        columns = {
+            "connection": np.arange(len(given)),
+            "source_task": given.source_task,
+            "target_task": given.target_task,
+            "source": given.source,
+            "target": given.target,
+            "words": given.words,
+            "phase": self.plan.phase,
+            "hops": self.plan.routes.lengths,
+            "start": self.timetable.start,
+            "end": self.timetable.end,
         }
+        if self.simulated and self.simulated.execution:
+            columns["simulated_start"] = self.simulated.execution.start
+            columns["simulated_end"] = self.simulated.execution.end
+        return CONNECTIONS.checked(pl.DataFrame(columns))
 
     def __repr__(self) -> str:
         plan, predicted, limit = self.plan, self.predicted, self.plan.capacity

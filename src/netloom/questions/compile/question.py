@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,9 +25,9 @@ from netloom.phases.order_files import connection_order
 from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
-from netloom.questions.fields import BrokenParts, Placed, ProgramOnNetwork, Seeded
+from netloom.questions.compile.files import FILES
+from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
 from netloom.questions.named import find_network, read_program
-from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
@@ -40,34 +41,28 @@ if TYPE_CHECKING:
 
     from netloom.phases import Connections, Plan, Timetable
 
-PATTERN = "Pattern"
+PROGRAM = "Program"
 HELD = "What the network holds"
 HOW = "How it is compiled"
 COSTS = "Costs of the machine, in clocks (those of iWarp)"
 
 
-class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
+class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
     """A pattern that is known beforehand, to be cut into phases."""
 
-    parts: str = option(
-        "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
-        "collective-calls.",
-        default="network",
-        panel=PATTERN,
-    )
     words: int | None = option(
         "Words of every connection, instead of the pattern's bytes.",
         default=None,
         ge=0,
         le=MOST_WORDS,
-        panel=PATTERN,
+        panel=PROGRAM,
     )
-    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PATTERN)
+    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM)
     order: str | PathLike[str] | list[Any] | None = option(
         "File of lines such as '0 1 < 2 3': the words from task 0 to 1 before those from 2 to 3; "
         "or pairs of edges.",
         default=None,
-        panel=PATTERN,
+        panel=PROGRAM,
         file=True,
     )
     channels: int = option(
@@ -130,14 +125,43 @@ class CompileQuestion(Seeded, Placed, BrokenParts, ProgramOnNetwork):
     )
 
 
+@dataclass(frozen=True, eq=False)
+class MappedPattern:
+    """A pattern on a network: its tasks' nodes, and the connections that come of that."""
+
+    graph: ProcessGraph
+    network: Topology
+    node_of: NDArray[np.int32]
+    connections: Connections
+
+
+def prepare(question: CompileQuestion) -> MappedPattern:
+    """Read the pattern, build the network, place the tasks, and count what they send."""
+    network, _ = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+    graph = read_program(question.app, messages=None, parts=question.parts)
+    order = connection_order(question.order, graph)
+    node_of = place_program(
+        question.mapping, graph, network,
+        seed=question.seed, tasks_per_node=question.tasks_per_node,
+    )  # fmt: skip
+    given = connections(
+        graph, node_of, network.num_nodes,
+        words=question.words, word_bytes=question.word_bytes, order=order,
+    )  # fmt: skip
+    return MappedPattern(graph, network, node_of, given)
+
+
 @asks(
     CompileQuestion,
+    prepare=prepare,
     title="Compiled phases",
     example="netloom compile all-to-all:64 --on torus:8x8 --words 256 --execute",
     page="compile.md",
-    outputs=(PLOT,),
+    outputs=FILES,
 )
-def compile_phases(question: CompileQuestion) -> CompiledPhases:
+def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledPhases:
     """Compile a communication pattern that is known beforehand into phases, routes and times.
 
     Feldmann, Stricker & Warfel's ConSet (1993): connections that the hardware can hold all at once
@@ -159,10 +183,7 @@ def compile_phases(question: CompileQuestion) -> CompiledPhases:
     """
     costs, passing = _costs(question)
     capacity = Capacity(question.channels, question.per)
-    network, _ = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
-    graph, node_of, given = _mapped(question, network)
+    network, given = ready.network, ready.connections
     begin = perf_counter()
     with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(
@@ -173,8 +194,8 @@ def compile_phases(question: CompileQuestion) -> CompiledPhases:
     seconds = perf_counter() - begin
     verify(plan, timetable, costs)
     return CompiledPhases(
-        graph=graph,
-        node_of=node_of,
+        graph=ready.graph,
+        node_of=ready.node_of,
         plan=plan,
         timetable=timetable,
         costs=costs,
@@ -185,23 +206,6 @@ def compile_phases(question: CompileQuestion) -> CompiledPhases:
         seconds=seconds,
         provenance=provenance_of(question, "compile_phases", network),
     )
-
-
-def _mapped(
-    question: CompileQuestion, network: Topology
-) -> tuple[ProcessGraph, NDArray[np.int32], Connections]:
-    """Return the pattern, the node of each task, and the connections that come of that."""
-    graph = read_program(question.app, messages=None, parts=question.parts)
-    order = connection_order(question.order, graph)
-    node_of = place_program(
-        question.mapping, graph, network,
-        seed=question.seed, tasks_per_node=question.tasks_per_node,
-    )  # fmt: skip
-    given = connections(
-        graph, node_of, network.num_nodes,
-        words=question.words, word_bytes=question.word_bytes, order=order,
-    )  # fmt: skip
-    return graph, node_of, given
 
 
 def _costs(question: CompileQuestion) -> tuple[ConSetCosts, MessageCosts]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.questions.answers import Answer
+from netloom.questions.analyze import answer as analysis
+from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.verdict import worst_share
-from netloom.questions.numbers import plainly
 from netloom.routing.layered import layers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
+KEY = ("hop_bytes", "channel_load_max", "weighted_channel_load_max", "saturation_upper_bound")
+
 FIGURES = (
     "hop_bytes",
     "channel_load_max",
@@ -34,7 +38,22 @@ FIGURES = (
     "saturation_worst_node",
     "saturation_upper_bound",
 )
-"""By which mappings are compared; see ``analysis.figures``."""
+"""By which mappings are compared: figures of ``analyze``."""
+
+
+def _compared(name: str) -> Column:
+    """Return a figure of ``analyze`` as one of a mapping, or the mean of several."""
+    return replace(analysis.FIGURES[name], kind=float, key=name in KEY)
+
+
+COLUMNS = Columns(
+    Column("mapping", kind=str, key=True),
+    Column("objective", key=True),
+    *map(_compared, FIGURES),
+)
+"""Of each mapping compared."""
+
+CHANNELS = Columns(Column("mapping", kind=str)) + analysis.CHANNELS
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +85,25 @@ class SimulatedMappings:
         )
         return before, after
 
-    @plainly
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of both runs as plain data."""
         before, after = (
-            None if run is None else run.point.row() | {"worst_node_share": worst_share(run)}
+            None if run is None else _row_of(run) | {"worst_node_share": worst_share(run)}
             for run in (self.before, self.after)
         )
-        compared = None if self.compared is None else self.compared.to_dict()
+        compared = self.compared and asdict(self.compared) | {"kind": self.compared.kind}
         known = {"load": self.load, "before": before, "after": after}
         return known | {"compared": compared, "note": self.note}
+
+
+def _row_of(run: Simulation) -> dict[str, Any]:
+    """Return the figures of a simulation at one load."""
+    return run.table().row(0, named=True)
+
+
+def _json_of(part: str) -> Callable[[ProgramMapping], dict[str, Any] | None]:
+    """Return what gives a part of an answer, if it is there, as JSON has it."""
+    return lambda found: (each := getattr(found, part)) and each.to_dict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +139,6 @@ class ProgramMapping(Answer):
         Version, question and seed.
     """
 
-    former_tables: ClassVar = ("table", "channels", "path_contention")
-
     graph: ProcessGraph
     topology: Topology
     routing: Routing
@@ -127,6 +153,47 @@ class ProgramMapping(Answer):
     simulated: SimulatedMappings | None
     verdict: MappingVerdict
     provenance: Provenance
+
+    columns: ClassVar = COLUMNS
+    in_json: ClassVar = Columns()
+    about: ClassVar = Columns(
+        Column("app", kind=str, value="graph.name"),
+        Column("topology", kind=str, value="topology.name"),
+        Column("tasks", kind=int, value="graph.num_tasks"),
+        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("allocated_nodes", kind=int, value=lambda found: len(found.nodes)),
+        Column("routing", kind=str),
+        Column("weight", kind=str, value=asked("weight")),
+        Column("objective", kind=str, value="found.objective", json="objective.name"),
+        Column(
+            "objective_before",
+            value=lambda each: each.found.starts["identity"],
+            json="objective.before",
+        ),
+        Column("objective_after", value="value", json="objective.after"),
+        Column("objective_bound", value="bound", json="objective.bound"),
+        Column("objective_scale", kind=dict, value="scale", json="objective.scale"),
+        Column("before", kind=dict, value=_json_of("before")),
+        Column("after", kind=dict, value=_json_of("after")),
+        Column("starts", kind=list),
+        Column("layout", kind=dict, value=lambda found: found.promise()),
+        Column("unchanged", kind=bool),
+        Column("own_routes", kind=bool, value=lambda found: found.routes is not None),
+        Column("virtual_channels", kind=int),
+        Column("simulated", kind=dict, value=_json_of("simulated")),
+        Column("verdict", kind=dict, value=lambda found: found.verdict._asdict()),
+        Column("found_by", kind=str, value="found.found_by"),
+        Column("rounds", kind=int, value="found.rounds"),
+        Column("seconds", unit="seconds", value="found.seconds"),
+        Column("interrupted", kind=bool),
+        Column("seed", kind=int, value="provenance.seed"),
+        Column("mapping", kind=list, value="node_of"),
+    )
+
+    @property
+    def table_rows(self) -> list[dict[str, Any]]:
+        """Every mapping that is compared."""
+        return self.starts
 
     @property
     def mapping(self) -> NDArray[np.int32]:
@@ -169,12 +236,7 @@ class ProgramMapping(Answer):
         runs = () if self.simulated is None else (self.simulated.before, self.simulated.after)
         return self.found.interrupted or any(run.interrupted for run in runs if run is not None)
 
-    def table(self) -> pl.DataFrame:
-        """Return one row a mapping: the objective and the figures of each."""
-        import polars as pl
-
-        return pl.DataFrame(self.starts, infer_schema_length=None)
-
+    @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
         """Return one row a channel under identity (``before``) and under the mapping (``after``).
 
@@ -198,6 +260,7 @@ class ProgramMapping(Answer):
         ]
         return pl.concat(tables, how="vertical_relaxed")
 
+    @table(analysis.PATH_CONTENTION)
     def path_contention(self) -> pl.DataFrame:
         """Return how many paths meet how many others, ``before`` and ``after``."""
         import polars as pl
@@ -212,43 +275,6 @@ class ProgramMapping(Answer):
 
     def _both(self) -> tuple[tuple[str, Analysis | None], ...]:
         return ("before", self.before), ("after", self.after)
-
-    @plainly
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data, the JSON of ``netloom map``."""
-        asked, found = self.provenance.configuration, self.found
-        return {
-            "app": self.graph.name,
-            "topology": self.topology.name,
-            "tasks": self.graph.num_tasks,
-            "nodes": self.topology.num_nodes,
-            "allocated_nodes": len(self.nodes),
-            "routing": str(self.routing),
-            "weight": asked["weight"],
-            "objective": {
-                "name": found.objective,
-                "before": found.starts["identity"],
-                "after": found.value,
-                "bound": found.bound,
-                "scale": self.scale,
-            },
-            "before": None if self.before is None else self.before.to_dict(),
-            "after": None if self.after is None else self.after.to_dict(),
-            "starts": self.starts,
-            "layout": self.promise(),
-            "unchanged": self.unchanged,
-            "own_routes": self.routes is not None,
-            "virtual_channels": self.virtual_channels,
-            "simulated": None if self.simulated is None else self.simulated.to_dict(),
-            "verdict": self.verdict._asdict(),
-            "found_by": found.found_by,
-            "rounds": found.rounds,
-            "seconds": found.seconds,
-            "interrupted": self.interrupted,
-            "seed": self.provenance.seed,
-            "mapping": found.node_of.tolist(),
-            "provenance": self.provenance.to_dict(),
-        }
 
     def promise(self) -> dict[str, Any] | None:
         """Return what a layout promises of its largest channel load, and what was measured."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -103,18 +103,6 @@ class PairedRuns:
                 "identity"
             )
         return f"{said}: {figures} ({change:+.2g} ± {half:.2g} {unit}, {self.pairs} paired runs)."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain data."""
-        return {
-            "quantity": self.quantity,
-            "pairs": self.pairs,
-            "before": self.before,
-            "after": self.after,
-            "difference": self.difference,
-            "half_width": self.half_width,
-            "kind": self.kind,
-        }
 
 
 def worst_share(simulation: Simulation) -> float:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
 from netloom.questions.recorded import key_columns, parts_of
-from netloom.report.page import former_words  # MAINTAINER: goes when all words.py have sentences
 from netloom.report.page.figure import Figure, make_figure, table_of
 
 if TYPE_CHECKING:
@@ -62,9 +61,7 @@ def sentences_of(record: Recorded) -> list[str]:
     >>> sentences_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))[0][:15]
     'Depends on the '
     """
-    kind, figures = record.kind, record.figures
-    own = kind.hook("words", "sentences") or "verdict" in figures
-    return kind.sentences(record) if own else former_words.sentences(record)
+    return record.kind.sentences(record)
 
 
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:

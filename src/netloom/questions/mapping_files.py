@@ -1,0 +1,69 @@
+"""The files that an answer's mapping can be written to: for netloom, and for launchers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.mapping import FORMATS, how_to_apply, read_hosts, write_mapping, write_rank_file
+from netloom.questions.outputs import Output, Setting, check_in_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+def _write_mapping(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    write_mapping(path, answer.node_of, answer.topology.name)
+    return f"Mapping: {path}"
+
+
+SAVE_MAPPING = Output(
+    "save_mapping", "The mapping, .json or text.", _write_mapping, check_in_folder
+)
+
+
+def rank_file_output(
+    refuse: Callable[[Any, str, Sequence[str] | None], None] | None = None,
+    nodes_of: Callable[[Any], NDArray[np.int32] | None] = lambda _: None,
+) -> Output:
+    """Return the output of the rank file that applies an answer's mapping.
+
+    Parameters
+    ----------
+    refuse
+        Raises InputError before the search if no rank file of a form could have the mapping: given
+        what the question has made ready, the form, and host names if there are any.
+    nodes_of
+        Returns the allocated nodes of an answer, where not all nodes are.
+    """
+
+    def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
+        form = settings["rankfile_format"]
+        if form not in FORMATS:
+            raise InputError("rankfile_format", f"'{form}'", f"one of {', '.join(FORMATS)}")
+        if refuse:
+            refuse(ready, form, _host_names(question.hosts, ready.network))
+
+    def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
+        form = settings["rankfile_format"]
+        names = _host_names(answer.provenance.configuration["hosts"], answer.topology)
+        write_rank_file(path, answer.node_of, form, names, nodes_of(answer))
+        busiest = int(np.bincount(answer.node_of).max())
+        return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
+
+    form = Setting("rankfile_format", FORMATS[0], f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    said = "Rank file that applies the mapping."
+    return Output("rankfile", said, write, check_in_folder, check, (form,))
+
+
+def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
+    """Return the names of a file, or else the network's own; None if it has none."""
+    return read_hosts(str(hosts)) if hosts is not None else network.node_labels or None
