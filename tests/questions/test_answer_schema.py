@@ -8,6 +8,7 @@ from netloom.questions.recorded import record
 from netloom.questions.register import all_kinds
 from tests.questions.small_answers import ANSWERS
 
+
 @pytest.fixture(scope="module")
 def whole():
     found = results_schema()

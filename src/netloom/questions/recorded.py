@@ -104,7 +104,10 @@ def key_columns(
     """
     found, declared = record.tables[table], record.kind.answer.tables()[table]
     marked = [each for each in declared if each.key]
-    chosen = [each for each in marked or declared.key if each.name not in but]
+    chosen = [
+        each for each in marked or declared.key
+        if each.name not in but and not (each.optional and each.name not in found.columns)
+    ]  # fmt: skip
     if gone := [each.name for each in chosen if each.name not in found.columns]:
         raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
     if not marked:
