@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from netloom.experiments.costs import Estimate
     from netloom.experiments.findings import Results
 
-MOST_COLUMNS = 6
 MOST_ROWS = 40
 
 
@@ -57,7 +56,7 @@ def show_results(found: Results) -> None:
         rows, first = table.filter(section=section), answered[0]
         varied = first.point.varied
         columns = [Column(name, name, kind=_kind(rows[name])) for name in varied]
-        columns += key_columns(first.record, but=[*varied, *COSTS], most=MOST_COLUMNS)
+        columns += key_columns(first.record, but=[*varied, *COSTS])
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
         shown = rows.head(MOST_ROWS).iter_rows(named=True)
         screen.print(table_of(Columns(*columns), shown))

@@ -77,9 +77,11 @@ def record(answer: Any) -> Recorded:
     return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
 
 
-def key_columns(
-    record: Recorded, table: str = "table", *, but: Collection[str] = (), most: int
-) -> Columns:
+MOST_COLUMNS = 9
+"""Columns that lists of answers show of a table of which none is marked as a key figure."""
+
+
+def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] = ()) -> Columns:
     """Return the columns of a table by which answers are told: its key figures.
 
     Of a table of which none is marked, they are the first in which something is known.
@@ -92,8 +94,6 @@ def key_columns(
         Which of its tables.
     but
         Columns that are shown elsewhere.
-    most
-        How many columns there are at most where none is marked.
 
     Raises
     ------
@@ -111,7 +111,8 @@ def key_columns(
     if gone := [each.name for each in chosen if each.name not in found.columns]:
         raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
     if not marked:
-        chosen = [each for each in chosen if found[each.name].null_count() < len(found)][:most]
+        chosen = [each for each in chosen if found[each.name].null_count() < len(found)]
+        chosen = chosen[:MOST_COLUMNS]
     return Columns(*chosen)
 
 

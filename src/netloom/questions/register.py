@@ -126,6 +126,11 @@ class Kind:
         found: dict[str, Any] = own(record) if own else {}
         return found
 
+    @property
+    def part_titles(self) -> dict[str, str]:
+        """What parts are called that have no title of their own."""
+        return self.hook("chart", "PART_TITLES") or {}
+
     def chart(self, record: Recorded) -> Any:
         """Return the picture of a recorded answer; None if there is none."""
         own = self.hook("chart", "chart")
@@ -212,13 +217,15 @@ def asks(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         names = positional_fields(kind)
         find = function if prepare else lambda question, _: function(question)
+        answer = _returned(function)
+        assert hasattr(answer, "columns"), f"{answer.__name__} declares no columns"
         made = Kind(
             words=words or _words_of(function),
             verb=function.__name__,
             told=_split(function.__doc__ or "")[0],
             module=function.__module__,
             question=kind,
-            answer=_returned(function),
+            answer=answer,
             prepare=prepare or (lambda _: None),
             find=find,
             title=title,

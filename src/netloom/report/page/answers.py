@@ -15,24 +15,11 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.report.page.figure import DataTable
 
-MOST_COLUMNS = 9
-"""Columns of a table of which none is marked as a key figure."""
-
 NO_FIGURES = ("seed", "reason", "note")
 """Columns that a page has elsewhere."""
 
-PART_TITLES = {
-    "channels": "Channels by load",
-    "latencies": "How long packets took",
-    "timetable": "Timetable of the phases",
-    "phases": "Phases on the network",
-    "path contention": "Path contention",
-    "saturation": "Where it saturates",
-    "before": "Channels by load, before",
-    "after": "Channels by load, after",
-    "objective": "What the search found",
-}
-"""What parts are called that have no title of their own."""
+CHANNELS = {"channels": "Channels by load"}
+"""What the part is called that most pictures have."""
 
 
 def name_of(record: Recorded) -> str:
@@ -75,7 +62,7 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
     first = records[0][1]
     name = first.kind.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
-    columns = key_columns(first, name, but=[*varied, *NO_FIGURES], most=MOST_COLUMNS)
+    columns = key_columns(first, name, but=[*varied, *NO_FIGURES])
     rows = [
         [*(_said(fields.get(each)) for each in varied), *(row[each.name] for each in columns)]
         for fields, record in records
@@ -88,9 +75,10 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
 def figures_of(record: Recorded) -> list[Figure]:
     """Return the figures of one answer: the parts of its picture."""
     figures = []
+    titles = CHANNELS | record.kind.part_titles
     for part, chart in parts_of(record).items():
         figure = make_figure(chart)
-        title = figure.title or PART_TITLES.get(part, part.capitalize())
+        title = figure.title or titles.get(part, part.capitalize())
         figures.append(replace(figure, title=title, spec=_alone(figure.spec)))
     return figures
 
