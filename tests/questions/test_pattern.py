@@ -6,6 +6,7 @@ import pytest
 from netloom import simulate_pattern
 from netloom.errors import InputError
 from netloom.machines import node_costs
+from netloom.questions.named import find_network
 from netloom.questions.register import kind_of
 from netloom.workload.programs.node_costs import NodeCosts
 
@@ -64,6 +65,18 @@ def test_the_answer_is_plain_and_can_be_asked_again():
     again = simulate_pattern(**data["provenance"]["configuration"])
     assert again.to_dict()["points"] == data["points"]
     assert "100 bytes" in repr(found)
+
+
+def test_the_network_is_found_once(monkeypatch):
+    found = []
+
+    def find(*given, **broken):
+        found.append(find_network(*given, **broken))
+        return found[-1]
+
+    monkeypatch.setattr("netloom.questions.simulate.engines.find_network", find)
+    one(pattern="ab-1nn", message_bytes=100)
+    assert len(found) == 1
 
 
 def test_what_was_interrupted_says_so():

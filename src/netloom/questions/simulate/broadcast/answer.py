@@ -32,10 +32,10 @@ MESSAGES = "messages/node/cycle"
 
 LATENCIES = {
     "unicast": "unicast latency",
-    "broadcast": "broadcast latency, to the last target",
-    "target": "broadcast latency, to each target",
+    "broadcast": "broadcast latency",
+    "target": "latency to each target",
 }
-"""Classes of messages, and what their latency is called."""
+"""Classes of messages, and what their latency is called: of broadcasts, to the last target."""
 
 PARTS = {"mean": "mean", "ci95": "± 95 %", "p50": "median", "p99": "99 % up to", "max": "largest"}
 

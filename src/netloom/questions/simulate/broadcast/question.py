@@ -63,7 +63,7 @@ class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, Bro
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyBroadcasts:
+class PreparedBroadcasts:
     """The network of a question, who sends, and how long messages are."""
 
     network: PreparedNetwork
@@ -71,13 +71,13 @@ class ReadyBroadcasts:
     lengths: Lengths
 
 
-def prepare(question: BroadcastQuestion) -> ReadyBroadcasts:
+def prepare(question: BroadcastQuestion) -> PreparedBroadcasts:
     """Build the network, its traffic and the lengths of messages."""
     asked: Any = question.packet_flits
     lengths = asked if isinstance(asked, Lengths) else parse_lengths(asked)
     whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
     network = prepare_program(whole, longest_flits=lengths.longest)
-    return ReadyBroadcasts(network, read_traffic(question.traffic, network.topology), lengths)
+    return PreparedBroadcasts(network, read_traffic(question.traffic, network.topology), lengths)
 
 
 @asks(
@@ -89,7 +89,9 @@ def prepare(question: BroadcastQuestion) -> ReadyBroadcasts:
     sweep="rate",
     outputs=(PLOT,),
 )
-def simulate_broadcast(question: BroadcastQuestion, ready: ReadyBroadcasts) -> BroadcastSimulation:
+def simulate_broadcast(
+    question: BroadcastQuestion, ready: PreparedBroadcasts
+) -> BroadcastSimulation:
     """Simulate traffic of which a part is broadcast, by trees of messages from node to node.
 
     Every node that a broadcast reaches sends copies on (Shahrabi, Ould-Khaoua & Mackenzie 2002).

@@ -25,7 +25,7 @@ MICROSECONDS, OF_CHANNEL = "µs", "of a channel"
 TIMES = {
     "loop_us": ("loop", MICROSECONDS, True),
     "communication_us": ("message", MICROSECONDS, True),
-    "slowdown": ("message without start-up", "βL", False),
+    "slowdown": ("slow-down", "", False),
 }
 """Figures of nodes: titles, units, and whether they are main ones."""
 
@@ -70,10 +70,10 @@ class PatternSimulation(Answer):
     columns: ClassVar = Columns(
         Column("message_bytes", "message", "bytes", kind=int, key=True),
         Column("think_us", "computation", MICROSECONDS, key=True),
-        Column("message_us", "message alone", MICROSECONDS, "alone_us", key=True),
-        Column("applied", "applied traffic", OF_CHANNEL, key=True),
-        *_times("mean", "average node", np.mean),
-        *_times("max", "worst node", np.max),
+        Column("message_us", "alone", MICROSECONDS, "alone_us", key=True),
+        Column("applied", "applied", OF_CHANNEL, key=True),
+        *_times("mean", "mean", np.mean),
+        *_times("max", "worst", np.max),
         Column("average_node", "traffic, average node", OF_CHANNEL, _of_nodes("traffic", np.mean)),
         Column("worst_node", "traffic, worst node", OF_CHANNEL, _of_nodes("traffic", np.max)),
     )

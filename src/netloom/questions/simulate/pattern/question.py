@@ -67,7 +67,7 @@ class PatternQuestion(ProgramQuestion, PatternFields):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyPattern:
+class PreparedPattern:
     """The network of a question, what messages cost at their ends, and what is run on it.
 
     ``cases`` are the program for each message length and computation, with both.
@@ -78,7 +78,7 @@ class ReadyPattern:
     cases: list[tuple[Pattern, int, float]]
 
 
-def prepare(question: PatternQuestion) -> ReadyPattern:
+def prepare(question: PatternQuestion) -> PreparedPattern:
     """Build the network and the programs that run on it."""
     sizes = parse_positive(question.message_bytes, "message_bytes", whole=True)
     thinks = parse_positive(question.think_us, "think_us", zero=True)
@@ -97,7 +97,7 @@ def prepare(question: PatternQuestion) -> ReadyPattern:
     network = prepare_program(
         question, longest_flits=longest, flit_bytes=costs.flit_bytes, found=found
     )
-    return ReadyPattern(network, costs, cases)
+    return PreparedPattern(network, costs, cases)
 
 
 @asks(
@@ -108,7 +108,7 @@ def prepare(question: PatternQuestion) -> ReadyPattern:
     page="run-a-program.md",
     outputs=(PLOT,),
 )
-def simulate_pattern(question: PatternQuestion, ready: ReadyPattern) -> PatternSimulation:
+def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> PatternSimulation:
     """Simulate a machine's nodes that exchange messages in a pattern (Chittor 1991, chapter 4).
 
     A message costs its two nodes α + β L, and the one channel between a node and its router
@@ -128,7 +128,7 @@ def simulate_pattern(question: PatternQuestion, ready: ReadyPattern) -> PatternS
     216
     """
     network, costs, name = ready.network, ready.costs, question.pattern.lower()
-    limits = {name: getattr(question, name) for name in ("skip", "loops", "most_cycles")}
+    limits = {field: getattr(question, field) for field in ("skip", "loops", "most_cycles")}
     runs = [
         partial(run_pattern, network, program, costs, size, think, **limits)
         for program, size, think in ready.cases

@@ -103,14 +103,14 @@ class TraceReplay(TraceRun, Answer):
 
     columns: ClassVar = Columns(
         Column("finish_cycles", "finish", CYCLES, kind=int, key=True),
-        Column("ideal_finish_cycles", "finish without waits", CYCLES, kind=int, key=True),
-        Column("contention_share", "contention's share of the finish", key=True),
+        Column("ideal_finish_cycles", "ideal finish", CYCLES, kind=int, key=True),
+        Column("contention_share", "share of contention", key=True),
         *map(_on_path, ON_PATH),
         Column("messages", value=lambda found: (found.rows["flits"] > 0).sum(), kind=int, key=True),
         Column("flits", value=lambda found: found.rows["flits"].sum(), kind=int),
         Column("flit_hops", value=lambda found: found.channel_flits.sum(), kind=int),
-        *_latency("message_latency", "latency", "message latency"),
-        *_latency("unhindered_latency", "unhindered", "latency if nothing is in the way"),
+        *_latency("message_latency", "latency", "latency"),
+        *_latency("unhindered_latency", "unhindered", "unhindered latency"),
         *use_of_channels(lambda found: found.utilisation),
         Column("cycles", "simulated", CYCLES, "ending.cycle", int),
         Column("interrupted", kind=bool),

@@ -69,7 +69,7 @@ class ReplayQuestion(ProgramQuestion, Placed, TraceFile):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyTrace:
+class PreparedTrace:
     """A trace, the network that it runs on, and the rows that it becomes on its nodes."""
 
     trace: Trace
@@ -77,7 +77,7 @@ class ReadyTrace:
     program: Replay
 
 
-def prepare(question: ReplayQuestion) -> ReadyTrace:
+def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     found = network_of(question)
     trace = _read(question, found[1])
@@ -94,7 +94,7 @@ def prepare(question: ReplayQuestion) -> ReadyTrace:
         seed=question.seed,
         tasks_per_node=question.tasks_per_node,
     )
-    return ReadyTrace(trace, network, trace.placed(network.topology, node_of))
+    return PreparedTrace(trace, network, trace.placed(network.topology, node_of))
 
 
 @asks(
@@ -108,7 +108,7 @@ def prepare(question: ReplayQuestion) -> ReadyTrace:
         PLOT,
     ),
 )
-def replay(question: ReplayQuestion, ready: ReadyTrace) -> TraceReplay:
+def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     """Replay a trace with all its dependences: when it finishes, and what that time is made of.
 
     Ctrl-C ends the run, and what was known by then is the answer.

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
 
 MEASURED = {
-    "message_rate": ("messages sent", "messages/node/cycle"),
+    "message_rate": ("rate", "messages/node/cycle"),
     "message_latency": ("message latency", CYCLES),
-    "inter_transaction_cycles": ("between transactions of a node", CYCLES),
+    "inter_transaction_cycles": ("between transactions", CYCLES),
     "transaction_latency": ("transaction latency", CYCLES),
 }
 """Figures that have an interval: titles and units."""
 
-CONTEXTS = Column("contexts", "contexts per node", kind=int, key=True)
+CONTEXTS = Column("contexts", kind=int, key=True)
 
 
 def _interval(name: str) -> Column:
@@ -61,10 +61,10 @@ class TransactionSimulation(TransactionRun, Answer):
 
     columns: ClassVar = Columns(
         CONTEXTS,
-        Column("run_cycles", "computation between transactions", CYCLES, key=True),
-        Column("distance", "mean distance", "hops", key=True),
+        Column("run_cycles", "computation", CYCLES),
+        Column("distance", unit="hops", key=True),
         *(
-            Column(name, title, unit, f"found.{name}", key=True)
+            Column(name, title, unit, f"found.{name}", key=unit == CYCLES)
             for name, (title, unit) in MEASURED.items()
         ),
         Column("messages", value="found.messages", kind=int),
@@ -75,7 +75,7 @@ class TransactionSimulation(TransactionRun, Answer):
             "messages_per_transaction", value=lambda it: it.found.messages / it.found.transactions
         ),
         Column("message_flits", "message length", "flits", "mean_flits"),
-        Column("processor_use", "processor's time in computation", key=True),
+        Column("processor_use", "processor use", key=True),
         *use_of_channels(lambda it: it.channel_flits),
         Column("cycles", "simulated", CYCLES, "cycle", int),
         Column("interrupted", kind=bool),

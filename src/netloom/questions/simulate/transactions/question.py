@@ -90,7 +90,7 @@ class TransactionQuestion(
 
 
 @dataclass(frozen=True, eq=False)
-class ReadyTransactions:
+class PreparedTransactions:
     """A program whose tasks have transactions, and the network that it runs on.
 
     ``batch`` is the length of a batch of measuring, cycles; ``distance`` the mean path length of
@@ -104,7 +104,7 @@ class ReadyTransactions:
     distance: float
 
 
-def prepare(question: TransactionQuestion) -> ReadyTransactions:
+def prepare(question: TransactionQuestion) -> PreparedTransactions:
     """Read the program, build the network, place the tasks, and choose how long to measure."""
     protocol = _protocol(question)
     lengths = [step.flits for each in protocol.transactions for step in each.steps]
@@ -131,7 +131,7 @@ def prepare(question: TransactionQuestion) -> ReadyTransactions:
     )
     distance = float(np.diff(routed.offsets).mean())
     batch = _batch(question, network.zero_load_latency(distance, sum(lengths)))
-    return ReadyTransactions(graph, network, program, batch, distance)
+    return PreparedTransactions(graph, network, program, batch, distance)
 
 
 def _batch(question: TransactionQuestion, message: float) -> int:
@@ -158,7 +158,7 @@ def _batch(question: TransactionQuestion, message: float) -> int:
     outputs=(PLOT,),
 )
 def simulate_transactions(
-    question: TransactionQuestion, ready: ReadyTransactions
+    question: TransactionQuestion, ready: PreparedTransactions
 ) -> TransactionSimulation:
     """Simulate processors whose contexts run, issue a transaction and wait for it (Johnson 1992).
 
