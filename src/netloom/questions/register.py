@@ -217,15 +217,13 @@ def asks(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         names = positional_fields(kind)
         find = function if prepare else lambda question, _: function(question)
-        answer = _returned(function)
-        assert hasattr(answer, "columns"), f"{answer.__name__} declares no columns"
         made = Kind(
             words=words or _words_of(function),
             verb=function.__name__,
             told=_split(function.__doc__ or "")[0],
             module=function.__module__,
             question=kind,
-            answer=answer,
+            answer=_returned(function),
             prepare=prepare or (lambda _: None),
             find=find,
             title=title,
@@ -341,7 +339,9 @@ def all_kinds() -> Iterator[Kind]:
 def _returned(function: Callable[..., Any]) -> Any:
     """Return the class of what a function returns, as its annotation names it."""
     named = inspect.get_annotations(function).get("return")
-    return function.__globals__[named] if isinstance(named, str) else named
+    answer = function.__globals__[named] if isinstance(named, str) else named
+    assert hasattr(answer, "columns"), f"{named} declares no columns"
+    return answer
 
 
 def _words_of(function: Callable[..., Any]) -> str:

@@ -47,7 +47,8 @@ def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
     """Return rows as a table with the heads of these columns."""
     table = plain_table()
     for each in columns:
-        table.add_column(escape(each.head), justify="left" if each.kind is str else "right")
+        side: Any = "left" if each.kind is str else "right"
+        table.add_column(escape(each.head), justify=side, overflow="fold")
     for row in rows:
         cells = (row.get(each.name) if each.optional else row[each.name] for each in columns)
         table.add_row(*map(escape, map(cell, cells)))
