@@ -7,20 +7,9 @@ import pytest
 
 import netloom
 
-NOT_YET = (
-    "cli",
-    "experiments",
-    "report",
-    "verbs",
-)  # TO BE EMPTIED: packages that still hide modules
-
 PACKAGES = [
     "netloom",
-    *(
-        found.name
-        for found in walk_packages(netloom.__path__, "netloom.")
-        if found.ispkg and found.name.split(".")[1] not in NOT_YET
-    ),
+    *(found.name for found in walk_packages(netloom.__path__, "netloom.") if found.ispkg),
 ]
 
 

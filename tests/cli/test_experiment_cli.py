@@ -68,7 +68,7 @@ def test_results_of_a_mapping_show_the_busiest_channel(netloom, tmp_path):
     code, shown, _ = netloom("run", file, "--workers", 1)
     assert code == 0
     _, again, _ = netloom("results", file.with_suffix(".sqlite"))
-    columns = key_columns(load_results(file).answered[0].record, most=6)
+    columns = key_columns(load_results(file).answered[0].record)
     for out in (shown, again):
         words = " ".join(out.split())
         for name in ("channel_load_max", "objective", "hop_bytes"):
@@ -144,7 +144,7 @@ def test_a_worker_that_is_lost_is_one_line_and_exit_code_1(netloom, tmp_path, mo
     def lost(*_, **__):
         raise LostError("workers", "one that died", "fewer")
 
-    monkeypatch.setattr(sys.modules["netloom.experiments.run"], "run", lost)
+    monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "run", lost)
     code, _, said = netloom("run", write(tmp_path))
     assert (code, said) == (1, "netloom: workers: found one that died; expected fewer\n")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from netloom.errors import InputError
-from netloom.experiments.results import load_results
-from netloom.experiments.run import run
+from netloom.experiments.findings import load_results
+from netloom.experiments.runner import run
 from tests.experiments.small import write
-from tests.experiments.test_run import LONG, answered, hurt_after, wait_for
+from tests.experiments.test_runner import LONG, answered, hurt_after, wait_for
 
 pytest.importorskip("distributed")
 

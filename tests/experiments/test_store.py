@@ -12,8 +12,8 @@ import pytest
 from netloom.errors import InputError
 from netloom.experiments import store as stores
 from netloom.experiments.answer import Answer
-from netloom.experiments.results import load_results
-from netloom.experiments.run import run
+from netloom.experiments.findings import load_results
+from netloom.experiments.runner import run
 from netloom.experiments.store import Store
 from tests.experiments.small import experiment
 

@@ -14,7 +14,7 @@ from netloom import predict_torus_broadcast, simulate, simulate_broadcast
 from netloom.cli.report import report as report_command
 from netloom.drawing.colours import DARK_LOAD_COLOURS
 from netloom.errors import InputError
-from netloom.experiments.results import Refused
+from netloom.experiments.findings import Refused
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record

@@ -8,15 +8,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-HEADS = {
-    "simulate": "Simulate a network: under a load, or driven by a program that waits for it.",
-    "predict": "Predict latency, saturation and the worth of a mapping from models, in no time.",
-}
-"""Words that begin those of several questions, and are none themselves."""
-
-SHORT = {"simulate": "load"}
-"""The question that such a word alone asks: ``netloom simulate --load 0.2`` and so on."""
-
 ORDER = ("analyze", "simulate", "predict", "hotspot", "map", "compile")
 """The order of help: the questions of most people first."""
 
@@ -33,7 +24,7 @@ class Commands(TyperGroup):
         """Return a command that says what it is for."""
         if (own := super().get_command(ctx, cmd_name)) is not None:
             return own
-        if cmd_name in HEADS:
+        if cmd_name in _heads():
             return _head(cmd_name)
         summary = _all_words().get(cmd_name)
         return None if summary is None else TyperCommand(cmd_name, help=summary)
@@ -59,6 +50,12 @@ def _all_words() -> dict[str, str]:
     return all_words()
 
 
+def _heads() -> dict[str, Any]:
+    from netloom.questions.register import heads
+
+    return heads()
+
+
 def _head(name: str) -> TyperGroup:
     """Return what lists the questions whose words begin with one."""
     below = {
@@ -66,9 +63,9 @@ def _head(name: str) -> TyperGroup:
         for words, summary in _all_words().items()
         if words.startswith(f"{name}.")
     }
-    said = HEADS[name]
-    if name in SHORT:
-        said += f"\n\nnetloom {name} --on ... is short for netloom {name} {SHORT[name]} --on ..."
+    said, usual = _heads()[name]
+    if usual:
+        said += f"\n\nnetloom {name} --on ... is short for netloom {name} {usual} --on ..."
     group = TyperGroup(name=name, help=said, no_args_is_help=True, rich_markup_mode="rich")
     for each, command in below.items():
         group.add_command(command, each)
@@ -77,7 +74,9 @@ def _head(name: str) -> TyperGroup:
 
 def _today(args: list[str]) -> list[str]:
     """Return arguments as they are spelt today; what an old release spelt otherwise says so."""
-    if len(args) < 2 or args[0] not in SHORT or not args[1].startswith("-") or args[1] == "--help":
+    if len(args) < 2 or not args[1].startswith("-") or args[1] == "--help":
+        return args
+    if args[0] not in _heads() or not _heads()[args[0]].usual:
         return args
     from netloom.questions.former import asked_by_options
 

@@ -12,7 +12,7 @@ from netloom.errors import InputError
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.experiments.results import Results
+    from netloom.experiments.findings import Results
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
 RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
@@ -79,7 +79,7 @@ def run(
     if dry_run:
         if cluster is not None:
             raise InputError("cluster", "a dry run", "none: what points take is tried here")
-        from netloom.experiments.estimate import estimate
+        from netloom.experiments.costs import estimate
 
         guess = estimate(file, store=store, workers=workers)
         if as_json:
@@ -89,8 +89,8 @@ def run(
 
             show_estimate(guess)
         return
-    from netloom.experiments.run import run as run_experiment
-    from netloom.experiments.run import store_of
+    from netloom.experiments.runner import run as run_experiment
+    from netloom.experiments.runner import store_of
     from netloom.experiments.workers import LostError
 
     kept = store_of(file, store)
@@ -124,7 +124,7 @@ def results(
 ) -> None:
     """Show what an experiment has found, or write it as a table: one row an observation."""
     from netloom.drawing.save import check_table, save_table
-    from netloom.experiments.results import load_results
+    from netloom.experiments.findings import load_results
 
     for path, suffix in ((csv, ".csv"), (parquet, ".parquet")):
         if path is not None and path != STANDARD_OUTPUT:
@@ -162,7 +162,7 @@ def schema(
 
         print_json(results_schema())
         return
-    from netloom.experiments.schema import schema as schema_of
+    from netloom.experiments.file_schema import schema as schema_of
 
     print_json(schema_of())
 

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from netloom.cli.show import console
-from netloom.experiments.results import COSTS
+from netloom.experiments.findings import COSTS
 from netloom.questions.answers import Column, Columns
 from netloom.questions.recorded import key_columns
 from netloom.questions.shown import table_of
@@ -17,10 +17,9 @@ from netloom.words import counted
 if TYPE_CHECKING:
     import polars as pl
 
-    from netloom.experiments.estimate import Estimate
-    from netloom.experiments.results import Results
+    from netloom.experiments.costs import Estimate
+    from netloom.experiments.findings import Results
 
-MOST_COLUMNS = 6
 MOST_ROWS = 40
 
 
@@ -57,7 +56,7 @@ def show_results(found: Results) -> None:
         rows, first = table.filter(section=section), answered[0]
         varied = first.point.varied
         columns = [Column(name, name, kind=_kind(rows[name])) for name in varied]
-        columns += key_columns(first.record, but=[*varied, *COSTS], most=MOST_COLUMNS)
+        columns += key_columns(first.record, but=[*varied, *COSTS])
         screen.print(f"\n[bold]{escape(f'[{section}]')}[/]")
         shown = rows.head(MOST_ROWS).iter_rows(named=True)
         screen.print(table_of(Columns(*columns), shown))

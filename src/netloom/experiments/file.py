@@ -21,7 +21,7 @@ from netloom.experiments.values import is_range, values_of
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions import former
 from netloom.questions.named import find_network
-from netloom.questions.register import all_words, kind_of
+from netloom.questions.register import all_words, heads, kind_of
 from netloom.textfiles import read_text
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _commands(file: _File, head: str, table: Any) -> Iterator[tuple[str, Mapping
     below = {
         words.partition(".")[2]: words for words in all_words() if words.startswith(f"{head}.")
     }
-    short = head in all_words() or head == former.HEAD
+    short = head in all_words() or (head in heads() and heads()[head].usual != "")
     if short:  # a field may have the name of a question
         below = {name: words for name, words in below.items() if _is_table(table.get(name))}
     own = {name: value for name, value in table.items() if name not in below}

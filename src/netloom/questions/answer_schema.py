@@ -44,8 +44,6 @@ def results_schema() -> dict[str, Any]:
     forms: dict[str, Any] = {}
     answers = []
     for kind in all_kinds():
-        if not hasattr(kind.answer, "columns"):  # MAINTAINER: delete once every answer has columns
-            continue
         forms[kind.words] = {"title": kind.title} | _answer(kind.answer)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
@@ -84,7 +82,8 @@ def _row(columns: Columns, *, in_json: bool) -> dict[str, Any]:
         if each.table:
             place = each.json if each.json != "" else each.name
             fields[each.name] = _value(each) | ({"json": place} if in_json and place else {})
-    return _object(fields)
+    always = [each.name for each in columns if each.table and not each.optional]
+    return _object(fields) | {"required": always}
 
 
 def _nested(columns: Iterable[Column]) -> dict[str, Any]:
@@ -97,6 +96,7 @@ def _nested(columns: Iterable[Column]) -> dict[str, Any]:
         place = whole
         for name in path:
             inner = place["properties"].setdefault(name, _object({}))
+            inner.setdefault("properties", {})  # a column may add to an object that is another's
             place["required"] = list(place["properties"])
             place = inner
         place["properties"][last] = _value(each)

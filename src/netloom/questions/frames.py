@@ -25,7 +25,7 @@ def to_pandas(found: Any, table: str = "table") -> Any:
         An answer, a record of one, or a Polars table.
     table
         Which of its tables: ``table`` has one row an observation; others, such as ``channels``,
-        are those that the answer declares.
+        are those of ``answer.tables()``.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.questions.answers import Column, Columns
+from netloom.questions.answers import Columns
 from netloom.questions.numbers import tidy
 from netloom.questions.register import by_verb
 
@@ -77,9 +77,11 @@ def record(answer: Any) -> Recorded:
     return Recorded(answer.provenance.verb, plain(answer.to_dict()), tables)
 
 
-def key_columns(
-    record: Recorded, table: str = "table", *, but: Collection[str] = (), most: int
-) -> Columns:
+MOST_COLUMNS = 9
+"""Columns that lists of answers show of a table of which none is marked as a key figure."""
+
+
+def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] = ()) -> Columns:
     """Return the columns of a table by which answers are told: its key figures.
 
     Of a table of which none is marked, they are the first in which something is known.
@@ -92,8 +94,6 @@ def key_columns(
         Which of its tables.
     but
         Columns that are shown elsewhere.
-    most
-        How many columns there are at most where none is marked.
 
     Raises
     ------
@@ -103,14 +103,16 @@ def key_columns(
         If the table lacks a column: another release wrote it.
     """
     found, declared = record.tables[table], record.kind.answer.tables()[table]
-    if not len(declared):  # MAINTAINER: delete these two lines once every answer has columns
-        declared = Columns(*map(Column, found.columns))
     marked = [each for each in declared if each.key]
-    chosen = [each for each in marked or declared.key if each.name not in but]
+    chosen = [
+        each for each in marked or declared.key
+        if each.name not in but and not (each.optional and each.name not in found.columns)
+    ]  # fmt: skip
     if gone := [each.name for each in chosen if each.name not in found.columns]:
         raise InputError(f"{record.verb}, {table}", f"no column '{gone[0]}'", "a new run")
     if not marked:
-        chosen = [each for each in chosen if found[each.name].null_count() < len(found)][:most]
+        chosen = [each for each in chosen if found[each.name].null_count() < len(found)]
+        chosen = chosen[:MOST_COLUMNS]
     return Columns(*chosen)
 
 

@@ -2,7 +2,8 @@
 
 A folder with a ``question.py`` is a question: its path is its words, the first line of its
 ``__init__.py`` what it is for, and ``VERB`` there the Python function that asks it. Nothing heavy
-is imported before one is asked.
+is imported before one is asked. A folder of questions that is none itself may say in its
+``__init__.py`` with ``USUAL`` which of them its name alone asks.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -128,6 +129,11 @@ class Kind:
         found: dict[str, Any] = own(record) if own else {}
         return found
 
+    @property
+    def part_titles(self) -> dict[str, str]:
+        """What parts are called that have no title of their own."""
+        return self.hook("chart", "PART_TITLES") or {}
+
     def chart(self, record: Recorded) -> Any:
         """Return the picture of a recorded answer; None if there is none."""
         own = self.hook("chart", "chart")
@@ -157,6 +163,13 @@ class Listed:
     verb: str
     summary: str
     module: str
+
+
+class Head(NamedTuple):
+    """A word that begins those of several questions: what they are for, and which it alone asks."""
+
+    summary: str
+    usual: str
 
 
 _DECLARED: dict[str, Kind] = {}
@@ -256,6 +269,25 @@ def listed() -> dict[str, Listed]:
     return found
 
 
+@cache
+def heads() -> dict[str, Head]:
+    """Return the words that begin those of several questions, and are none themselves.
+
+    Examples
+    --------
+    >>> {name: each.usual for name, each in heads().items()}
+    {'predict': '', 'simulate': 'load'}
+    """
+    found = {}
+    for words in listed():
+        first, _, rest = words.partition(".")
+        if rest and first not in listed():
+            package = import_module(f"{PACKAGE}.{first.replace('-', '_')}")
+            summary = (package.__doc__ or "").partition("\n")[0]
+            found[first] = Head(summary, getattr(package, "USUAL", ""))
+    return found
+
+
 def all_words() -> dict[str, str]:
     """Return what each question is for, by its words: netloom's, and those declared since."""
     known = {words: each.summary for words, each in listed().items()}
@@ -312,7 +344,9 @@ def all_kinds() -> Iterator[Kind]:
 def _returned(function: Callable[..., Any]) -> Any:
     """Return the class of what a function returns, as its annotation names it."""
     named = inspect.get_annotations(function).get("return")
-    return function.__globals__[named] if isinstance(named, str) else named
+    answer = function.__globals__[named] if isinstance(named, str) else named
+    assert hasattr(answer, "columns"), f"{named} declares no columns"
+    return answer
 
 
 def _words_of(function: Callable[..., Any]) -> str:

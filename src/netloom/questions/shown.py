@@ -47,9 +47,11 @@ def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
     """Return rows as a table with the heads of these columns."""
     table = plain_table()
     for each in columns:
-        table.add_column(escape(each.head), justify="left" if each.kind is str else "right")
+        side: Any = "left" if each.kind is str else "right"
+        table.add_column(escape(each.head), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(escape(cell(row.get(each.name))) for each in columns))
+        cells = (row.get(each.name) if each.optional else row[each.name] for each in columns)
+        table.add_row(*map(escape, map(cell, cells)))
     return table
 
 

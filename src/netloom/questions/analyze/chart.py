@@ -145,3 +145,10 @@ def _whose(names: list[str]) -> alt.Color:
 def wrapped(sentence: str) -> list[str]:
     """Return a sentence in lines that are as wide as a picture."""
     return textwrap.wrap(sentence, 110)
+
+
+PART_TITLES = {
+    "path contention": "Path contention",
+    "saturation": "Where it saturates",
+}
+"""What parts are called that have no title of their own."""

@@ -312,3 +312,10 @@ def _switches(record: Recorded, begins: NDArray[np.float64], shown: int) -> list
         .encode(x="middle:Q", y=alt.value(0), text="phase:O")
     )
     return [bands, numbers]
+
+
+PART_TITLES = {
+    "timetable": "Timetable of the phases",
+    "phases": "Phases on the network",
+}
+"""What parts are called that have no title of their own."""

@@ -99,3 +99,11 @@ def objectives(record: Recorded) -> alt.LayerChart:
         width=520, height=22 * len(rows), title=f"What it is compared with{dashed}"
     )
     return layered
+
+
+PART_TITLES = {
+    "before": "Channels by load, before",
+    "after": "Channels by load, after",
+    "objective": "What the search found",
+}
+"""What parts are called that have no title of their own."""

@@ -1,1 +1,3 @@
 """Simulate a network: under a load, or driven by a program that waits for it."""
+
+USUAL = "load"

@@ -224,7 +224,7 @@ def _about(record: Recorded, kind: CurveKind, technique: str) -> dict[str, Any]:
         "routing": found.get("routing") or kind.about.get("routing"),
         "router": router.get("name"),
         "switching": technique or None,
-        "packet_flits": str(size["law"] if isinstance(size, dict) else size),
+        "packet_flits": str(size["law"] if isinstance(size, dict) else _plain(size)),
     }
     own = {name: value for name, value in router.items() if name not in network and name != "name"}
     rest = {

@@ -15,7 +15,7 @@ from netloom.words import counted, listed, number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from netloom.experiments.results import Results
+    from netloom.experiments.findings import Results
     from netloom.report.page.figure import Figure
     from netloom.report.page.sections import Section
 

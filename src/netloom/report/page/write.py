@@ -16,7 +16,7 @@ from netloom.textfiles import kind_of, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from netloom.experiments.results import Results
+    from netloom.experiments.findings import Results
     from netloom.report.page.pages import Page
 
     Source: TypeAlias = Recorded | Results
@@ -144,7 +144,7 @@ def sources_of(given: Any) -> Iterable[Source]:
     InputError
         If it is none of these.
     """
-    from netloom.experiments.results import Results, all_results
+    from netloom.experiments.findings import Results, all_results
 
     if isinstance(given, Recorded | Results):
         return [given]

@@ -231,3 +231,9 @@ def _histogram(
         .properties(width=430, height=320, title=title)
     )
     return bars
+
+
+PART_TITLES = {
+    "latencies": "How long packets took",
+}
+"""What parts are called that have no title of their own."""

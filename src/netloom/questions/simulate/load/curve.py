@@ -33,8 +33,6 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
 
     from netloom.questions.recorded import Recorded
 
-    if not record.several:
-        return record
     runs = [run for each in record.points for run in each.get("runs", [each])]
     figures = {name: value for name, value in record.figures.items() if name != "points"}
     here = next(
@@ -48,7 +46,12 @@ def point_at(record: Recorded, load: float, technique: str) -> Recorded:
     return Recorded(VERB, figures | here, tables)
 
 
+def detail(record: Recorded, load: float, technique: str) -> Recorded:
+    """Return what a simulation says of one load."""
+    return point_at(record, load, technique) if record.several else record
+
+
 CURVE = CurveKind(
     OFFERED, "offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95",
-    "accepted", "stable", besides=("load", "alone"), detail=point_at,
+    "accepted", "stable", besides=("load", "alone"), detail=detail,
 )  # fmt: skip

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netloom.questions.simulate.load.curve import CURVE as OF_LOADS
+from netloom.questions.simulate.load.curve import point_at
 
 if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
@@ -22,4 +23,4 @@ def found(record: Recorded, technique: str) -> list[tuple[float, float]]:
     ]
 
 
-CURVE = replace(OF_LOADS, besides=("alone",), found=found)
+CURVE = replace(OF_LOADS, besides=("alone",), found=found, detail=point_at)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.errors import InputError
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
-from netloom.experiments.run import asked_of, store_of
+from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
 from netloom.experiments.workers import MOST_WORKERS, be_ready, local_workers, work
 from netloom.progress import track

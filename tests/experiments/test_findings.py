@@ -5,8 +5,8 @@ import pytest
 
 import netloom as nl
 from netloom.errors import InputError
-from netloom.experiments.results import COSTS, all_results, load_results, results
-from netloom.experiments.run import run
+from netloom.experiments.findings import COSTS, all_results, load_results, results
+from netloom.experiments.runner import run
 from tests.experiments.small import SWEEP, write
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.experiments.answer import answer
-from netloom.experiments.results import load_results
-from netloom.experiments.run import run
+from netloom.experiments.findings import load_results
+from netloom.experiments.runner import run
 from netloom.experiments.store import Store
 from netloom.experiments.workers import Workers
 from tests.experiments.small import SWEEP, write
@@ -35,7 +35,7 @@ import os, signal, sys
 from pathlib import Path
 from netloom.cli import main
 from netloom.experiments.store import Store
-from tests.experiments.test_run import children
+from tests.experiments.test_runner import children
 
 def workers():
     return [each for each in children(os.getpid())
@@ -163,7 +163,7 @@ def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
     def nobody(*_):
         raise AssertionError("no workers are needed")
 
-    monkeypatch.setattr(sys.modules["netloom.experiments.run"], "local_workers", nobody)
+    monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "local_workers", nobody)
     assert run(file).table().equals(first)
 
 
@@ -199,8 +199,8 @@ def work_here(monkeypatch):
             with ThreadPoolExecutor(1) as executor:
                 yield Workers(executor, lambda: 1, elsewhere=False)
 
-        monkeypatch.setattr(sys.modules["netloom.experiments.run"], "local_workers", one_thread)
-        monkeypatch.setattr(sys.modules["netloom.experiments.run"], "work", work)
+        monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "local_workers", one_thread)
+        monkeypatch.setattr(sys.modules["netloom.experiments.runner"], "work", work)
 
     return use
 

@@ -13,7 +13,7 @@ from netloom.errors import InputError
 from netloom.experiments.answer import Asked, Interrupted
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
-from netloom.experiments.results import load_kept
+from netloom.experiments.findings import load_kept
 from netloom.experiments.store import Store
 from netloom.experiments.workers import (
     AHEAD,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from netloom.experiments.answer import Answer
     from netloom.experiments.curves import Curve
+    from netloom.experiments.findings import Results
     from netloom.experiments.points import Point
-    from netloom.experiments.results import Results
     from netloom.experiments.workers import Workers
 
 BEAT_SECONDS = 2.0

@@ -9,8 +9,7 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import PydanticOmit
 
 from netloom.experiments.file import HEADINGS, SETTINGS, SHARED
-from netloom.questions import former
-from netloom.questions.register import all_kinds, all_words
+from netloom.questions.register import all_kinds, all_words, heads
 
 if TYPE_CHECKING:
     from netloom.questions.register import Kind
@@ -48,10 +47,11 @@ def schema() -> dict[str, Any]:
         fields = _fields(kind)
         shared |= fields
         forms[kind.words] = _table(fields | _settings())
-    usual = f"{former.HEAD}.{former.USUAL}"
-    forms[former.HEAD] = _table(dict(forms[usual]["properties"]))
-    heads = dict.fromkeys(words.partition(".")[0] for words in all_words())
-    for head in heads:  # tables of subcommands are in those of commands
+    for head, each in heads().items():
+        if each.usual:
+            forms[head] = _table(dict(forms[f"{head}.{each.usual}"]["properties"]))
+    firsts = dict.fromkeys(words.partition(".")[0] for words in all_words())
+    for head in firsts:  # tables of subcommands are in those of commands
         form = forms.setdefault(head, _table({}))
         for words in all_words():
             if words.startswith(f"{head}."):
@@ -61,12 +61,13 @@ def schema() -> dict[str, Any]:
                     below = field | {"anyOf": [*field["anyOf"], *below["anyOf"]]}
                 form["properties"][name] = below
     said = {name: {"type": "string", "description": SAID[name]} for name in HEADINGS}
+    tables = {head: _one_or_several(head) for head in firsts}
     everywhere = _table(shared | _settings()) | {"description": SAID[SHARED]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "netloom experiment",
         "type": "object",
-        "properties": said | {SHARED: everywhere} | {head: _one_or_several(head) for head in heads},
+        "properties": said | {SHARED: everywhere} | tables,
         "additionalProperties": False,
         "$defs": forms,
     }
