@@ -275,8 +275,6 @@ class Answer:
     @classmethod
     def tables(cls) -> dict[str, Columns]:
         """Return the columns of each table, by the method that returns it; ``table`` first."""
-        if hasattr(cls, "former_tables"):  # not yet declared by columns
-            return dict.fromkeys(cls.former_tables, Columns())
         declared = {
             name: method.columns
             for each in reversed(cls.__mro__)

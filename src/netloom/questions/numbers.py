@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from math import floor, log
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from netloom.spec import real_number, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Answer = TypeVar("Answer")
 
 MOST_NUMBERS = 1000
 """Most numbers of one question."""
@@ -237,14 +234,3 @@ def tidy(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [tidy(value) for value in data]
     return data + 0.0 if isinstance(data, float) else data  # -0.0 + 0.0 is 0.0
-
-
-def plainly(to_dict: Callable[[Answer], dict[str, Any]]) -> Callable[[Answer], dict[str, Any]]:
-    """Have an answer's ``to_dict`` return types of Python only; see ``tidy``."""
-
-    @wraps(to_dict)
-    def plain(answer: Answer) -> dict[str, Any]:
-        found: dict[str, Any] = tidy(to_dict(answer))
-        return found
-
-    return plain
