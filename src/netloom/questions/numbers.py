@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import floor, log
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from netloom.spec import real_number, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Answer = TypeVar("Answer")
 
 MOST_NUMBERS = 1000
 """Most numbers of one question."""
