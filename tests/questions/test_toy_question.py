@@ -45,8 +45,9 @@ def netloom(monkeypatch, capsys):
 
 def test_python_has_a_function_with_its_fields():
     assert str(inspect.signature(nl.toy)) == "(*, size: int = 2)"
-    assert "How large the toy is. In blocks. By default 2." in inspect.getdoc(nl.toy)
+    assert "size : int, default 2\n    How large the toy is. In blocks." in inspect.getdoc(nl.toy)
     assert nl.toy(size=3).table().rows() == [(3, 0.75)]
+    assert nl.toy(size=3).sentences() == ["it stands."]
     with pytest.raises(nl.InputError, match="size: found 101; expected a whole number from 1"):
         nl.toy(size=101)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDEST = 110
 """Letters of a line, at most."""
 
-NAMES = 26
+NAMES = 24
 """Letters for the names of options; longer ones have a line of their own."""
 
 GENERAL = "Options"

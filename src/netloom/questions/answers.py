@@ -260,6 +260,13 @@ class Answer:
         """Return one row an observation; ``columns`` says what and in which units."""
         return self.columns.frame(self.table_rows)
 
+    def sentences(self) -> list[str]:
+        """Return what it comes to in words, as pages say it."""
+        from netloom.questions.recorded import record
+
+        kept = record(self)
+        return kept.kind.sentences(kept)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, as JSON has them."""
         found = self.about.nested(self)
