@@ -56,7 +56,7 @@ def _columns(kind: Kind) -> Iterator[str]:
     for table, columns in kind.answer.tables().items():
         for each in columns:
             if each.table:
-                title = _cell(each.title or each.name.replace("_", " "))
+                title = _cell(each.named)
                 rows.append(f"| `{table}` | `{each.name}` | {each.unit} | {title} |")
     yield "The answer's tables:"
     yield "\n".join(rows)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from netloom.questions.shown import number, percent
+from netloom.questions.shown import WIDTH, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def console() -> Console:
     """Return the terminal; where there is none, lines long enough for every table."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=110)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 def show_machines(machines: Sequence[Machine]) -> None:

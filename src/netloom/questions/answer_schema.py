@@ -114,6 +114,6 @@ def _object(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(column: Column) -> dict[str, Any]:
-    title = column.title or column.name.replace("_", " ")
+    title = column.named
     unit = {"unit": column.unit} if column.unit else {}
     return {"type": [TYPES[column.kind], "null"], "title": title, **unit}

@@ -61,6 +61,11 @@ class Column:
     optional: bool = False
 
     @property
+    def named(self) -> str:
+        """What it is called before people."""
+        return self.title or self.name.replace("_", " ")
+
+    @property
     def head(self) -> str:
         """Its title with its unit, as the head of a table.
 
@@ -69,8 +74,7 @@ class Column:
         >>> Column("accepted", unit="flits/node/cycle").head
         'accepted, flits/node/cycle'
         """
-        title = self.title or self.name.replace("_", " ")
-        return f"{title}, {self.unit}" if self.unit else title
+        return f"{self.named}, {self.unit}" if self.unit else self.named
 
     def of(self, observation: Any) -> Any:
         """Return its value for an observation: a plain value, None where it is not known."""

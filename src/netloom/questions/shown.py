@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
 
 
+WIDTH = 110
+"""Letters of a line where there is no terminal."""
+
 KEPT_UP, DOUBTFUL, FELL_BEHIND = "bold green", "bold yellow", "bold red"
 """Styles of verdicts."""
 
@@ -46,9 +49,13 @@ def _said(figures: Mapping[str, Any]) -> list[str]:
 def table_of(columns: Columns, rows: Iterable[Mapping[str, Any]]) -> Table:
     """Return rows as a table with the heads of these columns."""
     table = plain_table()
-    for each in columns:
+    heads = {each: "\n".join(filter(None, (each.named, each.unit))) for each in columns}
+    words = {each: max(map(len, head.split())) for each, head in heads.items()}
+    fits = sum(words.values()) + 2 * len(words) <= WIDTH  # narrower columns would cut words
+    for each, head in heads.items():
         side: Any = "left" if each.kind is str else "right"
-        table.add_column(escape(each.head), justify=side, overflow="fold")
+        least = words[each] if fits else None
+        table.add_column(escape(head), justify=side, overflow="fold", min_width=least)
     for row in rows:
         cells = (row.get(each.name) if each.optional else row[each.name] for each in columns)
         table.add_row(*map(escape, map(cell, cells)))
