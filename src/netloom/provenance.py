@@ -23,7 +23,7 @@ class Provenance:
     configuration, seed
         The fields of the question as plain data, and where all chance came from.
     version, verb
-        The netloom that answered, and which of its verbs.
+        The netloom that answered, and the function that asked.
     not_repeatable
         Fields that were objects which no plain data stands for: only their name is recorded.
 

@@ -75,7 +75,7 @@ def test_an_experiment_asks_it_and_its_store_has_the_answers(netloom, tmp_path):
     (section,) = page.sections
     assert section.title == "Tower of toys"
     assert section.sentences == ("size 3: it stands.", "size 7: it falls.")
-    assert section.tables[0].columns == ("size", "blocks in all", "how high it is")
+    assert section.tables[0].columns == ("size", "blocks in all", "how high it is, m")
 
 
 def test_the_schemas_have_it():

@@ -197,7 +197,7 @@ class ProgramMapping(Answer):
 
     @property
     def mapping(self) -> NDArray[np.int32]:
-        """The node of each task: what other verbs take as ``mapping``."""
+        """The node of each task: what other questions take as ``mapping``."""
         return self.found.node_of
 
     @property

@@ -27,7 +27,7 @@ SUFFIXES = (".html", ".htm")
 def report(
     results: Any, path: str | Path, *, title: str = "", pictures: str | Path | None = None
 ) -> Path:
-    """Write what verbs answered, or experiments found, as one HTML page; return its path.
+    """Write answers, or what experiments found, as one HTML page; return its path.
 
     Parameters
     ----------
@@ -155,4 +155,4 @@ def sources_of(given: Any) -> Iterable[Source]:
         return all_results(given)
     if hasattr(given, "provenance") and hasattr(given, "to_dict"):
         return [record(given)]
-    raise InputError("report", f"a {type(given).__name__}", "answers of verbs, or names of stores")
+    raise InputError("report", f"a {type(given).__name__}", "answers, or names of stores")
