@@ -120,20 +120,13 @@ def predicted_clocks(
 
 
 class Limit(NamedTuple):
-    """What keeps phases from being faster.
+    """What keeps phases from being faster."""
 
-    Attributes
-    ----------
-    kind
-        ``switches``: they take half of the time or more. ``turns``: connections wait for each
-        other longer than processors and channels have to work. ``channels``: the busiest of a phase
-        has more to do than any processor. ``processors``: all they do is send and receive.
-    sentence
-        Which, where and how much.
-    """
-
+    # ``switches``: they take half of the time or more. ``turns``: connections wait for each other
+    # longer than processors and channels have to work. ``channels``: the busiest of a phase has
+    # more to do than any processor. ``processors``: all they do is send and receive.
     kind: Literal["switches", "turns", "channels", "processors"]
-    sentence: str
+    sentence: str  # which, where and how much
 
 
 def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:

@@ -46,24 +46,12 @@ _Factors: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Digit:
-    """A part of one side of the program that is a part of one coordinate of the network.
+    """A part of one side of the program that is a part of one coordinate of the network."""
 
-    Attributes
-    ----------
-    axis
-        The dimension of the program.
-    across
-        The dimension of the network.
-    radix
-        Values of the digit.
-    weight
-        What a step of one adds to the coordinate.
-    """
-
-    axis: int
-    across: int
-    radix: int
-    weight: int
+    axis: int  # the dimension of the program
+    across: int  # the dimension of the network
+    radix: int  # values of the digit
+    weight: int  # what a step of one adds to the coordinate
 
 
 def fold(app: ProcessGraph, topology: Topology) -> Layout:

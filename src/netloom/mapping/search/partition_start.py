@@ -92,23 +92,15 @@ def partitioned(
 
 
 class Cut(NamedTuple):
-    """Some tasks, the halves of the nodes they go to, and how many go to the first.
+    """Some tasks, the halves of the nodes they go to, and how many go to the first."""
 
-    Attributes
-    ----------
-    tasks, near, far
-        The tasks, and the nodes of both halves; ``near`` is empty for a single node.
-    middles
-        A node in the middle of each half.
-    share
-        Tasks that go to ``near``.
-    """
-
+    # tasks, near, far: the tasks, and the nodes of both halves; ``near`` is empty for a single
+    # node.
     tasks: NDArray[np.int64]
     near: NDArray[np.integer]
     far: NDArray[np.integer]
-    middles: NDArray[np.integer]
-    share: int
+    middles: NDArray[np.integer]  # a node in the middle of each half
+    share: int  # tasks that go to ``near``
 
 
 def _cut(

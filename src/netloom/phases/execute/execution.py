@@ -44,37 +44,20 @@ MOST_WORDS = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What the phases of a plan took.
+    """What the phases of a plan took."""
 
-    Attributes
-    ----------
-    plan
-        What was run.
-    streaming
-        Whether all connections of a phase were interleaved from its start.
-    switch_clocks
-        Synchronisation and context switch before each phase.
-    cycle_clocks
-        Clocks of a cycle, in which a channel carries one word.
-    phase_cycles
-        int64[num_phases], from the first word's leave to send until the last is delivered.
-    start, end
-        float64[n], clocks since the connection's phase began, the switch excluded: when it was
-        first allowed to send, and when its last word had been delivered.
-    delivered_words
-        int64[n].
-    channel_words
-        int64[num_phases, num_channels], the words that crossed each channel.
-    """
-
-    plan: Plan
-    streaming: bool
-    switch_clocks: float
-    cycle_clocks: float
+    plan: Plan  # what was run
+    streaming: bool  # whether all connections of a phase were interleaved from its start
+    switch_clocks: float  # synchronisation and context switch before each phase
+    cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
+    # int64[num_phases], from the first word's leave to send until the last is delivered.
     phase_cycles: NDArray[np.int64]
+    # start, end: float64[n], clocks since the connection's phase began, the switch excluded: when
+    # it was first allowed to send, and when its last word had been delivered.
     start: NDArray[np.float64]
     end: NDArray[np.float64]
-    delivered_words: NDArray[np.int64]
+    delivered_words: NDArray[np.int64]  # int64[n]
+    # int64[num_phases, num_channels], the words that crossed each channel.
     channel_words: NDArray[np.int64]
 
     @property

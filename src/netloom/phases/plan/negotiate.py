@@ -58,31 +58,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What kernels know: the network, who is to be joined, and in which order.
+    """What kernels know: the network, who is to be joined, and in which order."""
 
-    Attributes
-    ----------
-    net
-        Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
-    ends
-        Sources and targets.
-    before, after
-        For each connection those that come before and after it, as ragged arrays.
-    turn
-        int64[n], the order in which connections are routed: in their own order, the longest first.
-    hops
-        Most hops of a path.
-    places
-        How many places have a capacity.
-    """
-
+    # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
     net: tuple[NDArray[np.generic], ...]
-    ends: tuple[NDArray[np.int32], NDArray[np.int32]]
+    ends: tuple[NDArray[np.int32], NDArray[np.int32]]  # sources and targets
+    # before, after: for each connection those that come before and after it, as ragged arrays.
     before: tuple[NDArray[np.int64], NDArray[np.int64]]
     after: tuple[NDArray[np.int64], NDArray[np.int64]]
+    # int64[n], the order in which connections are routed: in their own order, the longest first.
     turn: NDArray[np.int64]
-    hops: int
-    places: int
+    hops: int  # most hops of a path
+    places: int  # how many places have a capacity
 
 
 def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:

@@ -20,23 +20,15 @@ if TYPE_CHECKING:
 
 
 class Places(NamedTuple):
-    """What the connections of a phase share: channels, and the accesses of processors.
+    """What the connections of a phase share: channels, and the accesses of processors."""
 
-    Attributes
-    ----------
-    first_use, uses
-        int64[n + 1], int64[…], the places of each connection.
-    first_user, users
-        int64[places + 1], int64[…], the connections of each place.
-    capacity
-        float64[places], words per clock.
-    """
-
+    # first_use, uses: int64[n + 1], int64[…], the places of each connection.
     first_use: NDArray[np.int64]
     uses: NDArray[np.int64]
+    # first_user, users: int64[places + 1], int64[…], the connections of each place.
     first_user: NDArray[np.int64]
     users: NDArray[np.int64]
-    capacity: NDArray[np.float64]
+    capacity: NDArray[np.float64]  # float64[places], words per clock
 
     def least_clocks(self, words: NDArray[np.int64]) -> float:
         """Return the clocks that the busiest place takes for all its words."""

@@ -162,20 +162,11 @@ class ClosedLoop:
 
 @dataclass(frozen=True, eq=False)
 class LoopTimes:
-    """What the loops of a program take, and the traffic that they make.
+    """What the loops of a program take, and the traffic that they make."""
 
-    Attributes
-    ----------
-    cycles
-        float64[num_chains], T_i: the mean time of a loop of each task.
-    message_flits
-        L, what a loop sends.
-    by_loop
-        float64[loops], the mean time of each loop over the tasks.
-    """
-
-    cycles: NDArray[np.float64]
-    message_flits: int
+    cycles: NDArray[np.float64]  # float64[num_chains], T_i: the mean time of a loop of each task
+    message_flits: int  # L, what a loop sends
+    # float64[loops], the mean time of each loop over the tasks.
     by_loop: NDArray[np.float64] | None = None
 
     @property

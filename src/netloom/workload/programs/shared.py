@@ -29,27 +29,13 @@ OWNER = 11
 
 @dataclass(frozen=True, eq=False)
 class SharedProgram:
-    """Programs as one: their tasks numbered on from each to the next, and where they run.
+    """Programs as one: their tasks numbered on from each to the next, and where they run."""
 
-    Attributes
-    ----------
-    names
-        The programs and their nodes, such as ``ring:4@0-3``.
-    num_nodes
-        Nodes of the network.
-    graph
-        All tasks; those of different programs have no edge in common.
-    node_of
-        int32[num_tasks], the node of each task.
-    program_of
-        int32[num_tasks], the program of each task, ascending.
-    """
-
-    names: tuple[str, ...]
-    num_nodes: int
-    graph: ProcessGraph
-    node_of: NDArray[np.int32]
-    program_of: NDArray[np.int32]
+    names: tuple[str, ...]  # the programs and their nodes, such as ``ring:4@0-3``
+    num_nodes: int  # nodes of the network
+    graph: ProcessGraph  # all tasks; those of different programs have no edge in common
+    node_of: NDArray[np.int32]  # int32[num_tasks], the node of each task
+    program_of: NDArray[np.int32]  # int32[num_tasks], the program of each task, ascending
 
     def alone(self, program: int) -> SharedProgram:
         """Return one of the programs where it is, with nothing else on the network."""

@@ -29,22 +29,15 @@ MOST_TEMPLATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one.
+    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one."""
 
-    Attributes
-    ----------
-    order
-        On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
-    lean
-        On k-ary n-cubes, for each dimension: whether the node just half-way round a ring is
-        reached by growing coordinates (0) or falling ones (1).
-    preference
-        On other networks, float64[num_channels]: of the channels that could bring a node its copy,
-        the one of least preference does.
-    """
-
+    # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
+    # On k-ary n-cubes, for each dimension: whether the node just half-way round a ring is reached
+    # by growing coordinates (0) or falling ones (1).
     lean: tuple[int, ...] = ()
+    # On other networks, float64[num_channels]: of the channels that could bring a node its copy,
+    # the one of least preference does.
     preference: NDArray[np.float64] | None = None
 
 
