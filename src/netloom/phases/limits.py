@@ -27,15 +27,8 @@ def processor_words(
 ) -> NDArray[np.float64]:
     """Return float64[num_phases, num_nodes], what each processor moves in each phase.
 
-    Parameters
-    ----------
-    plan
-        The connections and their phases.
-    weights
-        float64[n], what each connection carries.
-    both_ways
-        Whether a processor sends and receives at the same time: then the larger of both counts,
-        otherwise their sum.
+    ``weights``: float64[n], what each connection carries. If processors send and receive at the
+    same time (``both_ways``), the larger of both counts, otherwise their sum.
     """
     nodes = plan.topology.num_nodes
     start = plan.phase.astype(np.int64) * nodes

@@ -90,17 +90,8 @@ def layered_paths(
 def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
     """Return the layer of each hop of each path, such that no packets wait in a circle.
 
-    Parameters
-    ----------
-    topology
-        The network, of at most 62 channels a node.
-    routed
-        The paths, none of them empty.
-
-    Returns
-    -------
-    layer
-        int32[len(routed.channels)], from 0 on, not falling along a path.
+    int32[len(routed.channels)], from 0 on, not falling along a path. Nodes have at most 62
+    channels, and no path is empty.
 
     Raises
     ------

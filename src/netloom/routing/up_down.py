@@ -87,10 +87,7 @@ def node_ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
     The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
     the node numbers, of several the first.
 
-    Parameters
-    ----------
-    topology, net
-        The network, and the same with nothing but its two-way links.
+    ``net`` is the network with nothing but its two-way links.
 
     Raises
     ------

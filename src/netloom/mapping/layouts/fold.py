@@ -62,12 +62,8 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
     measured, and the lowest of the likely ways is taken). On a hypercube each side follows a Gray
     code. A side that is no product of the network's parts is laid out as the next power of two.
 
-    Parameters
-    ----------
-    app
-        A mesh, torus, line, ring or hypercube, in row-major order.
-    topology
-        A mesh, torus or hypercube of at least as many nodes.
+    The program is a mesh, torus, line, ring or hypercube, in row-major order; the network has
+    at least as many nodes.
 
     Raises
     ------

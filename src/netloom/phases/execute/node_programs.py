@@ -83,13 +83,6 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     streams, or in the order, has started earlier. A node without connections takes part in the
     synchronisation of each phase all the same.
 
-    Parameters
-    ----------
-    plan, timetable
-        The connections, and when they start.
-    costs
-        Whether a processor sends and receives at the same time.
-
     Examples
     --------
     >>> from netloom.models.messages import ConSetCosts

@@ -40,16 +40,9 @@ def phase_rows(
 ) -> PhaseRows:
     """Return what a phase sends, and what each row of it waits for; see ``execute``.
 
-    Parameters
-    ----------
-    plan, costs
-        The connections, and how fast processors are.
-    start
-        float64[n], when the timetable has each connection start; None: all at once.
-    rank
-        int32[n], the ``ranks`` of all connections: those that start together go in their order.
-    phase
-        Which.
+    ``start``: float64[n], when the timetable has each connection start; None: all at once.
+    ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
+    order.
 
     Raises
     ------

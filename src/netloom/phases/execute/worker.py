@@ -76,15 +76,8 @@ def _come(key: Key) -> Generator[Key, Any, Any]:
 class Worker:
     """Some nodes, their streams, and what has come for them.
 
-    Parameters
-    ----------
-    network, programs
-        What every worker knows, and the programs of this one's nodes.
-    number
-        Its number.
-    post, take
-        Sends a message to another worker; waits so many seconds for one, and returns None if none
-        has come.
+    ``post`` sends a message to another worker; ``take`` waits so many seconds for one, and
+    returns None if none has come.
     """
 
     def __init__(

@@ -112,12 +112,8 @@ def negotiated(
     rise with every round in which they stay too full (PathFinder: McMurchie & Ebeling 1995),
     over the copies of the network that the phases are (Feldmann et al. 1993, section 4.4.1).
 
-    Parameters
-    ----------
-    seed
-        Of the order in which connections are routed.
-    home
-        int64[n], the phase that each connection should be in, if that costs little.
+    ``seed`` is of the order in which connections are routed. ``home``: int64[n], the phase that
+    each connection should be in, if that costs little.
     """
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
@@ -159,10 +155,7 @@ def sequential(
     costs and order open: these, with the longest first, are the best of those tried). Connections
     that come in an order take the first phase that has room for them, not the cheapest.
 
-    Parameters
-    ----------
-    seed
-        Of the order in which connections of one length are routed.
+    ``seed`` is of the order in which connections of one length are routed.
     """
     from netloom.phases.kernels.route import rip_up
 

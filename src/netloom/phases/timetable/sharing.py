@@ -75,17 +75,8 @@ def shared_times(
     is returned: either way, processors that use their connections by order of start, each waiting
     for the other end, keep to these times.
 
-    Parameters
-    ----------
-    phase, places
-        The connections, and what they share.
-    sequence
-        int64[n], all of them; none before one that it waits for.
-
-    Returns
-    -------
-    start, end
-        float64[n], clocks.
+    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections; none before
+    one that it waits for.
     """
     waited = flow_times(phase, places, sequence, exclusive=True, in_turn=True)
     passed = flow_times(phase, places, sequence, exclusive=True, in_turn=False)
@@ -95,13 +86,7 @@ def shared_times(
 def streaming_times(
     phase: Phase, places: Places
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return when connections start and end if all run at once, but for those that must wait.
-
-    Returns
-    -------
-    start, end
-        float64[n], clocks.
-    """
+    """Return the same if all connections run at once, but for those that must wait."""
     return flow_times(phase, places, np.arange(len(phase.words)), exclusive=False, in_turn=False)
 
 

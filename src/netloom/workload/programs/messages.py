@@ -87,12 +87,8 @@ class Source(Protocol):
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
         """Return rows such that nothing is missing before the cycle ``until``.
 
-        Parameters
-        ----------
-        complete
-            int64[rows so far], the cycle in which each was complete; -1 where it is not yet.
-        until
-            The cycle that the simulation will run to, and not beyond.
+        ``complete``: int64[rows so far], the cycle in which each was complete; -1 where it
+        is not yet. The simulation will run to the cycle ``until``, and not beyond.
         """
 
 
@@ -108,18 +104,10 @@ def messages(
 ) -> Messages:
     """Return a table of messages from lists, arrays or single values.
 
-    Parameters
-    ----------
-    num_nodes
-        Nodes of the network.
-    source, target, flits
-        One value a row, or one for all.
-    after
-        For each row, the rows that it waits for; none wait by default.
-    first
-        Number of the first row.
-    columns
-        Any other column of ``Messages``: 0 by default, -1 for ``context``.
+    ``source``, ``target`` and ``flits`` hold one value a row, or one for all. ``after`` lists
+    for each row the rows that it waits for; none wait by default. ``first`` is the number of
+    the first row. Any other column of ``Messages`` may be given: 0 by default, -1 for
+    ``context``.
 
     Examples
     --------

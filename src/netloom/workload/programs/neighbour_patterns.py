@@ -73,20 +73,8 @@ def pattern(
     through others, compute for as long in one loop, as the thesis's pairs do, so that none waits
     for another's computation (section 4.2.1).
 
-    Parameters
-    ----------
-    name
-        One of ``PATTERNS``.
-    side
-        At least 2.
-    message_bytes
-        Of every message.
-    think_us
-        Mean computation of a loop.
-    costs
-        Of all nodes.
-    seed
-        The same seed makes the same computations.
+    ``name`` is one of ``PATTERNS``, ``side`` at least 2; ``message_bytes`` are those of every
+    message, ``think_us`` is the mean computation of a loop.
 
     Raises
     ------

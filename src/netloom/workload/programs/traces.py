@@ -114,12 +114,8 @@ class Trace:
         (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
         nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
 
-        Parameters
-        ----------
-        topology
-            The network; multicasts follow its row-first trees.
-        node_of
-            int[num_tasks or more], the node of each task; several may share one.
+        Multicasts follow the row-first trees of the network. ``node_of``: int[num_tasks or
+        more], the node of each task; several may share one.
 
         Raises
         ------
@@ -151,14 +147,8 @@ class Replay:
 
     A ``messages.Source``; all rows are in its first table.
 
-    Parameters
-    ----------
-    name
-        What is replayed.
-    table
-        All rows.
-    entry
-        int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
+    ``entry``: int64[num_rows], the entry of the trace that each row of the table belongs to; a
+    multicast has many.
     """
 
     def __init__(self, name: str, table: Messages, entry: NDArray[np.int64]) -> None:
@@ -190,16 +180,8 @@ def ordered_trace(
 
     Entries that already do stay where they are; of those that could come next, the first does.
 
-    Parameters
-    ----------
-    name, num_tasks, ids, targets, after
-        As in ``Trace``; ``after`` may point anywhere.
-    columns
-        start, run, hold, receive, source, flits.
-    where
-        The place of an entry, as the user would look for it.
-    flit_bytes
-        As in ``Trace``.
+    ``after`` may point anywhere; ``columns`` are start, run, hold, receive, source and flits;
+    ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------

@@ -47,8 +47,6 @@ class Transactions:
         thread: it only answers.
     node_of
         int[num_tasks], the node of each task, in every instance.
-    num_nodes
-        Nodes of the network.
     contexts
         p, the instances of the program.
     run_cycles
@@ -139,14 +137,10 @@ class Transactions:
     ) -> TransactionStatistics:
         """Return what transactions and their messages took in a part of a simulation.
 
-        Parameters
-        ----------
-        rows
-            A simulation's records of all rows so far, with fields ``ready``, ``sent``,
-            ``arrived`` and ``complete`` in cycles, -1 where it is not yet.
-        begin, end
-            What happened in cycles from ``begin`` on and before ``end`` counts. Messages count
-            when they arrive, transactions when they are issued or when they end.
+        What happened in cycles from ``begin`` on and before ``end`` counts: messages when
+        they arrive, transactions when they are issued or when they end. ``rows`` are a
+        simulation's records of all rows so far, with fields ``ready``, ``sent``,
+        ``arrived`` and ``complete`` in cycles, -1 where it is not yet.
 
         Raises
         ------

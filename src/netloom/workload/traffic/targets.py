@@ -179,12 +179,7 @@ Law: TypeAlias = Uniform | Fixed | Weighted | HotSpot
 def weighted(num_nodes: int, pairs: Shares) -> Weighted:
     """Return the law by which a source takes its targets in proportion to the weights of pairs.
 
-    Parameters
-    ----------
-    num_nodes
-        Number of nodes.
-    pairs
-        As ``merged`` returns them; the weights may add to anything.
+    ``pairs``: as ``merged`` returns them; the weights may add to anything.
 
     Examples
     --------
