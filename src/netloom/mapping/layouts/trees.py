@@ -83,8 +83,9 @@ def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     The H-tree, on a mesh or torus of two dimensions: the children of a task lie on either side
     of it, alternately in its row and its column, each in the middle of its half. A tree of
     2^(2m+1) − 1 tasks takes a square of 2^(m+1) − 1 nodes a side (7 tasks 3 × 3, 31 tasks 7 × 7,
-    127 tasks 15 × 15), one of 2^(2m) − 1 tasks half of the next. All paths are straight, so that dimension order takes
-    them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is not described there.
+    127 tasks 15 × 15), one of 2^(2m) − 1 tasks half of the next. All paths are straight, so that
+    dimension order takes them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is
+    not described there.
 
     The tree is in heap order; an incomplete one takes the nodes of the next complete one.
 

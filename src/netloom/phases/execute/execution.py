@@ -18,7 +18,7 @@ from netloom.errors import InputError
 from netloom.phases.execute.rows import phase_rows
 from netloom.phases.plan.connections import ranks
 from netloom.progress import counting
-from netloom.routing import Paths, ports
+from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
@@ -251,7 +251,7 @@ def _run(
     """Run a phase; return None if it was to stop."""
     rows = phase_rows(plan, costs, start, rank, phase)
     members, given = rows.members, plan.connections
-    routed = Paths(*_some(plan.routes, members))
+    routed = plan.routes.taken(members)
     owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
     engine = NetworkProgram(
         plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
@@ -271,12 +271,3 @@ def _run(
     sent, complete = found["ready"][rows.by_owner[first]], found["complete"][rows.by_owner[last]]
     cycles = int(found["complete"].max(initial=0))
     return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
-
-
-def _some(routes: Paths, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return offsets and channels of some paths, in the order of ``members``."""
-    lengths = routes.lengths[members].astype(np.int64)
-    offsets = np.zeros(len(members) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    return offsets, routes.channels[np.repeat(routes.offsets[members], lengths) + within]

@@ -46,12 +46,10 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     nodes, members = plan.connections.num_nodes, phase.members
     source = plan.connections.source[members].astype(np.int64)
     target = plan.connections.target[members] + (nodes if costs.both_ways else 0)
-    offsets = plan.routes.offsets
-    lengths = offsets[members + 1] - offsets[members]
-    hop = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    channel = plan.routes.channels[np.repeat(offsets[members], lengths) + hop] + 2 * nodes
+    routes = plan.routes.taken(members)
+    channel = routes.channels + 2 * nodes
     number = np.arange(len(members))
-    owner = np.concatenate([number, number, np.repeat(number, lengths)])
+    owner = np.concatenate([number, number, np.repeat(number, routes.lengths)])
     named, place = np.unique(np.concatenate([source, target, channel]), return_inverse=True)
     by_owner, by_place = np.argsort(owner, kind="stable"), np.argsort(place, kind="stable")
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
