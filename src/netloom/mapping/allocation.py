@@ -33,7 +33,7 @@ MOST_DIGITS = 9
 def allocated_nodes(
     nodes: str | Path | ArrayLike | None, topology: Topology, hosts: Sequence[str] | None = None
 ) -> NDArray[np.int32]:
-    """Return the nodes of an allocation that work, ascending.
+    """Return the nodes of an allocation that work, int32[], ascending.
 
     Parameters
     ----------
@@ -47,11 +47,6 @@ def allocated_nodes(
     hosts
         The host name of each node; the network's own names of them where it is not given, or
         ``n0``, ``n1`` … where it has none.
-
-    Returns
-    -------
-    nodes
-        int32[].
 
     Raises
     ------

@@ -34,22 +34,10 @@ def mapping_with_distance(
     tasks have lost their place. Johnson 1992, section 3.2, compares nine mappings of a torus
     program, of average distances from one to just over six hops; how they were made is not said.
 
-    Parameters
-    ----------
-    graph
-        All directed edges count alike.
-    topology
-        The network, of at most ``MOST_NODES`` nodes. One task a node.
-    distance
-        Wished mean of the shortest distances between the ends of an edge, in hops.
-    seed
-        The same seed makes the same mapping.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks]. Its average is as near to ``distance`` as swaps of two nodes can bring
-        it, and at most 2 % away.
+    The mean is of the shortest distances between the ends of an edge, in hops; all directed
+    edges count alike. The average of what is returned, int32[num_tasks], is as near to
+    ``distance`` as swaps of two nodes can bring it, and at most 2 % away. The network has at
+    most ``MOST_NODES`` nodes, with one task each.
 
     Raises
     ------

@@ -47,10 +47,6 @@ def place_program(
         What ``place`` takes, the name of a layout (see ``mapping.layouts``; packets take
         the routes of the network, not its own), or ``distance:4`` for an average path length of 4
         hops (see ``mapping.distance``). Those that have a name use nodes that work only.
-    graph, network
-        The program and the network.
-    seed, tasks_per_node
-        See ``place``.
     hosts
         The host name of each node, for mapping files; see ``mapping.allocation.node_names``.
 

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> NDArray[np.int32]:
-    """Return the mapping that fills the nodes in order: task t on node t // tasks_per_node.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks].
+    """Return int32[num_tasks], nodes filled in order: task t on node t // tasks_per_node.
 
     Raises
     ------
@@ -44,15 +39,10 @@ def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> NDArray
 def random_mapping(
     num_tasks: int, num_nodes: int, seed: int = DEFAULT_SEED, tasks_per_node: int = 1
 ) -> NDArray[np.int32]:
-    """Return a random mapping: every way to seat the tasks in the nodes' places is as likely.
+    """Return int32[num_tasks]: every way to seat the tasks in the nodes' places is as likely.
 
     A node has ``tasks_per_node`` places, so that with one task a node this is a uniformly random
     choice of distinct nodes. One seed gives one mapping, here as everywhere.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks].
 
     Raises
     ------
@@ -129,7 +119,7 @@ def place(
     topology_name: str = "topology",
     names: Mapping[str, int] | None = None,
 ) -> NDArray[np.int32]:
-    """Return the checked mapping that ``mapping`` names.
+    """Return the checked mapping that ``mapping`` names, int32[num_tasks].
 
     Parameters
     ----------
@@ -145,11 +135,6 @@ def place(
         Named where the tasks do not fit.
     names
         The node of each name that a mapping file may use instead of its number.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks].
 
     Raises
     ------

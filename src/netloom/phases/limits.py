@@ -27,15 +27,8 @@ def processor_words(
 ) -> NDArray[np.float64]:
     """Return float64[num_phases, num_nodes], what each processor moves in each phase.
 
-    Parameters
-    ----------
-    plan
-        The connections and their phases.
-    weights
-        float64[n], what each connection carries.
-    both_ways
-        Whether a processor sends and receives at the same time: then the larger of both counts,
-        otherwise their sum.
+    ``weights``: float64[n], what each connection carries. If processors send and receive at the
+    same time (``both_ways``), the larger of both counts, otherwise their sum.
     """
     nodes = plan.topology.num_nodes
     start = plan.phase.astype(np.int64) * nodes
@@ -120,20 +113,13 @@ def predicted_clocks(
 
 
 class Limit(NamedTuple):
-    """What keeps phases from being faster.
+    """What keeps phases from being faster."""
 
-    Attributes
-    ----------
-    kind
-        ``switches``: they take half of the time or more. ``turns``: connections wait for each
-        other longer than processors and channels have to work. ``channels``: the busiest of a phase
-        has more to do than any processor. ``processors``: all they do is send and receive.
-    sentence
-        Which, where and how much.
-    """
-
+    # ``switches``: they take half of the time or more. ``turns``: connections wait for each other
+    # longer than processors and channels have to work. ``channels``: the busiest of a phase has
+    # more to do than any processor. ``processors``: all they do is send and receive.
     kind: Literal["switches", "turns", "channels", "processors"]
-    sentence: str
+    sentence: str  # which, where and how much
 
 
 def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:

@@ -22,13 +22,8 @@ FORM = "a line such as '0 1 < 2 3': the words from task 0 to 1 before those from
 def connection_order(given: Any, graph: ProcessGraph) -> list[tuple[Edge, Edge]]:
     r"""Return pairs of edges, the first of which has delivered before the second sends.
 
-    Parameters
-    ----------
-    given
-        None, the pairs themselves, or the path of a file with a pair a line: ``0 1 < 2 3`` for the
-        edges 0 -> 1 and 2 -> 3. ``#`` starts a comment.
-    graph
-        Whose edges they are.
+    ``given`` is None, the pairs themselves, or the path of a file with a pair a line:
+    ``0 1 < 2 3`` for the edges 0 -> 1 and 2 -> 3 of the graph. ``#`` starts a comment.
 
     Raises
     ------

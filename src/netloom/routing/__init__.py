@@ -6,12 +6,11 @@ deadlock is refused.
 
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
-from netloom.routing.layered import Layered
+from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import Routing, all_routes, parse_routing, paths, routes_by
 from netloom.routing.port_numbers import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
-from netloom.routing.shortest_path import ShortestPath
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle

@@ -1,4 +1,6 @@
-"""Shortest paths in layers of virtual channels, each layer free of circles: routing round failures.
+"""Shortest paths, plain or in layers of virtual channels, each layer free of circles.
+
+Layers are for routing round failures:
 
 Skeie, Lysne & Theiss, *Layered shortest path (LASH) routing in irregular system area networks*,
 2002; Skeie, Lysne, Flich, López, Robles & Duato, *LASH-TOR: a generic transition-oriented routing
@@ -12,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
+from netloom.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
-from netloom.routing.ragged import Paths
+from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube
 from netloom.topology.faults import Faulty
 
@@ -25,6 +27,40 @@ if TYPE_CHECKING:
 
 MOST_LAYERS = 62
 """Most layers that are looked for: no router has more VCs."""
+
+
+@dataclass(frozen=True)
+class ShortestPath:
+    """At every node, the lowest-numbered channel that leads one hop nearer to the target.
+
+    That is a table (one channel for each node and target), as routers of irregular networks
+    hold it; it is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
+    """
+
+    def __str__(self) -> str:
+        return "shortest-path"
+
+
+def shortest_paths(
+    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> Paths:
+    """Return the table's path of every pair (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If a target cannot be reached.
+    """
+    from netloom.routing.kernels.shortest_path import fill_paths, path_lengths
+
+    by_target = np.argsort(targets, kind="stable")
+    incoming, outgoing = topology.incoming(), topology.outgoing()
+    ends = (topology.channel_source, topology.channel_target)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_nodes)
+    offsets = offsets_of(lengths, sources, targets, "a connected network")
+    return Paths(
+        offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
+    )
 
 
 @dataclass(frozen=True)
@@ -76,11 +112,7 @@ def layered_paths(
     incoming, outgoing = topology.incoming(), topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
     lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_nodes)
-    if len(lengths) and lengths.min() < 0:
-        path = int(np.argmin(lengths))
-        raise NoRouteError(int(sources[path]), int(targets[path]), "nodes that work")
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    offsets = offsets_of(lengths, sources, targets, "nodes that work")
     channels = fill_detours(
         tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing
     )
@@ -90,17 +122,8 @@ def layered_paths(
 def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
     """Return the layer of each hop of each path, such that no packets wait in a circle.
 
-    Parameters
-    ----------
-    topology
-        The network, of at most 62 channels a node.
-    routed
-        The paths, none of them empty.
-
-    Returns
-    -------
-    layer
-        int32[len(routed.channels)], from 0 on, not falling along a path.
+    int32[len(routed.channels)], from 0 on, not falling along a path. Nodes have at most 62
+    channels, and no path is empty.
 
     Raises
     ------

@@ -9,8 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
-from netloom.routing.layered import Layered, layered_paths
-from netloom.routing.shortest_path import ShortestPath, shortest_paths
+from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import NoRouteError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -38,5 +40,31 @@ class Paths:
         """Path length of each path, in hops (int32[num_paths])."""
         return np.diff(self.offsets).astype(np.int32)
 
+    def taken(self, order: NDArray[np.integer]) -> Paths:
+        """Return the paths of these numbers, in this order."""
+        lengths = self.lengths[order].astype(np.int64)
+        offsets = np.append(0, np.cumsum(lengths))
+        hops = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
+        return Paths(offsets, self.channels[hops])
+
     def __repr__(self) -> str:
         return f"<{len(self)} paths, {len(self.channels)} hops>"
+
+
+def offsets_of(
+    lengths: NDArray[np.integer],
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    wanted: str,
+) -> NDArray[np.int64]:
+    """Return the offsets of paths of these lengths, which join sources and targets.
+
+    Raises
+    ------
+    NoRouteError
+        If a length is below 0: what is ``wanted`` is then missing.
+    """
+    if len(lengths) and lengths.min() < 0:
+        path = int(np.argmin(lengths))
+        raise NoRouteError(int(sources[path]), int(targets[path]), wanted)
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))

@@ -150,24 +150,32 @@ def routed_paths(
     NoRouteError
         If a pair of different nodes has no route.
     """
-    wanted = sources.astype(np.int64) * topology.num_nodes + targets
-    moving = sources != targets
-    known = np.append(routing.pairs, -1)
-    row = np.searchsorted(routing.pairs, wanted)
-    missing = moving & (known[row] != wanted)
+    numbers = route_numbers(topology, routing, sources, targets, "a route for every pair")
+    offsets = routing.routes.offsets
+    return Paths(np.append(offsets, offsets[-1]), routing.routes.channels).taken(numbers)
+
+
+def route_numbers(
+    topology: Topology,
+    routing: SourceRoutes,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    wanted: str,
+) -> NDArray[np.int32]:
+    """Return the number of each pair's route; from a node to itself, one behind the last.
+
+    Raises
+    ------
+    NoRouteError
+        If a pair of different nodes has no route: what is ``wanted`` is then missing.
+    """
+    asked = sources.astype(np.int64) * topology.num_nodes + targets
+    number = np.searchsorted(routing.pairs, asked)
+    missing = (sources != targets) & (np.append(routing.pairs, -1)[number] != asked)
     if missing.any():
-        path = int(np.argmax(missing))
-        raise NoRouteError(
-            int(sources[path]), int(targets[path]), "a route for every pair", routing.name
-        )
-    lengths = np.zeros(len(wanted), np.int64)
-    lengths[moving] = np.diff(routing.routes.offsets)[row[moving]]
-    offsets = np.zeros(len(wanted) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    first = np.zeros(len(wanted), np.int64)
-    first[moving] = routing.routes.offsets[row[moving]]
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    return Paths(offsets, routing.routes.channels[np.repeat(first, lengths) + within])
+        pair = int(np.argmax(missing))
+        raise NoRouteError(int(sources[pair]), int(targets[pair]), wanted, routing.name)
+    return np.where(sources == targets, len(routing.pairs), number).astype(np.int32)
 
 
 def _channel_index(topology: Topology) -> dict[tuple[int, int], int]:

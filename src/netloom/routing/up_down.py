@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
-from netloom.routing.ragged import Paths
+from netloom.errors import InputError
+from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Topology
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def up_down_paths(
     incoming, outgoing = net.incoming(), net.outgoing()
     by_target = np.argsort(targets, kind="stable")
     lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
-    if len(lengths) and lengths.min() < 0:
-        path = int(np.argmin(lengths))
-        raise NoRouteError(int(sources[path]), int(targets[path]), "nodes that work")
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    offsets = offsets_of(lengths, sources, targets, "nodes that work")
     taken = fill_legal(by_target, sources, targets, offsets, up, ends, *incoming, *outgoing)
     return Paths(offsets, links[taken])
 
@@ -87,10 +83,7 @@ def node_ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
     The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
     the node numbers, of several the first.
 
-    Parameters
-    ----------
-    topology, net
-        The network, and the same with nothing but its two-way links.
+    ``net`` is the network with nothing but its two-way links.
 
     Raises
     ------

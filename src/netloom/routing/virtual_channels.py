@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.errors import DeadlockError, InputError, NoRouteError
+from netloom.errors import DeadlockError, InputError
 from netloom.routing.deadlock import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
-from netloom.routing.layered import Layered, layer_vcs, layers
+from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
 from netloom.routing.parse import AXES, Routing, all_routes, parse_routing
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import RouteTable, shortest_path_table, table_cycle
-from netloom.routing.shortest_path import ShortestPath
-from netloom.routing.source_routing import SourceRoutes
+from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
 from netloom.routing.virtual_channel_tables import (
@@ -176,7 +175,8 @@ def draw_aux(
     if not routing.needs_aux:
         return coin, np.full(len(start), -1, np.int32)
     if routing.routes is not None:
-        return coin, _route_numbers(routing.topology, routing.routes, start, end)
+        wanted = "a route for every pair that sends"
+        return coin, route_numbers(routing.topology, routing.routes, start, end, wanted)
     if routing.minimal:
         return coin, _in_minimal_box(routing, rng, start, end, coin)
     return coin, rng.integers(0, routing.topology.num_nodes, len(start), dtype=np.int32)
@@ -267,23 +267,6 @@ def check_slots(topology: Topology, num_vcs: int, injection: int, ejection: int)
     if num_ports * num_vcs > MOST_SLOTS:
         found = f"{num_ports} ports ({network_ports} of them network ports) of {num_vcs} VCs"
         raise InputError(topology.name, found, f"at most {MOST_SLOTS} VCs in all ports of a router")
-
-
-def _route_numbers(
-    topology: Topology,
-    routes: SourceRoutes,
-    start: NDArray[np.int32],
-    end: NDArray[np.int32],
-) -> NDArray[np.int32]:
-    """Return the number of each pair's route; from a node to itself, one behind the last."""
-    wanted = start.astype(np.int64) * topology.num_nodes + end
-    number = np.searchsorted(routes.pairs, wanted)
-    missing = (start != end) & (np.append(routes.pairs, -1)[number] != wanted)
-    if missing.any():
-        packet = int(np.argmax(missing))
-        pair = int(start[packet]), int(end[packet])
-        raise NoRouteError(*pair, "a route for every pair that sends", routes.name)
-    return np.where(start == end, len(routes.pairs), number).astype(np.int32)
 
 
 def _in_minimal_box(

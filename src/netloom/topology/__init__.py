@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.distances import hop_distances, slabs
 from netloom.topology.faults import Faulty, without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import (
@@ -18,7 +17,9 @@ from netloom.topology.measures import (
     bisection_width,
     degree,
     diameter,
+    hop_distances,
     num_links,
+    slabs,
 )
 from netloom.topology.omegas import Omega, omega
 from netloom.topology.parse import topology

@@ -133,12 +133,7 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
 def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
     """Return K, where ``pes`` is the K-th power of the switch size; refuse it where it is none.
 
-    Parameters
-    ----------
-    pes, switch_size
-        N and r.
-    where
-        What holds both; by default the field itself is named.
+    ``pes`` is N, ``switch_size`` r; errors name ``where``, or the field itself by default.
 
     Raises
     ------
@@ -163,12 +158,8 @@ def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
 def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> NDArray[np.int32]:
     """Return each number below ``pes`` with its base-r digits in reverse order.
 
-    Parameters
-    ----------
-    modules
-        int[...], 0 … ``pes`` − 1.
-    pes, switch_size
-        N = r^K and r; numbers have K digits.
+    ``modules``: int[...], 0 … ``pes`` − 1. With N = r^K PEs and switches of size r, numbers
+    have K digits.
 
     Examples
     --------

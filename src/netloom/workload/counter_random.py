@@ -34,12 +34,9 @@ def random_bits(
     chain; ``index`` says how many values to skip (Steele, Lea & Flood, *Fast splittable
     pseudorandom number generators*, OOPSLA 2014, figure 17).
 
-    Parameters
-    ----------
-    seed, stream
-        Not negative. Values of different streams are independent.
-    chain, index
-        Whole numbers that are not negative; the result has the shape to which they broadcast.
+    ``seed``, ``stream``, ``chain`` and ``index`` are whole numbers that are not negative.
+    Values of different streams are independent; the result has the shape to which chain and
+    index broadcast.
 
     Examples
     --------
@@ -59,10 +56,7 @@ def random_bits(
 def uniforms(seed: int, stream: int, chain: ArrayLike, index: ArrayLike = 0) -> NDArray[np.float64]:
     """Return float64 numbers in [0, 1), multiples of 2⁻⁵³, one for every chain and index.
 
-    Parameters
-    ----------
-    seed, stream, chain, index
-        As for ``random_bits``.
+    ``seed`` … ``index``: as for ``random_bits``.
 
     Examples
     --------
@@ -81,14 +75,8 @@ def durations(
 
     A time between two cycles is rounded up or down by chance, so that its mean is kept.
 
-    Parameters
-    ----------
-    law
-        ``fixed``; ``uniform``, from 0 to twice the mean; or ``exponential``.
-    mean
-        Cycles, need not be whole.
-    seed, stream, chain, index
-        As for ``random_bits``.
+    The law is ``fixed``, ``uniform`` from 0 to twice the mean, or ``exponential``; the mean, in
+    cycles, need not be whole. ``seed`` … ``index``: as for ``random_bits``.
 
     Raises
     ------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> NDArray[np.int64]:
-    """Read the node of each task from a mapping file.
+    """Read the node of each task, int64[num_tasks], from a mapping file.
 
     A ``.json`` file is an object whose ``node_of`` lists the nodes; any other has one node a
     line, that of task 0 first, where ``#`` starts a comment and blank lines do not count. Whether
@@ -34,11 +34,6 @@ def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> ND
     names
         The number of each node that has a name. A whole number in the file is a node's number,
         though it were a name too.
-
-    Returns
-    -------
-    node_of
-        int64[num_tasks].
 
     Raises
     ------

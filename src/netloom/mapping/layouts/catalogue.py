@@ -80,17 +80,12 @@ def fitting_layouts(app: ProcessGraph, topology: Topology) -> dict[str, Layout]:
 
 
 def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
-    """Return the Gray-code layout of a hypercube's tasks on a mesh, torus or hypercube.
+    """Return the node of each task of a hypercube, int32[num_tasks], by Gray codes.
 
     The bits of a task's number are shared out over the dimensions of the network, and each part
     is the reflected Gray code of a coordinate: neighbours in the network differ in one bit, so
     that n of a hypercube's channels become one hop each (Chittor 1991, section 3.5; Feldmann et
     al. 1993, section 5.1.2).
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks].
 
     Raises
     ------

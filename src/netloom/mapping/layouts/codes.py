@@ -20,17 +20,8 @@ if TYPE_CHECKING:
 def line_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
     """Return the first points of the reflected Gray code of mixed radices: a snake.
 
-    Parameters
-    ----------
-    length
-        Points of the line, at most as many as the box has.
-    sides
-        Of the box; the first coordinate changes most seldom.
-
-    Returns
-    -------
-    list of array
-        int64[length], the coordinates on each side.
+    They are the coordinates on each side, int64[length]; the first changes most seldom. The
+    line has at most as many points as the box.
 
     Examples
     --------
@@ -68,17 +59,8 @@ def ring_code(length: int, sides: Sequence[int]) -> list[NDArray[np.int64]]:
     is any, so that a packet passes through there as before. In one dimension, and where a box of
     odd sides is too full, the ring is folded onto the line code, with steps of up to 2.
 
-    Parameters
-    ----------
-    length
-        Points of the ring, at least 3 and at most as many as the box has.
-    sides
-        Of the box, each at least 2.
-
-    Returns
-    -------
-    list of array
-        int64[length], the coordinates on each side.
+    The coordinates on each side are int64[length]. The ring has at least 3 points, and at most
+    as many as the box, whose sides are at least 2.
 
     Examples
     --------

@@ -67,12 +67,8 @@ def hilbert(app: ProcessGraph, topology: Topology) -> Layout:
     Skilling, *Programming the Hilbert curve*, 2004. A line of tasks has χ_max 1; of other
     programs nothing is promised.
 
-    Parameters
-    ----------
-    app
-        Of no more tasks than nodes.
-    topology
-        A mesh, torus or hypercube of equal sides, a power of two, in two dimensions or more.
+    The network is a mesh, torus or hypercube of equal sides, a power of two, in two dimensions
+    or more; it has a node for each task.
 
     Raises
     ------
@@ -104,12 +100,8 @@ def morton(app: ProcessGraph, topology: Topology) -> Layout:
     has the χ_max of the identity on a mesh, ⌊2k/3⌋ for the longest side k; of other programs
     nothing is promised.
 
-    Parameters
-    ----------
-    app
-        Of no more tasks than nodes.
-    topology
-        A mesh, torus or hypercube whose sides are powers of two, in two dimensions or more.
+    The network is a mesh, torus or hypercube whose sides are powers of two, in two dimensions
+    or more; it has a node for each task.
 
     Raises
     ------

@@ -46,24 +46,12 @@ _Factors: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Digit:
-    """A part of one side of the program that is a part of one coordinate of the network.
+    """A part of one side of the program that is a part of one coordinate of the network."""
 
-    Attributes
-    ----------
-    axis
-        The dimension of the program.
-    across
-        The dimension of the network.
-    radix
-        Values of the digit.
-    weight
-        What a step of one adds to the coordinate.
-    """
-
-    axis: int
-    across: int
-    radix: int
-    weight: int
+    axis: int  # the dimension of the program
+    across: int  # the dimension of the network
+    radix: int  # values of the digit
+    weight: int  # what a step of one adds to the coordinate
 
 
 def fold(app: ProcessGraph, topology: Topology) -> Layout:
@@ -74,12 +62,8 @@ def fold(app: ProcessGraph, topology: Topology) -> Layout:
     measured, and the lowest of the likely ways is taken). On a hypercube each side follows a Gray
     code. A side that is no product of the network's parts is laid out as the next power of two.
 
-    Parameters
-    ----------
-    app
-        A mesh, torus, line, ring or hypercube, in row-major order.
-    topology
-        A mesh, torus or hypercube of at least as many nodes.
+    The program is a mesh, torus, line, ring or hypercube, in row-major order; the network has
+    at least as many nodes.
 
     Raises
     ------

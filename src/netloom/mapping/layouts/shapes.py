@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskGrid:
-    """A mesh or torus of tasks, numbered row-major.
+    """A mesh or torus of tasks, numbered row-major."""
 
-    Attributes
-    ----------
-    sides
-        Tasks in each dimension, each at least 2, the slowest varying first.
-    closed
-        Whether sides of more than 2 close into rings.
-    """
-
-    sides: tuple[int, ...]
-    closed: bool
+    sides: tuple[int, ...]  # tasks in each dimension, each at least 2, the slowest varying first
+    closed: bool  # whether sides of more than 2 close into rings
 
     def is_ring(self, axis: int) -> bool:
         """Whether the first and last tasks of this dimension talk, without being neighbours."""

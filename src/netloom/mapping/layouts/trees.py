@@ -45,12 +45,7 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
     lost; this arrangement is netloom's. Under dimension order in place of its own routes, it has
     χ_max 3 up to 255 tasks.
 
-    Parameters
-    ----------
-    app
-        A binary tree in heap order; an incomplete one takes the nodes of the next complete one.
-    topology
-        A mesh or torus of two dimensions, of at least that many rows and columns.
+    The tree is in heap order; an incomplete one takes the nodes of the next complete one.
 
     Raises
     ------
@@ -85,18 +80,14 @@ def tiles(app: ProcessGraph, topology: Topology) -> Layout:
 def h_tree(app: ProcessGraph, topology: Topology) -> Layout:
     """Lay a binary tree out without any contention: χ_max 1, no path meets another.
 
-    The H-tree: the children of a task lie on either side of it, alternately in its row and its
-    column, each in the middle of its half. A tree of 2^(2m+1) − 1 tasks takes a square of
-    2^(m+1) − 1 nodes a side (7 tasks 3 × 3, 31 tasks 7 × 7, 127 tasks 15 × 15), one of
-    2^(2m) − 1 tasks half of the next. All paths are straight, so that dimension order takes
-    them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is not described there.
+    The H-tree, on a mesh or torus of two dimensions: the children of a task lie on either side
+    of it, alternately in its row and its column, each in the middle of its half. A tree of
+    2^(2m+1) − 1 tasks takes a square of 2^(m+1) − 1 nodes a side (7 tasks 3 × 3, 31 tasks 7 × 7,
+    127 tasks 15 × 15), one of 2^(2m) − 1 tasks half of the next. All paths are straight, so that
+    dimension order takes them. Chittor 1991, section 3.5.1, cites a denser one by Gordon that is
+    not described there.
 
-    Parameters
-    ----------
-    app
-        A binary tree in heap order; an incomplete one takes the nodes of the next complete one.
-    topology
-        A mesh or torus of two dimensions, of at least that many rows and columns.
+    The tree is in heap order; an incomplete one takes the nodes of the next complete one.
 
     Raises
     ------
@@ -156,14 +147,9 @@ def _next_tile(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Make one tile of four.
 
-    Parameters
-    ----------
-    place
-        int64[4^m − 1, 2], row and column of each task in heap order; the spare is at (0, 0).
-    bend
-        int64[4^m − 1, 2], where the path from the parent of each task turns.
-    side
-        2^m.
+    ``place``: int64[4^m − 1, 2], row and column of each task in heap order; the spare is at (0,
+    0). ``bend``: int64[4^m − 1, 2], where the path from the parent of each task turns. ``side``
+    is 2^m.
     """
     quarters = []
     for corner, turned in zip(_QUARTERS, _TURNED, strict=True):

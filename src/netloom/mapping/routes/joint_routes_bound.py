@@ -33,12 +33,8 @@ def least_load(
     channels that lead nearer, as what it receives comes in by few; and what has to cross a cut of a
     k-ary n-cube does so by a few.
 
-    Parameters
-    ----------
-    topology, net
-        The network, and what ``kernels.joint_routes`` knows of it.
-    source, target, weight
-        Different nodes, and the weight above 0 that each sends to the other.
+    ``net`` is what ``kernels.joint_routes`` knows of the network. Sources and targets are
+    different nodes, and weights are above 0.
     """
     from netloom.mapping.kernels.joint_routes import forced
 

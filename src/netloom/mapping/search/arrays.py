@@ -82,32 +82,21 @@ class Net(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SearchArrays:
-    """What stays the same in a search.
+    """What stays the same in a search."""
 
-    Attributes
-    ----------
-    graph, net
-        Program and network.
-    light, base
-        The program without what matters little, and the load of each channel that all pairs of
-        tasks alike make; see ``light_graph``. Both are those of the program where little is saved.
-    partners
-        Of each item, drawn by weight; see ``drawn_partners``.
-    place_node
-        int64[places], the node of each place.
-    near
-        The places around each node: those of itself and of its neighbours, as a ragged array.
-    num_tasks, num_channels
-        Counts.
-    """
-
+    # graph, net: program and network.
     graph: Graph
     net: Net
+    # light, base: the program without what matters little, and the load of each channel that all
+    # pairs of tasks alike make; see ``light_graph``. Both are those of the program where little is
+    # saved.
     light: Graph
     base: NDArray[np.float64]
-    partners: NDArray[np.int64]
-    place_node: NDArray[np.int64]
+    partners: NDArray[np.int64]  # of each item, drawn by weight; see ``drawn_partners``
+    place_node: NDArray[np.int64]  # int64[places], the node of each place
+    # The places around each node: those of itself and of its neighbours, as a ragged array.
     near: tuple[NDArray[np.int64], NDArray[np.int64]]
+    # num_tasks, num_channels: counts.
     num_tasks: int
     num_channels: int
 

@@ -23,19 +23,14 @@ much that no balanced bisection puts both on the same side."""
 
 
 class Part(NamedTuple):
-    """The communication within a part of the program, and how it is drawn to places outside.
+    """The communication within a part of the program, and how it is drawn to places outside."""
 
-    Attributes
-    ----------
-    offsets, others, weights
-        For each task of the part, the others it talks to, as a ragged array, and int64 weights.
-    drawn
-        float64[tasks], in units of weight: above 0, towards the first half of the network's part.
-    """
-
+    # offsets, others, weights: for each task of the part, the others it talks to, as a ragged
+    # array, and int64 weights.
     offsets: NDArray[np.int64]
     others: NDArray[np.int64]
     weights: NDArray[np.int64]
+    # float64[tasks], in units of weight: above 0, towards the first half of the network's part.
     drawn: NDArray[np.float64]
 
 

@@ -41,19 +41,8 @@ def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
     one channel meet each other, so that the path contention level is at least one less than the
     number of paths on some channel, and a path meets at least the weight on the busiest channel.
 
-    Parameters
-    ----------
-    value_of
-        The objective, the program and the network.
-    nodes
-        The nodes that may be used.
-    tasks_per_node
-        Most tasks of a node.
-
-    Returns
-    -------
-    bound
-        Of what ``value_of`` returns; 0 where nothing better is known.
+    ``tasks_per_node`` is the most tasks of a node. The bound is 0 where nothing better is
+    known.
 
     Examples
     --------
@@ -94,16 +83,7 @@ def least_hop_bytes(
     In small networks whose nodes differ, tasks are besides assigned to different places, all at
     the least cost (Gilmore 1962; Lawler 1963).
 
-    Parameters
-    ----------
-    app, topology
-        The program and the network.
-    weights
-        float64[num_edges], what edges carry.
-    nodes
-        The nodes that may be used.
-    tasks_per_node
-        Most tasks of a node.
+    ``weights``: float64[num_edges], what edges carry.
 
     Examples
     --------
@@ -158,11 +138,6 @@ def least_channel_load(
     the network, over the channels there. A half of a of n tasks exchanges at least λ₂ a (n - a) / n
     with the others, λ₂ being the second smallest eigenvalue of the program's Laplacian matrix
     (Fiedler 1973; Mohar & Poljak 1990).
-
-    Parameters
-    ----------
-    app, topology, weights, nodes, tasks_per_node
-        As for ``least_hop_bytes``.
 
     Examples
     --------

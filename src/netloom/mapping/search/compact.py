@@ -22,17 +22,10 @@ CENTRES = 64
 
 
 class Ground(NamedTuple):
-    """The network in which nodes lie: whatever is broken, distances change little.
+    """The network in which nodes lie: whatever is broken, distances change little."""
 
-    Attributes
-    ----------
-    network
-        Without faults.
-    table
-        float64[num_nodes, num_nodes] hops; empty for k-ary n-cubes, where they are counted.
-    """
-
-    network: Topology
+    network: Topology  # without faults
+    # float64[num_nodes, num_nodes] hops; empty for k-ary n-cubes, where they are counted.
     table: NDArray[np.float64]
 
 

@@ -66,23 +66,10 @@ def embed(
     others by far are tried alone (the largest ratios of one weight to the next); the tasks they
     leave out are put near those they talk to most.
 
-    Parameters
-    ----------
-    app
-        The program; the direction of edges does not matter.
-    topology
-        The network. Neighbours are joined both ways.
-    nodes
-        The nodes that may be used; by default all that work. One task each.
-    weights
-        float64[num_edges], what edges carry; their bytes by default. Edges of 0 do not count.
-    seed
-        The same seed finds the same mapping.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks]; None where none was found, which is no proof that there is none.
+    The mapping is int32[num_tasks], one task a node; None where none was found, which is no
+    proof that there is none. The direction of edges does not matter, edges of weight 0 do not
+    count, and neighbours in the network are joined both ways. ``nodes`` are all that work by
+    default, ``weights`` (float64[num_edges]) the bytes.
 
     Examples
     --------

@@ -30,18 +30,11 @@ DIGITS = 10
 
 @dataclass(frozen=True)
 class Objective:
-    """One objective, or several with a share each.
+    """One objective, or several with a share each."""
 
-    Attributes
-    ----------
-    name
-        As the user wrote it.
-    shares
-        The share of each in the sum; each is divided by what it is for the first mapping measured,
-        if there are several.
-    """
-
-    name: str
+    name: str  # as the user wrote it
+    # The share of each in the sum; each is divided by what it is for the first mapping measured, if
+    # there are several.
     shares: Mapping[str, float]
 
     @property
@@ -81,24 +74,16 @@ def objective_of(text: str) -> Objective:
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """Measures mappings of one program on one network by an objective.
+    """Measures mappings of one program on one network by an objective."""
 
-    Attributes
-    ----------
-    app, topology, routing, weights
-        What is mapped, where, how packets travel, and float64[num_edges] what edges carry.
-    objective
-        What counts.
-    scale
-        What each of several objectives is divided by.
-    """
-
+    # app, topology, routing, weights: what is mapped, where, how packets travel, and
+    # float64[num_edges] what edges carry.
     app: ProcessGraph
     topology: Topology
     routing: Routing
     weights: NDArray[np.float64]
-    objective: Objective
-    scale: Mapping[str, float]
+    objective: Objective  # what counts
+    scale: Mapping[str, float]  # what each of several objectives is divided by
 
     def crossing(self, node_of: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which edges carry something over the network."""

@@ -21,17 +21,8 @@ if TYPE_CHECKING:
 def joint_weights(app: ProcessGraph, weights: NDArray[np.float64] | None = None) -> JointWeights:
     """Return what each two tasks send each other, both ways together.
 
-    Parameters
-    ----------
-    app
-        The program.
-    weights
-        float64[num_edges], what edges carry; their bytes by default.
-
-    Returns
-    -------
-    joint
-        float64 sparse matrix [num_tasks, num_tasks], symmetric, without zeros, columns sorted.
+    A symmetric float64 sparse matrix [num_tasks, num_tasks], without zeros, columns sorted.
+    ``weights``: float64[num_edges], what edges carry; their bytes by default.
 
     Examples
     --------
@@ -58,17 +49,8 @@ def hops(
 ) -> NDArray[np.float64]:
     """Return the shortest distances of some nodes from others: the way there or the way back.
 
-    Parameters
-    ----------
-    topology
-        The network.
-    sources, targets
-        Nodes; as targets all, by default.
-
-    Returns
-    -------
-    hops
-        float64[len(sources), len(targets)], the smaller of both ways; infinite where there is none.
+    float64[len(sources), len(targets)], the smaller of both ways; infinite where there is none.
+    Targets are all nodes by default.
 
     Examples
     --------

@@ -43,23 +43,8 @@ def partitioned(
     Tasks of a part are drawn to the half that is nearer to whom they talk to outside of it. Where
     there are fewer tasks than places, as few nodes as will do are used, close together.
 
-    Parameters
-    ----------
-    app, topology
-        What is mapped, and where.
-    nodes
-        The nodes that may be used; by default all that work. They have a place for each task.
-    tasks_per_node
-        Most tasks of a node.
-    weights
-        float64[num_edges], what edges carry; their bytes by default.
-    seed
-        The same seed makes the same mapping.
-
-    Returns
-    -------
-    node_of
-        int32[num_tasks].
+    The mapping is int32[num_tasks]. ``nodes`` have a place for each task, and are all that work
+    by default; ``weights`` (float64[num_edges]) are the bytes by default.
 
     Examples
     --------
@@ -92,23 +77,15 @@ def partitioned(
 
 
 class Cut(NamedTuple):
-    """Some tasks, the halves of the nodes they go to, and how many go to the first.
+    """Some tasks, the halves of the nodes they go to, and how many go to the first."""
 
-    Attributes
-    ----------
-    tasks, near, far
-        The tasks, and the nodes of both halves; ``near`` is empty for a single node.
-    middles
-        A node in the middle of each half.
-    share
-        Tasks that go to ``near``.
-    """
-
+    # tasks, near, far: the tasks, and the nodes of both halves; ``near`` is empty for a single
+    # node.
     tasks: NDArray[np.int64]
     near: NDArray[np.integer]
     far: NDArray[np.integer]
-    middles: NDArray[np.integer]
-    share: int
+    middles: NDArray[np.integer]  # a node in the middle of each half
+    share: int  # tasks that go to ``near``
 
 
 def _cut(

@@ -73,21 +73,11 @@ LEAST_SHARE = 1.0
 
 @dataclass
 class Clock:
-    """When a search is over: by the processor time of its threads, whatever else a machine does.
+    """When a search is over: by the processor time of its threads, whatever else a machine does."""
 
-    Attributes
-    ----------
-    seconds
-        Processor time that all rounds together may take.
-    enough
-        A value that cannot be made better.
-    spent
-        Processor time of each round so far.
-    """
-
-    seconds: float
-    enough: float
-    spent: dict[int, float] = field(default_factory=dict)
+    seconds: float  # processor time that all rounds together may take
+    enough: float  # a value that cannot be made better
+    spent: dict[int, float] = field(default_factory=dict)  # processor time of each round so far
     interrupted: bool = False
 
     def over(self, stopped: Callable[[], bool]) -> bool:
@@ -97,28 +87,16 @@ class Clock:
 
 
 class Round(NamedTuple):
-    """What a round found.
+    """What a round found."""
 
-    Attributes
-    ----------
-    rank
-        The objective, hop-bytes and path contention: what rounds are compared by.
-    value
-        Of the objective.
-    number, name
-        Of the round, and of the mapping that it started from.
-    node_of
-        int64[num_tasks].
-    finished
-        Whether it came to its end.
-    """
-
+    # The objective, hop-bytes and path contention: what rounds are compared by.
     rank: tuple[float, ...]
-    value: float
+    value: float  # of the objective
+    # number, name: of the round, and of the mapping that it started from.
     number: int
     name: str
-    node_of: NDArray[np.int64]
-    finished: bool = True
+    node_of: NDArray[np.int64]  # int64[num_tasks]
+    finished: bool = True  # whether it came to its end
 
 
 def warm_up() -> None:
@@ -191,27 +169,13 @@ def run_round(
 
 
 class Stage(NamedTuple):
-    """A stage of a round.
+    """A stage of a round."""
 
-    Attributes
-    ----------
-    aimed
-        At what is asked; otherwise at bringing together what communicates.
-    heat
-        First and last temperature, in the cost of a mean task.
-    moves
-        How many.
-    aside
-        As ``kernels.search.anneal`` has it.
-    light
-        Whether what matters little is left out; see ``arrays.light_graph``.
-    """
-
-    aimed: bool
-    heat: tuple[float, float]
-    moves: int
-    aside: float
-    light: bool
+    aimed: bool  # at what is asked; otherwise at bringing together what communicates
+    heat: tuple[float, float]  # first and last temperature, in the cost of a mean task
+    moves: int  # how many
+    aside: float  # as ``kernels.search.anneal`` has it
+    light: bool  # whether what matters little is left out; see ``arrays.light_graph``
 
 
 def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> Iterator[Stage]:

@@ -25,20 +25,9 @@ def images(topology: Topology, most: int, rng: np.random.Generator) -> Iterator[
     so a mapping that is turned or reflected has the same distances, and may load channels less.
     Moving it along rings changes nothing; nor does reflecting a dimension without ties.
 
-    Parameters
-    ----------
-    topology
-        The network; others than whole cubes have no images here.
-    most
-        How many are drawn if there are more.
-    rng
-        To draw them with.
-
-    Yields
-    ------
-    node_of
-        int64[num_nodes], the image of each node; that of all in place is left out where all are
-        listed.
+    An image is int64[num_nodes]; that of all in place is left out where all are listed. If
+    there are more than ``most``, so many are drawn. Other networks than whole cubes have no
+    images here.
 
     Examples
     --------

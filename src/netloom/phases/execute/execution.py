@@ -18,7 +18,7 @@ from netloom.errors import InputError
 from netloom.phases.execute.rows import phase_rows
 from netloom.phases.plan.connections import ranks
 from netloom.progress import counting
-from netloom.routing import Paths, ports
+from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
@@ -44,37 +44,20 @@ MOST_WORDS = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """What the phases of a plan took.
+    """What the phases of a plan took."""
 
-    Attributes
-    ----------
-    plan
-        What was run.
-    streaming
-        Whether all connections of a phase were interleaved from its start.
-    switch_clocks
-        Synchronisation and context switch before each phase.
-    cycle_clocks
-        Clocks of a cycle, in which a channel carries one word.
-    phase_cycles
-        int64[num_phases], from the first word's leave to send until the last is delivered.
-    start, end
-        float64[n], clocks since the connection's phase began, the switch excluded: when it was
-        first allowed to send, and when its last word had been delivered.
-    delivered_words
-        int64[n].
-    channel_words
-        int64[num_phases, num_channels], the words that crossed each channel.
-    """
-
-    plan: Plan
-    streaming: bool
-    switch_clocks: float
-    cycle_clocks: float
+    plan: Plan  # what was run
+    streaming: bool  # whether all connections of a phase were interleaved from its start
+    switch_clocks: float  # synchronisation and context switch before each phase
+    cycle_clocks: float  # clocks of a cycle, in which a channel carries one word
+    # int64[num_phases], from the first word's leave to send until the last is delivered.
     phase_cycles: NDArray[np.int64]
+    # start, end: float64[n], clocks since the connection's phase began, the switch excluded: when
+    # it was first allowed to send, and when its last word had been delivered.
     start: NDArray[np.float64]
     end: NDArray[np.float64]
-    delivered_words: NDArray[np.int64]
+    delivered_words: NDArray[np.int64]  # int64[n]
+    # int64[num_phases, num_channels], the words that crossed each channel.
     channel_words: NDArray[np.int64]
 
     @property
@@ -268,7 +251,7 @@ def _run(
     """Run a phase; return None if it was to stop."""
     rows = phase_rows(plan, costs, start, rank, phase)
     members, given = rows.members, plan.connections
-    routed = Paths(*_some(plan.routes, members))
+    routed = plan.routes.taken(members)
     owned = reserve_paths(plan.topology, given.source[members], given.target[members], routed, kind)
     engine = NetworkProgram(
         plan.topology, owned.routing, kind, packet_flits=LONGEST, reservation=owned
@@ -288,12 +271,3 @@ def _run(
     sent, complete = found["ready"][rows.by_owner[first]], found["complete"][rows.by_owner[last]]
     cycles = int(found["complete"].max(initial=0))
     return _Phase(members, cycles, sent, complete, words, engine.channel_flits())
-
-
-def _some(routes: Paths, members: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return offsets and channels of some paths, in the order of ``members``."""
-    lengths = routes.lengths[members].astype(np.int64)
-    offsets = np.zeros(len(members) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    return offsets, routes.channels[np.repeat(routes.offsets[members], lengths) + within]

@@ -43,24 +43,14 @@ al. 1993, section 5)."""
 
 @dataclass(frozen=True, eq=False)
 class MessagePassing:
-    """What the messages took.
+    """What the messages took."""
 
-    Attributes
-    ----------
-    clocks
-        float64[replications], until the last message has been received.
-    order
-        ``random`` or ``listed``.
-    channel_words
-        int64[num_channels], the words that crossed each channel in the first replication, headers
-        included.
-    end
-        float64[n], clocks in which each connection's message has been received there.
-    """
-
-    clocks: NDArray[np.float64]
-    order: str
+    clocks: NDArray[np.float64]  # float64[replications], until the last message has been received
+    order: str  # ``random`` or ``listed``
+    # int64[num_channels], the words that crossed each channel in the first replication, headers
+    # included.
     channel_words: NDArray[np.int64]
+    # float64[n], clocks in which each connection's message has been received there.
     end: NDArray[np.float64]
 
     @property

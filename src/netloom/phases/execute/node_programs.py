@@ -28,45 +28,25 @@ WANTED = "what NodeProgram.to_dict writes"
 
 @dataclass(frozen=True)
 class Action:
-    """All words of one connection, sent or received.
+    """All words of one connection, sent or received."""
 
-    Attributes
-    ----------
-    primitive
-        ``send_element`` or ``receive_element``, called until all words are through.
-    connection
-        Its number.
-    node
-        The node at the other end.
-    words
-        How many.
-    after
-        Before it sends: connections that are to be delivered first, as the order has it.
-    tell
-        Once it has received: nodes, other than its own, that wait to hear of that.
-    """
-
+    # ``send_element`` or ``receive_element``, called until all words are through.
     primitive: Primitive
-    connection: int
-    node: int
-    words: int
+    connection: int  # its number
+    node: int  # the node at the other end
+    words: int  # how many
+    # Before it sends: connections that are to be delivered first, as the order has it.
     after: tuple[int, ...] = ()
+    # Once it has received: nodes, other than its own, that wait to hear of that.
     tell: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class NodePhase:
-    """What a node does in one phase.
+    """What a node does in one phase."""
 
-    Attributes
-    ----------
-    phase
-        Its number, for ``instantiate_phase``.
-    streams
-        Each goes through its actions in order; they all go on side by side.
-    """
-
-    phase: int
+    phase: int  # its number, for ``instantiate_phase``
+    # Each goes through its actions in order; they all go on side by side.
     streams: tuple[tuple[Action, ...], ...]
 
 
@@ -102,13 +82,6 @@ def node_programs(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> list[
     done, the one that starts first has both its ends at hand, as all that comes before it in their
     streams, or in the order, has started earlier. A node without connections takes part in the
     synchronisation of each phase all the same.
-
-    Parameters
-    ----------
-    plan, timetable
-        The connections, and when they start.
-    costs
-        Whether a processor sends and receives at the same time.
 
     Examples
     --------

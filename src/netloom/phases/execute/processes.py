@@ -69,12 +69,7 @@ def run_in_processes(
 ) -> list[Report]:
     """Run each part by a worker in a process of its own, and return what they saw.
 
-    Parameters
-    ----------
-    network, parts
-        What every worker knows, and the programs of each.
-    start_seconds
-        How long they may take to start, together.
+    They may take ``start_seconds`` to start, together.
 
     Raises
     ------

@@ -23,24 +23,12 @@ MOST_ROWS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class PhaseRows:
-    """The rows of a phase.
+    """The rows of a phase."""
 
-    Attributes
-    ----------
-    members
-        int64[m], the connections of the phase, by number.
-    table
-        What is sent; a connection's rows are in the order of its words.
-    owner
-        int32[rows], the place in ``members`` of the connection of each row.
-    by_owner
-        int64[rows], the rows by connection, in order.
-    """
-
-    members: NDArray[np.int64]
-    table: Messages
-    owner: NDArray[np.int32]
-    by_owner: NDArray[np.int64]
+    members: NDArray[np.int64]  # int64[m], the connections of the phase, by number
+    table: Messages  # what is sent; a connection's rows are in the order of its words
+    owner: NDArray[np.int32]  # int32[rows], the place in ``members`` of the connection of each row
+    by_owner: NDArray[np.int64]  # int64[rows], the rows by connection, in order
 
 
 def phase_rows(
@@ -52,16 +40,9 @@ def phase_rows(
 ) -> PhaseRows:
     """Return what a phase sends, and what each row of it waits for; see ``execute``.
 
-    Parameters
-    ----------
-    plan, costs
-        The connections, and how fast processors are.
-    start
-        float64[n], when the timetable has each connection start; None: all at once.
-    rank
-        int32[n], the ``ranks`` of all connections: those that start together go in their order.
-    phase
-        Which.
+    ``start``: float64[n], when the timetable has each connection start; None: all at once.
+    ``rank``: int32[n], the ``ranks`` of all connections: those that start together go in their
+    order.
 
     Raises
     ------

@@ -37,25 +37,15 @@ MOST_SLEEP = 0.001
 
 @dataclass(frozen=True, eq=False)
 class Delivery:
-    """What came where.
+    """What came where."""
 
-    Attributes
-    ----------
-    words
-        int64[n], how many words of each connection its target received.
-    faults
-        What was wrong, a line each; empty where every word came to the right place, once, in order
-        and in its phase. A worker that died is the only one.
-    received
-        The words of each connection, where they were given.
-    num_workers
-        Processes or ranks that took part.
-    """
-
-    words: NDArray[np.int64]
+    words: NDArray[np.int64]  # int64[n], how many words of each connection its target received
+    # What was wrong, a line each; empty where every word came to the right place, once, in order
+    # and in its phase. A worker that died is the only one.
     faults: tuple[str, ...]
+    # The words of each connection, where they were given.
     received: Mapping[int, NDArray[Any]] | None
-    num_workers: int
+    num_workers: int  # processes or ranks that took part
 
     def __repr__(self) -> str:
         came = f"{self.words.sum()} words of {len(self.words)} connections"

@@ -37,27 +37,16 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Network:
-    """What every worker knows.
+    """What every worker knows."""
 
-    Attributes
-    ----------
-    source, target, words, phase
-        Nodes, words and phase of every connection.
-    num_workers
-        A node is at the worker of its number modulo this.
-    timeout_seconds
-        After how long without any message a worker that waits gives up.
-    data
-        What connections carry; None: words that say where they belong.
-    """
-
+    # source, target, words, phase: nodes, words and phase of every connection.
     source: list[int]
     target: list[int]
     words: list[int]
     phase: list[int]
-    num_workers: int
-    timeout_seconds: float
-    data: dict[int, Words] | None
+    num_workers: int  # a node is at the worker of its number modulo this
+    timeout_seconds: float  # after how long without any message a worker that waits gives up
+    data: dict[int, Words] | None  # what connections carry; None: words that say where they belong
 
     def describe(self, connection: int) -> str:
         """Return ``connection 3 (0 -> 5)``."""
@@ -66,21 +55,12 @@ class Network:
 
 @dataclass
 class Report:
-    """What a worker saw.
+    """What a worker saw."""
 
-    Attributes
-    ----------
-    delivered
-        Words that came by connection.
-    received
-        The words themselves, where they were given.
-    faults
-        What was wrong, a line each.
-    """
-
-    delivered: Counter[int] = field(default_factory=Counter)
+    delivered: Counter[int] = field(default_factory=Counter)  # words that came by connection
+    # The words themselves, where they were given.
     received: dict[int, list[Words]] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)  # what was wrong, a line each
 
 
 class _Fault(Exception):  # noqa: N818  # ends one stream; never leaves this module
@@ -96,15 +76,8 @@ def _come(key: Key) -> Generator[Key, Any, Any]:
 class Worker:
     """Some nodes, their streams, and what has come for them.
 
-    Parameters
-    ----------
-    network, programs
-        What every worker knows, and the programs of this one's nodes.
-    number
-        Its number.
-    post, take
-        Sends a message to another worker; waits so many seconds for one, and returns None if none
-        has come.
+    ``post`` sends a message to another worker; ``take`` waits so many seconds for one, and
+    returns None if none has come.
     """
 
     def __init__(

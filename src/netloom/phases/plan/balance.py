@@ -43,16 +43,7 @@ def balanced(
     Connections are moved to other phases and routes, or change places, by simulated annealing of
     the sum over all phases of what their busiest processor or channel has to do.
 
-    Parameters
-    ----------
-    plan
-        A plan that keeps all capacities.
-    costs
-        Of words.
-    seed
-        Of annealing.
-    most_moves
-        Most moves that are tried.
+    The plan keeps all capacities; at most ``most_moves`` are tried.
     """
     from netloom.phases.kernels.balance import balance
 

@@ -58,31 +58,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What kernels know: the network, who is to be joined, and in which order.
+    """What kernels know: the network, who is to be joined, and in which order."""
 
-    Attributes
-    ----------
-    net
-        Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
-    ends
-        Sources and targets.
-    before, after
-        For each connection those that come before and after it, as ragged arrays.
-    turn
-        int64[n], the order in which connections are routed: in their own order, the longest first.
-    hops
-        Most hops of a path.
-    places
-        How many places have a capacity.
-    """
-
+    # Ends and outgoing channels, places, and distances; see ``kernels.priced_paths``.
     net: tuple[NDArray[np.generic], ...]
-    ends: tuple[NDArray[np.int32], NDArray[np.int32]]
+    ends: tuple[NDArray[np.int32], NDArray[np.int32]]  # sources and targets
+    # before, after: for each connection those that come before and after it, as ragged arrays.
     before: tuple[NDArray[np.int64], NDArray[np.int64]]
     after: tuple[NDArray[np.int64], NDArray[np.int64]]
+    # int64[n], the order in which connections are routed: in their own order, the longest first.
     turn: NDArray[np.int64]
-    hops: int
-    places: int
+    hops: int  # most hops of a path
+    places: int  # how many places have a capacity
 
 
 def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:
@@ -125,12 +112,8 @@ def negotiated(
     rise with every round in which they stay too full (PathFinder: McMurchie & Ebeling 1995),
     over the copies of the network that the phases are (Feldmann et al. 1993, section 4.4.1).
 
-    Parameters
-    ----------
-    seed
-        Of the order in which connections are routed.
-    home
-        int64[n], the phase that each connection should be in, if that costs little.
+    ``seed`` is of the order in which connections are routed. ``home``: int64[n], the phase that
+    each connection should be in, if that costs little.
     """
     task = task_of(given, topology, capacity, seed)
     state = _state(task, len(given), num_phases)
@@ -172,10 +155,7 @@ def sequential(
     costs and order open: these, with the longest first, are the best of those tried). Connections
     that come in an order take the first phase that has room for them, not the cheapest.
 
-    Parameters
-    ----------
-    seed
-        Of the order in which connections of one length are routed.
+    ``seed`` is of the order in which connections of one length are routed.
     """
     from netloom.phases.kernels.route import rip_up
 

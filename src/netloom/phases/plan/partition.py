@@ -10,7 +10,6 @@ from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.balance import FEW_MOVES, balanced, phase_clocks
 from netloom.phases.plan.bounds import least_clocks, least_phases
-from netloom.phases.plan.coloured import even_phases
 from netloom.phases.plan.connections import ranks
 from netloom.phases.plan.negotiate import negotiated, sequential
 from netloom.phases.plan.plans import Plan
@@ -140,7 +139,7 @@ def _negotiated(
 
     Equal connections are tried twice: as they come, and sorted into phases by their colours.
     """
-    colour = even_phases(given, topology.num_nodes)
+    colour = _even_phases(given, topology.num_nodes)
 
     def attempt(phases: int) -> Plan | None:
         homes: list[NDArray[np.int64] | None] = [None]
@@ -155,6 +154,25 @@ def _negotiated(
         return min(even, key=lambda plan: phase_clocks(plan, costs).sum(), default=None)
 
     return attempt
+
+
+def _even_phases(given: Connections, num_nodes: int) -> NDArray[np.int64] | None:
+    """Return int64[n], a colour for each connection, none twice at a sender or receiver.
+
+    As many colours as the busiest processor sends or receives connections: no fewer will do
+    (König's theorem). Phases of whole colours waste no processor's time where connections are
+    equally long; None is returned where they are not, or come in an order.
+    """
+    from netloom.phases.kernels.colouring import edge_colouring
+
+    if len(given.before) or len(np.unique(given.words)) > 1:
+        return None
+    colours = max(int(np.bincount(end).max(initial=0)) for end in (given.source, given.target))
+    colour: NDArray[np.int64] = edge_colouring(
+        given.source.astype(np.int64), num_nodes + given.target.astype(np.int64), 2 * num_nodes,
+        colours,
+    )  # fmt: skip
+    return colour
 
 
 def _fewest(attempt: Attempt, least: int, most: int, *, patient: bool) -> Plan | None:

@@ -36,26 +36,16 @@ virtual channel too many."""
 
 @dataclass(frozen=True, eq=False)
 class Permutations:
-    """The connections of a pattern in sets that go into one phase together.
+    """The connections of a pattern in sets that go into one phase together."""
 
-    Attributes
-    ----------
-    members
-        The connections of each set: one from each node, or from each second one.
-    sizes
-        int64[sets, kinds], the virtual channels that each set takes of each kind of node or
-        channel: those that all sets treat alike are one kind.
-    weights
-        float64[sets, kinds], the clocks for which each set keeps a kind of channel or processor
-        busy.
-    routes
-        The path of every connection.
-    """
-
+    # The connections of each set: one from each node, or from each second one.
     members: list[NDArray[np.int64]]
+    # int64[sets, kinds], the virtual channels that each set takes of each kind of node or channel:
+    # those that all sets treat alike are one kind.
     sizes: NDArray[np.int64]
+    # float64[sets, kinds], the clocks for which each set keeps a kind of channel or processor busy.
     weights: NDArray[np.float64]
-    routes: Paths
+    routes: Paths  # the path of every connection
 
 
 def permutations(

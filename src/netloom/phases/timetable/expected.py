@@ -29,11 +29,6 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> N
     begins when those before it have been delivered: those that the order has before it and, unless
     connections stream, the last one of its source and of its target.
 
-    Parameters
-    ----------
-    plan, timetable, costs
-        The plan, its schedule, and the costs that this was made with.
-
     Examples
     --------
     >>> from netloom.models import ConSetCosts

@@ -16,34 +16,20 @@ if TYPE_CHECKING:
 
 
 class Phase(NamedTuple):
-    """The connections of a phase, numbered within it; ``members`` are their own numbers.
-
-    Attributes
-    ----------
-    one, other
-        int64[n], the two processors that each occupies, numbered from 0 as they occur. Where a
-        processor sends and receives at once, its two sides are processors of their own.
-    num_processors
-        How many of them occur.
-    words
-        int64[n].
-    first, later
-        int64[n + 1], int64[…]: those that wait for c are later[first[c]:first[c + 1]].
-    waits
-        int64[n], how many of the phase each waits for.
-    rank
-        int64[n], of the longest chain of connections before it.
-    """
+    """The connections of a phase, numbered within it; ``members`` are their own numbers."""
 
     members: NDArray[np.int64]
+    # one, other: int64[n], the two processors that each occupies, numbered from 0 as they occur.
+    # Where a processor sends and receives at once, its two sides are processors of their own.
     one: NDArray[np.int64]
     other: NDArray[np.int64]
-    num_processors: int
-    words: NDArray[np.int64]
+    num_processors: int  # how many of them occur
+    words: NDArray[np.int64]  # int64[n]
+    # first, later: int64[n + 1], int64[…]: those that wait for c are later[first[c]:first[c + 1]].
     first: NDArray[np.int64]
     later: NDArray[np.int64]
-    waits: NDArray[np.int64]
-    rank: NDArray[np.int64]
+    waits: NDArray[np.int64]  # int64[n], how many of the phase each waits for
+    rank: NDArray[np.int64]  # int64[n], of the longest chain of connections before it
 
     def heaviest(self) -> int:
         """Return the most words of a processor."""

@@ -20,18 +20,11 @@ MOST_COLOUR_PLACES = 2**26
 
 
 class Filled(NamedTuple):
-    """The timetable of a phase, in words.
+    """The timetable of a phase, in words."""
 
-    Attributes
-    ----------
-    sequence
-        int64[n], the connections in the order in which processors take them up.
-    start
-        int64[n].
-    """
-
+    # int64[n], the connections in the order in which processors take them up.
     sequence: NDArray[np.int64]
-    start: NDArray[np.int64]
+    start: NDArray[np.int64]  # int64[n]
 
 
 def longest(phase: Phase) -> int:

@@ -20,23 +20,15 @@ if TYPE_CHECKING:
 
 
 class Places(NamedTuple):
-    """What the connections of a phase share: channels, and the accesses of processors.
+    """What the connections of a phase share: channels, and the accesses of processors."""
 
-    Attributes
-    ----------
-    first_use, uses
-        int64[n + 1], int64[…], the places of each connection.
-    first_user, users
-        int64[places + 1], int64[…], the connections of each place.
-    capacity
-        float64[places], words per clock.
-    """
-
+    # first_use, uses: int64[n + 1], int64[…], the places of each connection.
     first_use: NDArray[np.int64]
     uses: NDArray[np.int64]
+    # first_user, users: int64[places + 1], int64[…], the connections of each place.
     first_user: NDArray[np.int64]
     users: NDArray[np.int64]
-    capacity: NDArray[np.float64]
+    capacity: NDArray[np.float64]  # float64[places], words per clock
 
     def least_clocks(self, words: NDArray[np.int64]) -> float:
         """Return the clocks that the busiest place takes for all its words."""
@@ -54,12 +46,10 @@ def places_of(plan: Plan, phase: Phase, costs: ConSetCosts) -> Places:
     nodes, members = plan.connections.num_nodes, phase.members
     source = plan.connections.source[members].astype(np.int64)
     target = plan.connections.target[members] + (nodes if costs.both_ways else 0)
-    offsets = plan.routes.offsets
-    lengths = offsets[members + 1] - offsets[members]
-    hop = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    channel = plan.routes.channels[np.repeat(offsets[members], lengths) + hop] + 2 * nodes
+    routes = plan.routes.taken(members)
+    channel = routes.channels + 2 * nodes
     number = np.arange(len(members))
-    owner = np.concatenate([number, number, np.repeat(number, lengths)])
+    owner = np.concatenate([number, number, np.repeat(number, routes.lengths)])
     named, place = np.unique(np.concatenate([source, target, channel]), return_inverse=True)
     by_owner, by_place = np.argsort(owner, kind="stable"), np.argsort(place, kind="stable")
     clocks = np.where(named < 2 * nodes, costs.clocks_per_word, costs.channel_clocks_per_word)
@@ -83,17 +73,8 @@ def shared_times(
     is returned: either way, processors that use their connections by order of start, each waiting
     for the other end, keep to these times.
 
-    Parameters
-    ----------
-    phase, places
-        The connections, and what they share.
-    sequence
-        int64[n], all of them; none before one that it waits for.
-
-    Returns
-    -------
-    start, end
-        float64[n], clocks.
+    Starts and ends are float64[n] clocks. ``sequence``: int64[n], all connections; none before
+    one that it waits for.
     """
     waited = flow_times(phase, places, sequence, exclusive=True, in_turn=True)
     passed = flow_times(phase, places, sequence, exclusive=True, in_turn=False)
@@ -103,13 +84,7 @@ def shared_times(
 def streaming_times(
     phase: Phase, places: Places
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return when connections start and end if all run at once, but for those that must wait.
-
-    Returns
-    -------
-    start, end
-        float64[n], clocks.
-    """
+    """Return the same if all connections run at once, but for those that must wait."""
     return flow_times(phase, places, np.arange(len(phase.words)), exclusive=False, in_turn=False)
 
 

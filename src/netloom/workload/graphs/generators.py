@@ -234,12 +234,8 @@ def sorted_edges(
 ) -> ProcessGraph:
     """Return edges that are already sorted and checked as a process graph, one byte on each.
 
-    Parameters
-    ----------
-    name, num_tasks
-        As in ``ProcessGraph``.
-    source, target
-        int32[num_edges], sorted by source, then target, none repeated, no self-edge.
+    ``source``, ``target``: int32[num_edges], sorted by source, then target, none repeated, no
+    self-edge.
 
     Examples
     --------

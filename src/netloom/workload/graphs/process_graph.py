@@ -68,10 +68,7 @@ class ProcessGraph:
     def across(self, node_of: ArrayLike) -> ProcessGraph:
         """Return what enters a network: without the edges between tasks of the same node.
 
-        Parameters
-        ----------
-        node_of
-            int[num_tasks], the node of each task.
+        ``node_of``: int[num_tasks], the node of each task.
 
         Examples
         --------
@@ -166,12 +163,7 @@ def check_edges(
 ) -> None:
     """Refuse edges between tasks that do not exist, and weights that are none.
 
-    Parameters
-    ----------
-    num_tasks, source, target, bytes, messages
-        As for ``process_graph``, one entry an edge.
-    where
-        The place of edge i, as a user would look for it.
+    ``where`` names the place of edge i, as a user would look for it.
 
     Raises
     ------

@@ -111,10 +111,7 @@ def read_csv(path: str | Path) -> ProcessGraph:
     comment ``# tasks: 64`` above the names tells how many tasks there are; without it there are
     just enough for the highest number in the table.
 
-    Parameters
-    ----------
-    path
-        Separated by tabs in a ``.tsv`` file, by commas in any other.
+    A ``.tsv`` file is separated by tabs, any other by commas.
 
     Raises
     ------

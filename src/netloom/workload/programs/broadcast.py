@@ -58,26 +58,18 @@ class BroadcastTraffic:
 
     Parameters
     ----------
-    topology
-        The network.
     traffic
         Who generates messages how often, and where the unicast ones go.
     rate
         Messages a cycle of the average node that generates any.
     fraction
         Part β of the messages that are broadcast, 0 to 1.
-    lengths
-        The law of the messages' lengths, or its name.
-    arrivals
-        When messages are generated, or its name.
     tree
         ``balanced``: an orientation drawn for every broadcast; ``row-first``: always the same.
     startup_cycles
         Cycles that every message, and every copy from node to node, takes before it is sent.
     multicast_targets
         So many nodes, drawn for each broadcast, are its targets; 0 for all.
-    seed
-        The same seed makes the same messages.
 
     Raises
     ------
@@ -209,12 +201,8 @@ def latencies(sent: Sent, complete: NDArray[np.int64]) -> NDArray[np.int64]:
 
     −1 where it is not yet. That of a broadcast is the latency of the last node that it reaches.
 
-    Parameters
-    ----------
-    sent
-        The messages and their rows.
-    complete
-        int64[num_rows], the cycle in which each row was complete; −1 where it is not yet.
+    ``complete``: int64[num_rows], the cycle in which each row was complete; −1 where it is not
+    yet.
 
     Examples
     --------
@@ -235,18 +223,9 @@ def target_latencies(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return when each target of each broadcast was reached.
 
-    Parameters
-    ----------
-    sent, complete
-        As for ``latencies``.
-
-    Returns
-    -------
-    message
-        int64[num_copies], the number of the broadcast; targets that are not yet reached are
-        left out.
-    latency
-        int64[num_copies], cycles from the broadcast's birth.
+    That is the number of the broadcast, int64[num_copies], and the cycles from its birth,
+    int64[num_copies]; targets that are not yet reached are left out. ``complete``: as for
+    ``latencies``.
     """
     message = np.repeat(np.arange(len(sent.birth)), np.diff(sent.offsets))
     counts = sent.asked & sent.broadcast[message] & (complete >= 0)
@@ -262,17 +241,8 @@ def direction_flits(cube: Cube, sent: Sent) -> NDArray[np.float64]:
     ``num_nodes / sides[i] * line_channels[i]``, and by the cycles: the channels' mean utilisation,
     in which a broadcast of M flits makes M (N − 1) of all (Shahrabi et al. 2002, eq. 4, 7, 8).
 
-    Parameters
-    ----------
-    cube
-        The network.
-    sent
-        The messages and their rows.
-
-    Returns
-    -------
-    float64[2, n, 2]
-        By class (unicast, broadcast), dimension, direction (growing, falling coordinates).
+    float64[2, n, 2], by class (unicast, broadcast), dimension, direction (growing, falling
+    coordinates).
 
     Examples
     --------

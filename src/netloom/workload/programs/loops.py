@@ -47,8 +47,6 @@ class ClosedLoop:
     node_of
         int[num_tasks], the node of each task. A message to a task of the same node is complete
         at once.
-    num_nodes
-        Nodes of the network.
     applied
         λ_a, above 0 and below 1.
     message_flits
@@ -64,8 +62,6 @@ class ClosedLoop:
         (section 5.6.3); None: they are not.
     gap_cycles
         From the completion of a packet to the next one of the message; not counted in λ_a.
-    seed
-        The same seed makes the same program.
     first_task
         What the first task counts as in drawing: one of several programs draws alone what it draws
         beside the others.
@@ -145,13 +141,9 @@ class ClosedLoop:
     def loop_ends(self, complete: NDArray[np.int64], most: int | None = None) -> NDArray[np.int64]:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
 
-        Parameters
-        ----------
-        complete
-            int64[rows so far], the cycle in which each was complete; -1: not yet.
-        most
-            Loops after which to leave out the others; a task may go round many times while
-            another starves.
+        ``complete``: int64[rows so far], the cycle in which each was complete; -1: not yet.
+        Loops after the first ``most`` are left out: a task may go round many times while
+        another starves.
         """
         return self._rounds.of_rounds(complete, self._last, most)
 
@@ -162,20 +154,11 @@ class ClosedLoop:
 
 @dataclass(frozen=True, eq=False)
 class LoopTimes:
-    """What the loops of a program take, and the traffic that they make.
+    """What the loops of a program take, and the traffic that they make."""
 
-    Attributes
-    ----------
-    cycles
-        float64[num_chains], T_i: the mean time of a loop of each task.
-    message_flits
-        L, what a loop sends.
-    by_loop
-        float64[loops], the mean time of each loop over the tasks.
-    """
-
-    cycles: NDArray[np.float64]
-    message_flits: int
+    cycles: NDArray[np.float64]  # float64[num_chains], T_i: the mean time of a loop of each task
+    message_flits: int  # L, what a loop sends
+    # float64[loops], the mean time of each loop over the tasks.
     by_loop: NDArray[np.float64] | None = None
 
     @property
@@ -212,10 +195,7 @@ class LoopTimes:
 def loops_done(ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return int64[num_chains], how many loops each task has finished.
 
-    Parameters
-    ----------
-    ends
-        As from ``loop_ends``.
+    ``ends``: as from ``loop_ends``.
 
     Examples
     --------
@@ -232,14 +212,7 @@ def loop_times(ends: NDArray[np.int64], *, message_flits: int, skip: int, loops:
     Every task has to have finished as many (``loops_done``). Nothing of those that are faster is
     counted after that, though they go on, which keeps the traffic up (Chittor 1991, section 5.3).
 
-    Parameters
-    ----------
-    ends
-        As from ``loop_ends``; tasks begin at cycle 0.
-    message_flits
-        L.
-    skip, loops
-        Loops that are left out, and loops that count, of each task.
+    ``ends`` are as from ``loop_ends``, and tasks begin at cycle 0; ``message_flits`` is L.
 
     Examples
     --------

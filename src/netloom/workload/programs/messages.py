@@ -42,42 +42,27 @@ class Messages:
     0 and no context, does not queue for it: it is sent when it is ready, even if the processor is
     busy; nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
     ``receive`` are the overheads o, and ``hold`` is the gap g.
-
-    Attributes
-    ----------
-    num_nodes
-        Nodes of the network.
-    first
-        Number of the first row: tables may be appended to each other.
-    start
-        int64[n], the earliest cycle; 0 for what only waits for others.
-    delay, run, hold, receive
-        int32[n], cycles; see above.
-    source, target
-        int32[n], nodes; a message to its own source arrives at once.
-    flits
-        int32[n], length; 0 for a computation, which sends nothing.
-    context
-        int32[n], the hardware context that the row belongs to: a processor that goes on with
-        another context than its last has to switch first, which it begins as soon as it is free.
-        -1 where contexts mean nothing.
-    after_offsets, after
-        int64[n + 1] and int64[after_offsets[-1]]: row i waits for the rows
-        after[after_offsets[i]:after_offsets[i + 1]], numbered through all tables. Always lower
-        numbers than the row's own, so that no rows can wait for each other in a circle.
     """
 
-    num_nodes: int
-    first: int
-    start: NDArray[np.int64]
+    num_nodes: int  # nodes of the network
+    first: int  # number of the first row: tables may be appended to each other
+    start: NDArray[np.int64]  # int64[n], the earliest cycle; 0 for what only waits for others
+    # delay, run, hold, receive: int32[n], cycles; see above.
     delay: NDArray[np.int32]
     run: NDArray[np.int32]
+    # source, target: int32[n], nodes; a message to its own source arrives at once.
     source: NDArray[np.int32]
     target: NDArray[np.int32]
-    flits: NDArray[np.int32]
+    flits: NDArray[np.int32]  # int32[n], length; 0 for a computation, which sends nothing
     hold: NDArray[np.int32]
     receive: NDArray[np.int32]
+    # int32[n], the hardware context that the row belongs to: a processor that goes on with another
+    # context than its last has to switch first, which it begins as soon as it is free. -1 where
+    # contexts mean nothing.
     context: NDArray[np.int32]
+    # after_offsets, after: int64[n + 1] and int64[after_offsets[-1]]: row i waits for the rows
+    # after[after_offsets[i]:after_offsets[i + 1]], numbered through all tables. Always lower
+    # numbers than the row's own, so that no rows can wait for each other in a circle.
     after_offsets: NDArray[np.int64]
     after: NDArray[np.int64]
 
@@ -102,12 +87,8 @@ class Source(Protocol):
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
         """Return rows such that nothing is missing before the cycle ``until``.
 
-        Parameters
-        ----------
-        complete
-            int64[rows so far], the cycle in which each was complete; -1 where it is not yet.
-        until
-            The cycle that the simulation will run to, and not beyond.
+        ``complete``: int64[rows so far], the cycle in which each was complete; -1 where it
+        is not yet. The simulation will run to the cycle ``until``, and not beyond.
         """
 
 
@@ -123,18 +104,10 @@ def messages(
 ) -> Messages:
     """Return a table of messages from lists, arrays or single values.
 
-    Parameters
-    ----------
-    num_nodes
-        Nodes of the network.
-    source, target, flits
-        One value a row, or one for all.
-    after
-        For each row, the rows that it waits for; none wait by default.
-    first
-        Number of the first row.
-    columns
-        Any other column of ``Messages``: 0 by default, -1 for ``context``.
+    ``source``, ``target`` and ``flits`` hold one value a row, or one for all. ``after`` lists
+    for each row the rows that it waits for; none wait by default. ``first`` is the number of
+    the first row. Any other column of ``Messages`` may be given: 0 by default, -1 for
+    ``context``.
 
     Examples
     --------

@@ -31,26 +31,13 @@ PATTERNS = ("ab-1nn", "aa-1nn", "ab-4nn", "aa-4nn", "diagonal", "transpose")
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """One of the patterns, as a program that repeats; a ``Source``.
+    """One of the patterns, as a program that repeats; a ``Source``."""
 
-    Attributes
-    ----------
-    name
-        One of ``PATTERNS``.
-    num_nodes
-        Nodes of the network, a square mesh.
-    nodes
-        int64[num_active], the nodes that take part, lowest first.
-    rounds
-        The loops of them all.
-    ends
-        int64[num_active], the row of a round with which each node ends its loop.
-    """
-
-    name: str
-    num_nodes: int
-    nodes: NDArray[np.int64]
-    rounds: Rounds
+    name: str  # one of ``PATTERNS``
+    num_nodes: int  # nodes of the network, a square mesh
+    nodes: NDArray[np.int64]  # int64[num_active], the nodes that take part, lowest first
+    rounds: Rounds  # the loops of them all
+    # int64[num_active], the row of a round with which each node ends its loop.
     ends: NDArray[np.int64]
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
@@ -86,20 +73,8 @@ def pattern(
     through others, compute for as long in one loop, as the thesis's pairs do, so that none waits
     for another's computation (section 4.2.1).
 
-    Parameters
-    ----------
-    name
-        One of ``PATTERNS``.
-    side
-        At least 2.
-    message_bytes
-        Of every message.
-    think_us
-        Mean computation of a loop.
-    costs
-        Of all nodes.
-    seed
-        The same seed makes the same computations.
+    ``name`` is one of ``PATTERNS``, ``side`` at least 2; ``message_bytes`` are those of every
+    message, ``think_us`` is the mean computation of a loop.
 
     Raises
     ------

@@ -29,21 +29,6 @@ class NodeCosts:
     another. A longer one is cut into packets of ``packet_bytes``, each of which costs
     ``packet_us``; the last one, if it is shorter, as much less as its bytes are fewer.
 
-    Attributes
-    ----------
-    alpha_us
-        Start-up of a message, α.
-    packet_bytes
-        Most bytes of a packet.
-    packet_us
-        A full packet, if it is one of several: overhead and channel.
-    byte_us
-        The channel with what feeds it, a byte.
-    cycle_us
-        The time in which a network channel carries a flit.
-    flit_bytes
-        Bytes of a flit.
-
     Raises
     ------
     InputError
@@ -59,12 +44,12 @@ class NodeCosts:
     array([215.97, 839.  ])
     """
 
-    alpha_us: float
-    packet_bytes: int
-    packet_us: float
-    byte_us: float
-    cycle_us: float
-    flit_bytes: int = 1
+    alpha_us: float  # start-up of a message, α
+    packet_bytes: int  # most bytes of a packet
+    packet_us: float  # a full packet, if it is one of several: overhead and channel
+    byte_us: float  # the channel with what feeds it, a byte
+    cycle_us: float  # the time in which a network channel carries a flit
+    flit_bytes: int = 1  # bytes of a flit
 
     def __post_init__(self) -> None:
         for name in ("packet_bytes", "cycle_us", "flit_bytes"):

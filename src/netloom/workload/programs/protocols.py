@@ -10,61 +10,33 @@ from netloom.errors import InputError
 
 @dataclass(frozen=True)
 class Step:
-    """One message of a transaction.
+    """One message of a transaction."""
 
-    Attributes
-    ----------
-    kind
-        Its name, such as ``REQ``; no two of a transaction have the same.
-    sender
-        ``thread``: the one whose transaction it is sends the message to its neighbour.
-        ``neighbour``: the other way round.
-    flits
-        Length.
-    after
-        The step that this one answers; empty: the transaction begins with it.
-    delay_cycles
-        From the completion of that step until this one is sent: what its sender does meanwhile
-        keeps no processor busy.
-    """
-
-    kind: str
+    kind: str  # its name, such as ``REQ``; no two of a transaction have the same
+    # ``thread``: the one whose transaction it is sends the message to its neighbour. ``neighbour``:
+    # the other way round.
     sender: Literal["thread", "neighbour"]
-    flits: int
-    after: str = ""
+    flits: int  # length
+    after: str = ""  # the step that this one answers; empty: the transaction begins with it
+    # From the completion of that step until this one is sent: what its sender does meanwhile keeps
+    # no processor busy.
     delay_cycles: int = 0
 
 
 @dataclass(frozen=True)
 class Transaction:
-    """A transaction: its thread goes on when all its steps are complete.
+    """A transaction: its thread goes on when all its steps are complete."""
 
-    Attributes
-    ----------
-    name
-        Such as ``read``.
-    steps
-        In an order in which each comes after the one that it answers.
-    partners
-        ``each``: a pass through the thread's loop has one transaction with each neighbour, one
-        after the other. ``all``: it has a single one, with all neighbours at the same time.
-    """
-
-    name: str
-    steps: tuple[Step, ...]
+    name: str  # such as ``read``
+    steps: tuple[Step, ...]  # in an order in which each comes after the one that it answers
+    # ``each``: a pass through the thread's loop has one transaction with each neighbour, one after
+    # the other. ``all``: it has a single one, with all neighbours at the same time.
     partners: Literal["each", "all"] = "each"
 
 
 @dataclass(frozen=True)
 class Protocol:
     """What a thread does in one pass through its loop.
-
-    Attributes
-    ----------
-    name
-        Named in errors.
-    transactions
-        In order.
 
     Raises
     ------
@@ -81,8 +53,8 @@ class Protocol:
     comes before it
     """
 
-    name: str
-    transactions: tuple[Transaction, ...]
+    name: str  # named in errors
+    transactions: tuple[Transaction, ...]  # in order
 
     def __post_init__(self) -> None:
         if not self.transactions:

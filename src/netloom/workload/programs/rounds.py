@@ -125,14 +125,8 @@ class Rounds:
 
         They are -1 where a round of that part of the program has not been made yet.
 
-        Parameters
-        ----------
-        times
-            int64[rows so far], such as ``complete`` of ``extend``.
-        rows
-            Rows of a round, from 0 on, each once.
-        most
-            Rounds after which to leave out the others.
+        ``times``: int64[rows so far], such as ``complete`` of ``extend``. ``rows``: of a
+        round, from 0 on, each once. Rounds after the first ``most`` are left out.
         """
         count = self.num_rounds if most is None else min(most, self.num_rounds)
         found = np.full((count, len(rows)), -1, np.int64)
@@ -143,13 +137,7 @@ class Rounds:
     def rounds_done(
         self, complete: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return int64[len(rows)], in how many rounds each of some rows is complete.
-
-        Parameters
-        ----------
-        complete, rows
-            As of ``extend`` and of ``of_rounds``.
-        """
+        """Return int64[len(rows)], in how many rounds each of some rows is complete."""
         column = self._columns(rows)[self.row_of(np.flatnonzero(complete >= 0))]
         return np.bincount(column + 1, minlength=len(rows) + 1)[1:]
 

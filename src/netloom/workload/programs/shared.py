@@ -29,27 +29,13 @@ OWNER = 11
 
 @dataclass(frozen=True, eq=False)
 class SharedProgram:
-    """Programs as one: their tasks numbered on from each to the next, and where they run.
+    """Programs as one: their tasks numbered on from each to the next, and where they run."""
 
-    Attributes
-    ----------
-    names
-        The programs and their nodes, such as ``ring:4@0-3``.
-    num_nodes
-        Nodes of the network.
-    graph
-        All tasks; those of different programs have no edge in common.
-    node_of
-        int32[num_tasks], the node of each task.
-    program_of
-        int32[num_tasks], the program of each task, ascending.
-    """
-
-    names: tuple[str, ...]
-    num_nodes: int
-    graph: ProcessGraph
-    node_of: NDArray[np.int32]
-    program_of: NDArray[np.int32]
+    names: tuple[str, ...]  # the programs and their nodes, such as ``ring:4@0-3``
+    num_nodes: int  # nodes of the network
+    graph: ProcessGraph  # all tasks; those of different programs have no edge in common
+    node_of: NDArray[np.int32]  # int32[num_tasks], the node of each task
+    program_of: NDArray[np.int32]  # int32[num_tasks], the program of each task, ascending
 
     def alone(self, program: int) -> SharedProgram:
         """Return one of the programs where it is, with nothing else on the network."""
@@ -111,13 +97,8 @@ class SharedProgram:
 def parse_placed(spec: str) -> tuple[str, NDArray[np.int32] | None]:
     """Split ``A.mtx@0-31`` into the program and the nodes that it is to run on.
 
-    Returns
-    -------
-    app
-        What ``read`` takes.
-    nodes
-        int32[], in the order given; None where there is no ``@``, or it belongs to the name of a
-        file.
+    The nodes, int32[], are in the order given; None where there is no ``@``, or it belongs to
+    the name of a file.
 
     Raises
     ------
@@ -184,8 +165,6 @@ def share(
     programs
         The process graph of each, and its nodes in the order in which they are filled (int[]). A
         program that is the only one may have None: all nodes that work.
-    num_nodes
-        Nodes of the network.
     mapping
         ``identity``: a program's task i on the i-th of its nodes; ``random``: on any of them, one
         task a node, every way as likely.
@@ -252,20 +231,9 @@ def shared_traffic(
     that much at each of its sending nodes on average; here every program does, whatever its bytes
     are beside those of the others.
 
-    Parameters
-    ----------
-    programs
-        The programs and where they run.
-    weight
-        What counts of an edge: see ``from_process_graph``.
-
-    Returns
-    -------
-    traffic
-        That of all programs.
-    load_factor
-        The load of ``traffic`` at which each program offers a load of 1: 1 where programs have
-        nodes of their own, more where they share some.
+    ``load_factor`` is the load of the traffic at which each program offers a load of 1: 1 where
+    programs have nodes of their own, more where they share some. ``weight``: see
+    ``from_process_graph``.
 
     Raises
     ------
@@ -303,13 +271,6 @@ def among(traffic: Traffic, nodes: ArrayLike) -> Traffic:
 
     A node sends as often as before, relative to the others, but not at all if all its targets are
     gone. What would go to a node that is gone goes to its other targets, in the same proportions.
-
-    Parameters
-    ----------
-    traffic
-        The traffic, say of a whole network.
-    nodes
-        int[], say those that work.
 
     Raises
     ------

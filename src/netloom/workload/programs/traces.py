@@ -81,43 +81,22 @@ class Trace:
     and complete when it has reached all. A processor serves entries in the order in which they
     are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
     sent at once even if the processor is busy.
-
-    Attributes
-    ----------
-    name
-        The file, or what it was made from.
-    num_tasks
-        Number of tasks.
-    ids
-        The name of each entry.
-    start
-        int64[n], the earliest cycle.
-    run, hold, receive
-        int32[n], cycles of the source's processor before and after the entry is sent, and of a
-        target's before it is complete; as in ``messages.Messages``.
-    source
-        int32[n], tasks.
-    flits
-        int32[n], length of what is sent to each target.
-    targets
-        For each entry the tasks that it goes to, or ``EVERYONE``.
-    after
-        For each entry the entries that it waits for.
-    flit_bytes
-        Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
     """
 
-    name: str
-    num_tasks: int
-    ids: tuple[str, ...]
-    start: NDArray[np.int64]
+    name: str  # the file, or what it was made from
+    num_tasks: int  # number of tasks
+    ids: tuple[str, ...]  # the name of each entry
+    start: NDArray[np.int64]  # int64[n], the earliest cycle
+    # run, hold, receive: int32[n], cycles of the source's processor before and after the entry is
+    # sent, and of a target's before it is complete; as in ``messages.Messages``.
     run: NDArray[np.int32]
     hold: NDArray[np.int32]
     receive: NDArray[np.int32]
-    source: NDArray[np.int32]
-    flits: NDArray[np.int32]
-    targets: Lists
-    after: Lists
+    source: NDArray[np.int32]  # int32[n], tasks
+    flits: NDArray[np.int32]  # int32[n], length of what is sent to each target
+    targets: Lists  # for each entry the tasks that it goes to, or ``EVERYONE``
+    after: Lists  # for each entry the entries that it waits for
+    # Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
     flit_bytes: int | None = None
 
     def __len__(self) -> int:
@@ -135,12 +114,8 @@ class Trace:
         (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
         nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
 
-        Parameters
-        ----------
-        topology
-            The network; multicasts follow its row-first trees.
-        node_of
-            int[num_tasks or more], the node of each task; several may share one.
+        Multicasts follow the row-first trees of the network. ``node_of``: int[num_tasks or
+        more], the node of each task; several may share one.
 
         Raises
         ------
@@ -172,14 +147,8 @@ class Replay:
 
     A ``messages.Source``; all rows are in its first table.
 
-    Parameters
-    ----------
-    name
-        What is replayed.
-    table
-        All rows.
-    entry
-        int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
+    ``entry``: int64[num_rows], the entry of the trace that each row of the table belongs to; a
+    multicast has many.
     """
 
     def __init__(self, name: str, table: Messages, entry: NDArray[np.int64]) -> None:
@@ -211,16 +180,8 @@ def ordered_trace(
 
     Entries that already do stay where they are; of those that could come next, the first does.
 
-    Parameters
-    ----------
-    name, num_tasks, ids, targets, after
-        As in ``Trace``; ``after`` may point anywhere.
-    columns
-        start, run, hold, receive, source, flits.
-    where
-        The place of an entry, as the user would look for it.
-    flit_bytes
-        As in ``Trace``.
+    ``after`` may point anywhere; ``columns`` are start, run, hold, receive, source and flits;
+    ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------

@@ -47,8 +47,6 @@ class Transactions:
         thread: it only answers.
     node_of
         int[num_tasks], the node of each task, in every instance.
-    num_nodes
-        Nodes of the network.
     contexts
         p, the instances of the program.
     run_cycles
@@ -139,14 +137,10 @@ class Transactions:
     ) -> TransactionStatistics:
         """Return what transactions and their messages took in a part of a simulation.
 
-        Parameters
-        ----------
-        rows
-            A simulation's records of all rows so far, with fields ``ready``, ``sent``,
-            ``arrived`` and ``complete`` in cycles, -1 where it is not yet.
-        begin, end
-            What happened in cycles from ``begin`` on and before ``end`` counts. Messages count
-            when they arrive, transactions when they are issued or when they end.
+        What happened in cycles from ``begin`` on and before ``end`` counts: messages when
+        they arrive, transactions when they are issued or when they end. ``rows`` are a
+        simulation's records of all rows so far, with fields ``ready``, ``sent``,
+        ``arrived`` and ``complete`` in cycles, -1 where it is not yet.
 
         Raises
         ------
@@ -181,26 +175,16 @@ class Transactions:
 
 @dataclass(frozen=True)
 class TransactionStatistics:
-    """What transactions and their messages took, in Johnson's terms.
+    """What transactions and their messages took, in Johnson's terms."""
 
-    Attributes
-    ----------
-    message_rate
-        r_m, messages that a node sends a cycle; 1 / t_m. Nodes without threads do not count.
-    message_latency
-        T_m, mean cycles from the sending of a message to its arrival.
-    inter_transaction_cycles
-        t_t, mean cycles between transactions that a node issues.
-    transaction_latency
-        T_t, mean cycles from the issue of a transaction until its thread can run, T_f included.
-    messages, transactions
-        How many there were; messages that do not leave their node are not counted.
-    """
-
+    # r_m, messages that a node sends a cycle; 1 / t_m. Nodes without threads do not count.
     message_rate: float
-    message_latency: float
-    inter_transaction_cycles: float
+    message_latency: float  # T_m, mean cycles from the sending of a message to its arrival
+    inter_transaction_cycles: float  # t_t, mean cycles between transactions that a node issues
+    # T_t, mean cycles from the issue of a transaction until its thread can run, T_f included.
     transaction_latency: float
+    # messages, transactions: how many there were; messages that do not leave their node are not
+    # counted.
     messages: int
     transactions: int
 

@@ -29,22 +29,15 @@ MOST_TEMPLATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one.
+    """Which trees of shortest paths; ``row_first`` and ``balanced_orientation`` make one."""
 
-    Attributes
-    ----------
-    order
-        On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
-    lean
-        On k-ary n-cubes, for each dimension: whether the node just half-way round a ring is
-        reached by growing coordinates (0) or falling ones (1).
-    preference
-        On other networks, float64[num_channels]: of the channels that could bring a node its copy,
-        the one of least preference does.
-    """
-
+    # On k-ary n-cubes: all dimensions, in the order in which a copy crosses them.
     order: tuple[int, ...] = ()
+    # On k-ary n-cubes, for each dimension: whether the node just half-way round a ring is reached
+    # by growing coordinates (0) or falling ones (1).
     lean: tuple[int, ...] = ()
+    # On other networks, float64[num_channels]: of the channels that could bring a node its copy,
+    # the one of least preference does.
     preference: NDArray[np.float64] | None = None
 
 
@@ -115,14 +108,8 @@ def tree(
 ) -> NDArray[np.int32]:
     """Return int32[num_nodes], the node from which each node gets its copy; −1 for the root.
 
-    Parameters
-    ----------
-    topology
-        The network; in one that is not connected, nodes out of reach have −1 too.
-    root
-        The node that all copies come from.
-    orientation
-        Row-first by default.
+    The orientation is row-first by default. In a network that is not connected, nodes out of
+    reach have −1 too.
 
     Examples
     --------
@@ -146,16 +133,8 @@ def branches(
 ) -> Branches:
     """Return the messages of a tree, or of the part of it that leads to ``targets``.
 
-    Parameters
-    ----------
-    topology
-        The network.
-    root
-        The node that all copies come from.
-    targets
-        int[], nodes; all by default. The root among them changes nothing.
-    orientation
-        Row-first by default.
+    ``targets``: int[], nodes, all by default; the root among them changes nothing. The
+    orientation is row-first by default.
 
     Raises
     ------
@@ -202,22 +181,8 @@ def multicast(
 ) -> Messages:
     """Return the messages by which ``root`` reaches nodes, each node sending copies on.
 
-    Parameters
-    ----------
-    topology
-        The network.
-    root
-        The node that all copies come from.
-    targets
-        Nodes; None for all others.
-    flits
-        Length of a message.
-    orientation
-        Which tree; row-first by default.
-    startup_cycles
-        Cycles that every message, from one node to the next, takes before it is sent.
-    first
-        Number of the first row.
+    ``targets`` are nodes; None for all others. Every message, from one node to the next, takes
+    ``startup_cycles`` before it is sent. ``first`` is the number of the first row.
 
     Raises
     ------

@@ -147,14 +147,8 @@ def arrival_blocks(
     Blocks are cut by the rates alone, so the packets depend on the arguments and on nothing
     else. The last block ends with ``LAST_CYCLE``.
 
-    Parameters
-    ----------
-    arrivals
-        The law.
-    rates
-        float64[num_senders], packets a cycle, at least ``LEAST_RATE``, at most ``arrivals.most``.
-    rng
-        Where the chance comes from.
+    ``rates``: float64[num_senders], packets a cycle, at least ``LEAST_RATE``, at most
+    ``arrivals.most``.
 
     Examples
     --------

@@ -139,9 +139,7 @@ def place_hot_spots(
     seed
         Of the places.
 
-    Returns
-    -------
-    int32[count], in the order drawn.
+    They are int32[count], in the order drawn.
 
     Raises
     ------

@@ -93,19 +93,12 @@ class Weighted:
     Node v has the cells ``offsets[v]`` … ``offsets[v + 1]`` − 1. A cell is taken uniformly, and
     gives its own target with probability ``threshold[cell]``, otherwise ``alias[cell]`` (Walker
     1977; Vose 1991): the cost of a draw does not depend on the length of the list.
-
-    Attributes
-    ----------
-    offsets
-        int64[num_nodes + 1].
-    target, alias
-        int32[num_cells]; targets of one node are in ascending order.
-    share, threshold
-        float64[num_cells]; the shares of one node add to 1.
     """
 
-    offsets: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # int64[num_nodes + 1]
+    # target, alias: int32[num_cells]; targets of one node are in ascending order.
     target: NDArray[np.int32]
+    # share, threshold: float64[num_cells]; the shares of one node add to 1.
     share: NDArray[np.float64]
     threshold: NDArray[np.float64]
     alias: NDArray[np.int32]
@@ -139,22 +132,13 @@ class HotSpot:
 
     A hot node never takes itself for its hot target; where it is the only one, all that it sends
     is as ``base`` has it.
-
-    Attributes
-    ----------
-    base
-        The law of the other packets; its nodes without a target do not send here either.
-    fraction
-        In (0, 1].
-    hot_nodes
-        int32[num_hot], ascending.
-    rank
-        int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot.
     """
 
+    # The law of the other packets; its nodes without a target do not send here either.
     base: Uniform | Fixed | Weighted
-    fraction: float
-    hot_nodes: NDArray[np.int32]
+    fraction: float  # in (0, 1]
+    hot_nodes: NDArray[np.int32]  # int32[num_hot], ascending
+    # int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot.
     rank: NDArray[np.int32]
 
     def can_send(self) -> NDArray[np.bool_]:
@@ -195,12 +179,7 @@ Law: TypeAlias = Uniform | Fixed | Weighted | HotSpot
 def weighted(num_nodes: int, pairs: Shares) -> Weighted:
     """Return the law by which a source takes its targets in proportion to the weights of pairs.
 
-    Parameters
-    ----------
-    num_nodes
-        Number of nodes.
-    pairs
-        As ``merged`` returns them; the weights may add to anything.
+    ``pairs``: as ``merged`` returns them; the weights may add to anything.
 
     Examples
     --------
