@@ -12,7 +12,7 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
 from netloom.simulation.intervals import percentiles, run_interval
 from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
-from netloom.simulation.warmup import BATCH, mser5
+from netloom.simulation.steady import BATCH, mser5
 
 if TYPE_CHECKING:
     from collections.abc import Callable

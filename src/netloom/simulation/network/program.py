@@ -11,8 +11,7 @@ from netloom.routing import draw_aux
 from netloom.simulation.agenda import Program
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.blocked import deadlock
-from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.engine import Engine, deadlock
 from netloom.simulation.program_engine import ProgramEngine
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
