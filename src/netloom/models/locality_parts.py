@@ -5,8 +5,8 @@ processor begins a transaction, given how long they take; the transaction model 
 the network; the node model is both together, in messages. The network is that of Agarwal, "Limits
 on interconnection network performance", IEEE TPDS 2 (1991), as Johnson 1992 uses it (section 2.4),
 with blocked messages buffered: a k-ary n-cube with wrap-around, a channel in each direction of each
-dimension, dimension-order routing, one network cycle a hop. Everything is in network cycles and flits, unless
-a name says otherwise, and all arguments broadcast.
+dimension, dimension-order routing, one network cycle a hop. Everything is in network cycles and
+flits, unless a name says otherwise, and all arguments broadcast.
 
 Contention is that of buffered switches, in which a blocked message waits in one place. Plain
 wormhole switches with two virtual channels block whole paths, and their messages take longer than

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.simulation.agenda import ProgramEngine
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.steady import Limits
     from netloom.workload import Traffic

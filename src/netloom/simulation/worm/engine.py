@@ -9,9 +9,8 @@ import numpy as np
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing import paths
-from netloom.simulation.agenda import Program
+from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.layout import Setup, State
 
@@ -118,8 +117,8 @@ class WormEngine(ProgramEngine):
     def __init__(
         self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
     ) -> None:
-        self.topology, self.routing, self.worm = topology, routing, worm
-        self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
+        super().__init__(topology, switch_cycles=switch_cycles)
+        self.routing, self.worm = routing, worm
         incoming = np.bincount(topology.channel_target, minlength=topology.num_nodes)
         self.setup = Setup(
             num_nodes=topology.num_nodes,
@@ -157,7 +156,7 @@ class WormEngine(ProgramEngine):
         route = self._routes(messages)
         lengths = np.diff(self.state.path_offsets)[route]
         hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
-        self.program.append(messages, route, hops.astype(np.int32))
+        self._append(messages, route, hops.astype(np.int32))
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
@@ -166,10 +165,9 @@ class WormEngine(ProgramEngine):
         assert until <= LAST_CYCLE, "a run is too long"
         came_back = None
         while came_back != layout.DONE:
-            agenda = self.program.agenda
-            came_back = run(self.setup, agenda, self.state, self.num_rows, until)
+            came_back = run(self.setup, self.agenda, self.state, self.num_rows, until)
             if came_back == layout.FULL:
-                self._make_room(int(agenda.clock["sent"][0]))
+                self._more_worms(int(self.agenda.clock["sent"][0]))
             elif came_back == layout.STUCK:
                 break
         if found := deadlock(
@@ -219,7 +217,7 @@ class WormEngine(ProgramEngine):
             path_channels=np.concatenate([state.path_channels, channels.astype(np.int32)]),
         )
 
-    def _make_room(self, least: int) -> None:
+    def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
         old, counts = self.state.worms, self.state.counts
         worms = np.zeros(len(old) + max(least, len(old), FIRST), layout.WORM)
