@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
-from netloom.models.locality_network import (
+from netloom.models.locality_parts import (
+    Application,
     TorusNetwork,
+    TransactionCost,
+    balance,
     contention_growth,
+    message_curve,
     node_channel_wait,
     random_distance,
 )
-from netloom.models.locality_node import Application, TransactionCost, balance, message_curve
 
 
 @pytest.mark.parametrize(("radix", "dimensions"), [(3, 2), (4, 2), (7, 2), (8, 2), (4, 3), (5, 3)])

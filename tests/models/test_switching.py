@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.models import circuit_switched, speedup, store_and_forward, wormhole
-from netloom.models.effective import (
+from netloom.models.switching import (
     effective_bandwidth,
     saturated_bandwidth,
     saturated_speedup,
+    virtual_cut_through,
 )
-from netloom.models.switching import virtual_cut_through
 from netloom.workload.programs.node_costs import NodeCosts
 
 COSTS = {"startup_us": 100.0, "per_byte_us": 0.5}

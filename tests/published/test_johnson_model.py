@@ -34,8 +34,7 @@ def test_what_was_used_to_infer_says_so(found):
 def test_one_grain_for_all_contexts_fails():
     """With the T_r + T_f of one context, the limit comes far too early: the reason for three."""
     from netloom.models.locality import alewife, per_hop_limit, predict_locality
-    from netloom.models.locality_network import random_distance
-    from netloom.models.locality_node import TransactionCost
+    from netloom.models.locality_parts import TransactionCost, random_distance
 
     application, transaction, network = alewife(2)
     same = TransactionCost(

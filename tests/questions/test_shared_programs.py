@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.questions.simulate.load.programs import PROGRAMS
 from netloom.questions.simulate.load.question import SimulateQuestion, simulate_beside
 from netloom.questions.simulate.network import prepare
-from netloom.simulation.network import beside
+from netloom.simulation.network import sweep
 from netloom.simulation.tally import Delivered
 from netloom.workload import process_graph, read
 
@@ -165,7 +165,7 @@ def test_programs_of_ones_own_cannot_be_asked_again():
 
 
 def test_ctrl_c_leaves_out_programs_that_did_not_run_alone(monkeypatch):
-    monkeypatch.setattr(beside, "run_all", lambda runs, tell: [runs[0](bool)])
+    monkeypatch.setattr(sweep, "run_all", lambda runs, tell: [runs[0](bool)])
     found = simulate("line:4", app=CROSSING, load="0.1,0.2", **SHORT)
     assert found.interrupted
     first = found.to_dict()["points"][0]

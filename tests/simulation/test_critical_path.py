@@ -2,7 +2,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from netloom.simulation.critical_path import Parts, critical_path
+from netloom.simulation.traces import Parts, critical_path
 from netloom.workload.programs.messages import messages
 from tests.reference.agenda import Agenda
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
 
-from netloom.simulation.warmup import mser5, warmup_packets
+from netloom.simulation.steady import mser5, warmup_packets
 
 
 def squared_error(means, dropped):

@@ -8,7 +8,7 @@ import pytest
 
 from netloom._version import __version__
 from netloom.errors import InputError
-from netloom.models.locality_node import message_curve
+from netloom.models.locality_parts import message_curve
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.report.model_accuracy import figures
 from netloom.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus

@@ -12,7 +12,6 @@ from netloom.models.channel_queueing import (
 )
 from netloom.models.channel_turns import ChannelRouter
 from netloom.models.combining import single_hot_spot, tree_saturation
-from netloom.models.effective import effective_bandwidth, saturated_bandwidth, saturated_speedup
 from netloom.models.locality import (
     Locality,
     alewife,
@@ -20,8 +19,14 @@ from netloom.models.locality import (
     per_hop_limit,
     predict_locality,
 )
-from netloom.models.locality_network import TorusNetwork, random_distance
-from netloom.models.locality_node import Application, TransactionCost, balance, message_curve
+from netloom.models.locality_parts import (
+    Application,
+    TorusNetwork,
+    TransactionCost,
+    balance,
+    message_curve,
+    random_distance,
+)
 from netloom.models.messages import (
     FELDMANN_1993,
     BreakEven,
@@ -36,6 +41,9 @@ from netloom.models.messages import (
 )
 from netloom.models.switching import (
     circuit_switched,
+    effective_bandwidth,
+    saturated_bandwidth,
+    saturated_speedup,
     store_and_forward,
     virtual_cut_through,
     wormhole,

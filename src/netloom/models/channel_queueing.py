@@ -56,8 +56,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.channel_turns import ChannelRouter, Turns, group
-from netloom.models.credit_loops import credit_wait
+from netloom.models.channel_turns import ChannelRouter, Turns, credit_wait, group
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

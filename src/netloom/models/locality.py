@@ -4,7 +4,7 @@ Kirk L. Johnson, "The impact of communication locality on large-scale multiproce
 ISCA 1992 (MIT/LCS/TM-467). Four models, each of which can be replaced: the application
 (``Application``), the transaction (``TransactionCost``), the node (``message_curve``, both
 together) and the network (``TorusNetwork``). ``predict_locality`` finds the message rate on which
-nodes and network agree; ``locality_node.balance`` does so for any other network.
+nodes and network agree; ``locality_parts.balance`` does so for any other network.
 
 Inside, time is in network cycles. What the processor does is given in processor cycles, of which
 ``TorusNetwork.speed`` says how long they are.
@@ -12,26 +12,34 @@ Inside, time is in network cycles. What the processor does is given in processor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.models.locality_network import (
+from netloom.models.channel_flows import follow_flows
+from netloom.models.locality_parts import (
+    Application,
     TorusNetwork,
+    TransactionCost,
+    balance,
     channel_utilisation,
     contention_growth,
+    message_curve,
     node_channel_wait,
     numbers,
     random_distance,
 )
-from netloom.models.locality_node import Application, TransactionCost, balance, message_curve
+from netloom.routing import virtual_channel_routing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.models.locality_node import MessageCurve
+    from netloom.models.locality_parts import MessageCurve
+    from netloom.topology import Cube
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,3 +364,82 @@ def alewife(
         ),
         TorusNetwork(dimensions=2, speed=speed, node_channels=node_channels),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class MappedMessages:
+    """Where messages go on a torus: under one mapping or on one torus, or several (first axis).
+
+    Attributes
+    ----------
+    distance
+        float64[n], mean hops.
+    channel_load
+        Messages on each channel; 1 where all channels have the same.
+    """
+
+    distance: NDArray[np.float64]
+    channel_load: NDArray[np.float64]
+
+    @classmethod
+    def even(cls, distance: NDArray[np.float64]) -> MappedMessages:
+        """Return messages of these mean distances that load all channels alike."""
+        return cls(distance, np.ones(1))
+
+    @classmethod
+    def of_mapping(
+        cls,
+        topology: Cube,
+        source: NDArray[np.int32],
+        target: NDArray[np.int32],
+        share: NDArray[np.float64],
+    ) -> MappedMessages:
+        """Return where the messages of a mapped program go, and come back.
+
+        Parameters
+        ----------
+        topology
+            The torus.
+        source, target
+            int32[num_edges], the nodes of each edge.
+        share
+            float64[num_edges], the part of its source's transactions that an edge has.
+        """
+        routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
+        sends = share > 0
+        flows = follow_flows(
+            routing,
+            np.concatenate([source[sends], target[sends]]),
+            np.concatenate([target[sends], source[sends]]),
+            np.concatenate([share[sends], share[sends]]),
+        )
+        hops = flows.paths.lengths
+        load = np.bincount(flows.paths.channels, np.repeat(flows.rate, hops), topology.num_channels)
+        return cls(np.array([np.average(hops, weights=flows.rate)]), load.astype(np.float64))
+
+    @classmethod
+    def of_several(cls, each: Sequence[MappedMessages]) -> MappedMessages:
+        """Return those of several mappings as one."""
+        distance = np.concatenate([one.distance for one in each])
+        return cls(distance, np.array([one.channel_load for one in each]))
+
+
+def mean_locality(
+    application: Application,
+    transaction: TransactionCost,
+    network: TorusNetwork,
+    messages: MappedMessages,
+    sizes: int,
+) -> Locality:
+    """Return what Johnson's model says, one for each size: of several mappings the mean.
+
+    Latency is hidden if it is under most of the mappings.
+    """
+    found = predict_locality(
+        application, transaction, network, messages.distance, messages.channel_load
+    )
+    if len(found.distance) == sizes:
+        return found
+    parts = {each.name: getattr(found, each.name) for each in fields(found)}
+    parts = {name: values.mean(axis=0, keepdims=True) for name, values in parts.items()}
+    return replace(found, **parts | {"masked": parts["masked"] > 0.5})

@@ -1,7 +1,8 @@
-"""The rows of a program in a simulation, and what each of them waits for."""
+"""What runs a program, whatever the network is: its rows, and what each of them waits for."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from netloom.workload.programs.messages import COLUMNS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 
     Records: TypeAlias = NDArray[Any]
@@ -74,21 +76,22 @@ class Agenda(NamedTuple):
     sent: NDArray[np.int32]
 
 
-class Program:
-    """A program that a simulation runs: its rows, one table after the other.
+class ProgramEngine(ABC):
+    """A network and a program that it runs, and the cycle they are at.
 
     Parameters
     ----------
-    num_nodes
-        Nodes of the network.
+    topology
+        The network.
     switch_cycles
         Cycles that a processor takes to go from one hardware context to another. It does so as
         soon as it is free, while it waits for the next row: what is ready later waits less.
     """
 
-    def __init__(self, num_nodes: int, *, switch_cycles: int = 0) -> None:
+    def __init__(self, topology: Topology, *, switch_cycles: int = 0) -> None:
+        self.topology = topology
         self.num_rows, self._num_edges = 0, 0
-        nodes = np.zeros(num_nodes, NODE)
+        nodes = np.zeros(topology.num_nodes, NODE)
         nodes["context"] = -1
         clock = np.zeros(1, CLOCK)
         clock["switch_cycles"] = switch_cycles
@@ -104,7 +107,7 @@ class Program:
 
     @property
     def rows(self) -> Records:
-        """The records of all rows so far."""
+        """The records of all rows so far; see ``ROW``."""
         return self.agenda.rows[: self.num_rows]
 
     @property
@@ -117,14 +120,41 @@ class Program:
         """How many rows are complete."""
         return int(self.agenda.clock["completed"][0])
 
-    def append(self, messages: Messages, route: NDArray[np.int32], hops: NDArray[np.int32]) -> None:
-        """Append rows, each with the number of its route and its length in channels.
+    @property
+    @abstractmethod
+    def flit_hops(self) -> int:
+        """Flits times network channels crossed."""
+
+    @abstractmethod
+    def channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each network channel (int64[num_channels])."""
+
+    @abstractmethod
+    def append(self, messages: Messages) -> None:
+        """Append rows to the program.
 
         Raises
         ------
+        NoRouteError
+            If the routing has no path for a message.
         InputError
-            If there are too many.
+            If there are too many rows.
         """
+
+    @abstractmethod
+    def advance(self, until: int) -> None:
+        """Run up to, and without, the cycle ``until``; or until all rows are complete.
+
+        Raises
+        ------
+        DeadlockError
+            If messages block each other for good; names the channels.
+        """
+
+    def _append(
+        self, messages: Messages, route: NDArray[np.int32], hops: NDArray[np.int32] | int
+    ) -> None:
+        """Append rows, each with the number of its route and its length in channels."""
         from netloom.simulation.kernels.agenda import link
 
         first, count = self.num_rows, len(messages)

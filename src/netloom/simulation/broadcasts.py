@@ -21,9 +21,8 @@ from netloom.simulation.intervals import (
 )
 from netloom.simulation.replay import ProgramRun
 from netloom.simulation.stability import Stability, stability
-from netloom.simulation.steady import measure_window, warm_up
+from netloom.simulation.steady import measure_window, warm_up, warmup_packets
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
-from netloom.simulation.warmup import warmup_packets
 from netloom.topology import Cube, average_distance
 from netloom.workload.programs.broadcast import direction_flits, latencies, target_latencies
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.simulation.agenda import ProgramEngine
     from netloom.simulation.program_network import ProgramNetwork
     from netloom.simulation.steady import Limits
     from netloom.workload import Traffic

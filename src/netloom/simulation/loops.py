@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.simulation.paired import Batches, paired_ratio
+from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.simulation.replay import run_program
 from netloom.workload.programs.loops import loop_times, loops_done
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
-    from netloom.simulation.agenda import Records
+    from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.simulation.network.routers import Router
-    from netloom.simulation.program_engine import ProgramEngine
     from netloom.topology import Topology
 
 

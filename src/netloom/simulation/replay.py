@@ -10,8 +10,7 @@ from netloom.simulation.steady import measure_window
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.simulation.agenda import Records
-    from netloom.simulation.program_engine import ProgramEngine
+    from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.workload.programs.messages import Source
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from netloom.simulation.intervals import (
     CORRELATED,
+    Batches,
     autocorrelation,
     batch_interval,
     merge_correlated,
     percentiles,
     run_interval,
 )
-from netloom.simulation.paired import Batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable

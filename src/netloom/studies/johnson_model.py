@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
-from netloom.models.locality_network import random_distance
-from netloom.models.locality_node import Application
+from netloom.models.locality_parts import Application, random_distance
 from netloom.studies.comparing import compare_all
 from netloom.studies.validation import published
 

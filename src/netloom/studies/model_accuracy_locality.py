@@ -41,8 +41,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.models.locality import predict_locality
-from netloom.models.locality_network import TorusNetwork, node_channel_wait
-from netloom.models.locality_node import Application, TransactionCost
+from netloom.models.locality_parts import (
+    Application,
+    TorusNetwork,
+    TransactionCost,
+    node_channel_wait,
+)
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.simulate.transactions.question import simulate_transactions

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.models.locality_node import Application
+from netloom.models.locality_parts import Application
 from netloom.workload import process_graph, ring, torus
 from netloom.workload.programs.protocols import (
     Protocol,

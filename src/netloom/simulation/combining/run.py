@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
 from netloom.simulation.intervals import percentiles, run_interval
 from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
-from netloom.simulation.warmup import BATCH, mser5
+from netloom.simulation.steady import BATCH, mser5
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,9 +190,6 @@ def run_combining(
     while engine.in_flight and not stopped():
         engine.drain(hearing)
     interrupted = made < steps or engine.in_flight > 0
-    latency = _latency(engine)
-    kept_up = _kept_up(engine, made)
-    use = _use(engine, max(made, 1))
     came = np.setdiff1d(np.flatnonzero(engine.issued_to), traffic.hot_spots)
     modules = np.concatenate([traffic.hot_spots, came]).astype(np.int32)
     elements = np.bincount(traffic.assigned[traffic.assigned >= 0], minlength=network.pes)
@@ -204,9 +201,9 @@ def run_combining(
         requests=engine.issued,
         discarded_waiting=engine.discarded_waiting,
         discarded_full=engine.discarded_full,
-        **latency._asdict(),
+        **_latency(engine),
         latency_counts=np.trim_zeros(engine.latency_counts, "b"),
-        **use._asdict(),
+        **_use(engine, max(made, 1)),
         combining_rate=np.divide(
             engine.combined, arrived, out=np.zeros(len(arrived)), where=arrived > 0
         ),
@@ -214,63 +211,41 @@ def run_combining(
         elements=elements[modules],
         requests_to=engine.issued_to[modules],
         accesses_of=engine.accesses[modules],
-        **kept_up._asdict(),
+        **_kept_up(engine, made),
         interrupted=interrupted,
         moves=engine.moves,
         cpu_seconds=time.thread_time() - began,
     )
 
 
-class _Latency(NamedTuple):
-    steps_mean: float
-    steps_ci95: float
-    steps_min: float
-    steps_p50: float
-    steps_p99: float
-    steps_max: float
-
-
-def _latency(engine: CombiningEngine) -> _Latency:
+def _latency(engine: CombiningEngine) -> dict[str, float]:
+    """Return the figures of ``steps_*``."""
+    names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
     if not engine.completed:
-        nothing = np.nan
-        return _Latency(nothing, nothing, nothing, nothing, nothing, nothing)
+        return dict.fromkeys(names, np.nan)
     _, completed, steps = _batches(engine.per_step)
     mean = float(steps.sum() / completed.sum())
     _, half = run_interval(steps, completed)
     middle, high = percentiles(engine.latency_counts, (50, 99)).tolist()
     seen = np.flatnonzero(engine.latency_counts)
-    return _Latency(mean, half, float(seen[0]), middle, high, float(seen[-1]))
+    figures = (mean, half, float(seen[0]), middle, high, float(seen[-1]))
+    return dict(zip(names, figures, strict=True))
 
 
-class _Use(NamedTuple):
-    queue_mean: NDArray[np.float64]
-    queue_max: NDArray[np.int32]
-    queues_used: NDArray[np.int64]
-    wait_mean: NDArray[np.float64]
-    wait_max: NDArray[np.int32]
-    pools_used: NDArray[np.int64]
-
-
-def _use(engine: CombiningEngine, steps: int) -> _Use:
+def _use(engine: CombiningEngine, steps: int) -> dict[str, Any]:
     """Return means, maxima and numbers of the queues by level and of the pools by stage."""
-    found = []
-    for sums, longest in (
-        (engine.population_sums, engine.queue_max),
-        (engine.wait_sums, engine.pool_max),
+    found: dict[str, Any] = {}
+    for what, whats, sums, longest in (
+        ("queue", "queues", engine.population_sums, engine.queue_max),
+        ("wait", "pools", engine.wait_sums, engine.pool_max),
     ):
         used = np.count_nonzero(longest, axis=1)
-        found += [sums / steps / np.maximum(used, 1), longest.max(axis=1), used]
-    return _Use(*found)
+        found[f"{what}_mean"] = sums / steps / np.maximum(used, 1)
+        found |= {f"{what}_max": longest.max(axis=1), f"{whats}_used": used}
+    return found
 
 
-class _KeptUp(NamedTuple):
-    throughput: float
-    throughput_ci95: float
-    stable: bool | None
-    reason: str
-
-
-def _kept_up(engine: CombiningEngine, made: int) -> _KeptUp:
+def _kept_up(engine: CombiningEngine, made: int) -> dict[str, Any]:
     """Return what was completed per element and step, and whether that is what was asked for."""
     per_step = engine.per_step[:made].astype(np.float64)
     pes = engine.network.pes
@@ -278,7 +253,8 @@ def _kept_up(engine: CombiningEngine, made: int) -> _KeptUp:
     starts = mser5(per_step[:whole, 1].reshape(-1, BATCH).mean(axis=1))
     begin = made // 2 if starts is None else BATCH * starts
     if made - begin < BATCHES:
-        return _KeptUp(np.nan, np.nan, None, f"too short to tell: {made} steps")
+        too_short = {"stable": None, "reason": f"too short to tell: {made} steps"}
+        return {"throughput": np.nan, "throughput_ci95": np.nan, **too_short}
     _, completed, _ = _batches(per_step[begin:])
     spans = np.diff(_edges(made - begin)) * float(pes)
     throughput, half = run_interval(completed, spans)
@@ -287,18 +263,15 @@ def _kept_up(engine: CombiningEngine, made: int) -> _KeptUp:
     refused = engine.discarded_full / max(engine.issued + engine.discarded_full, 1)
     asked = float(per_step[begin:, 0].mean())
     growth = slope / asked if asked else 0.0
-    if refused > BEHIND:
-        return _KeptUp(throughput, half, stable=False, reason=(
-            f"{100 * refused:.3g} % of the requests find the queue of their PE full"
-        ))  # fmt: skip
     said = f"{100 * growth:.2g} % of the requests made (R² = {straight:.2f})"
-    if growth > BEHIND and straight > STRAIGHT:
-        return _KeptUp(throughput, half, stable=False, reason=(
-            f"requests in flight grow by {slope:.3g} a step, {said}"
-        ))  # fmt: skip
-    return _KeptUp(throughput, half, stable=True, reason=(
-        f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
-    ))  # fmt: skip
+    stable, reason = False, f"requests in flight grow by {slope:.3g} a step, {said}"
+    if refused > BEHIND:
+        reason = f"{100 * refused:.3g} % of the requests find the queue of their PE full"
+    elif not (growth > BEHIND and straight > STRAIGHT):
+        stable = True
+        reason = f"requests in flight change by {said}, and {100 * refused:.2g} % are refused"
+    verdict = {"stable": stable, "reason": reason}
+    return {"throughput": throughput, "throughput_ci95": half, **verdict}
 
 
 def _edges(length: int) -> NDArray[np.int64]:

@@ -8,12 +8,10 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing import draw_aux
-from netloom.simulation.agenda import Program
+from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.blocked import deadlock
-from netloom.simulation.network.engine import Engine
-from netloom.simulation.program_engine import ProgramEngine
+from netloom.simulation.network.engine import Engine, deadlock
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -125,12 +123,11 @@ class NetworkProgram(ProgramEngine):
         assert reservation is None or reservation.routing is routing
         if not 1 <= packet_flits <= LONGEST:
             raise InputError("packet_flits", f"{packet_flits}", f"1 to {LONGEST} flits")
-        self.topology, self.packet_flits = topology, packet_flits
-        self.reservation = reservation
+        super().__init__(topology, switch_cycles=switch_cycles)
+        self.packet_flits, self.reservation = packet_flits, reservation
         connections = None if reservation is None else reservation.connections
         self.network = Engine(topology, routing, router, connections=connections)
         self.network.check_lengths(np.array([packet_flits]))
-        self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
         self._by_node = NodeChance(seed, topology.num_nodes) if by_node else None
 
@@ -157,10 +154,8 @@ class NetworkProgram(ProgramEngine):
         else:
             coin = np.zeros(len(messages), np.int32)
             aux = self._owners(messages) if connections is None else connections
-        self.program.append(
-            messages, np.asarray(aux, np.int32), np.full(len(messages), 0, np.int32)
-        )
-        self.program.rows["coin"][messages.first :] = coin
+        self._append(messages, np.asarray(aux, np.int32), 0)
+        self.rows["coin"][messages.first :] = coin
 
     def _owners(self, messages: Messages) -> NDArray[np.int32]:
         """Return the connection of each row by its nodes; any for one that sends nothing."""
@@ -176,7 +171,7 @@ class NetworkProgram(ProgramEngine):
         from netloom.simulation.network.kernels.program import run, run_plain
 
         assert until <= LAST_CYCLE, "a run is too long"
-        network, agenda = self.network, self.program.agenda
+        network, agenda = self.network, self.agenda
         kernel, given = (run_plain, network.plain) if network.plain else (run, tuple(network.setup))
         came_back = None
         while came_back != layout.DONE:

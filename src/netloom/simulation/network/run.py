@@ -20,9 +20,8 @@ from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
-from netloom.simulation.steady import Limits, measure_window, run_to, warm_up
+from netloom.simulation.steady import Limits, measure_window, run_to, warm_up, warmup_packets
 from netloom.simulation.tally import Tally, worst_node
-from netloom.simulation.warmup import warmup_packets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.intervals import Batches
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reservations import Reservation
     from netloom.simulation.network.routers import Router
-    from netloom.simulation.paired import Batches
     from netloom.simulation.tally import Delivered, GroupMeasured, Measured
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic

@@ -1,4 +1,4 @@
-"""Several runs of one network: a list of loads, or the load at which it saturates.
+"""Several runs of one network: a list of loads, the load at which it saturates, or pairs of runs.
 
 Runs are independent and go to as many threads as there are processors (the kernel lets other
 threads run); answers do not depend on how many there are.
@@ -13,11 +13,12 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from netloom.simulation.network.run import NetworkRun, Run, run_network
-from netloom.simulation.side_by_side import ctrl_c_sets, processors, result
+from netloom.simulation.side_by_side import ctrl_c_sets, processors, result, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from netloom.simulation.network.loaded import LoadedNetwork, Setting
     from netloom.simulation.steady import Limits
 
 IDLE_CYCLES = 100_000
@@ -198,3 +199,44 @@ def find_saturation(
 
 def _too_much(run: NetworkRun, beyond: float) -> bool:
     return not run.stable or run.measured.packet_latency > beyond
+
+
+def run_beside(
+    pairs: Sequence[tuple[Callable[[], Run], NetworkRun]],
+    limits: Limits,
+    *,
+    tell: Callable[[int], None] = lambda _: None,
+) -> list[NetworkRun]:
+    """Run each network over the warm-up and the measured cycles of another run.
+
+    ``pairs``: what makes a run that has not begun, and the other run. ``tell`` is called with the
+    number of runs that have ended, whenever one has.
+    """
+
+    def one(
+        make_run: Callable[[], Run], other: NetworkRun, stopped: Callable[[], bool]
+    ) -> NetworkRun:
+        return run_network(make_run(), limits, beside=other, stopped=stopped)
+
+    return run_all([partial(one, *pair) for pair in pairs], tell=tell)
+
+
+def run_programs_alone(
+    network: LoadedNetwork,
+    together: Sequence[tuple[Setting, NetworkRun]],
+    limits: Limits,
+    *,
+    tell: Callable[[int], None] = lambda _: None,
+) -> list[tuple[NetworkRun | None, ...]]:
+    """Return, for each run of all programs, one of each alone; None for what Ctrl-C ended."""
+    assert network.programs is not None
+    count = len(network.programs.traffics)
+    alone = [network.alone(number) for number in range(count)]
+    pairs = []
+    for setting, run in together:
+        place, load = network.settings.index(setting), network.program_load(run.load)
+        pairs += [(partial(one.make_run, one.settings[place], load), run) for one in alone]
+    runs = run_beside(pairs, limits, tell=tell)
+    ended = [None if run.interrupted else run for run in runs]
+    ended += [None] * (len(pairs) - len(ended))
+    return [tuple(ended[first : first + count]) for first in range(0, len(ended), count)]

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.errors import DeadlockError, InputError
 from netloom.routing import paths
-from netloom.simulation.agenda import Program
+from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
-from netloom.simulation.program_engine import ProgramEngine
 from netloom.simulation.worm import layout
-from netloom.simulation.worm.blocked import deadlock, on_their_way
 from netloom.simulation.worm.layout import Setup, State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
+    from netloom.simulation.worm.layout import Records
     from netloom.topology import Topology
     from netloom.workload.programs.messages import Messages
 
@@ -118,8 +117,8 @@ class WormEngine(ProgramEngine):
     def __init__(
         self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
     ) -> None:
-        self.topology, self.routing, self.worm = topology, routing, worm
-        self.program = Program(topology.num_nodes, switch_cycles=switch_cycles)
+        super().__init__(topology, switch_cycles=switch_cycles)
+        self.routing, self.worm = routing, worm
         incoming = np.bincount(topology.channel_target, minlength=topology.num_nodes)
         self.setup = Setup(
             num_nodes=topology.num_nodes,
@@ -157,7 +156,7 @@ class WormEngine(ProgramEngine):
         route = self._routes(messages)
         lengths = np.diff(self.state.path_offsets)[route]
         hops = np.where(lengths > 0, lengths - 2 * self.worm.end_channels, 0)
-        self.program.append(messages, route, hops.astype(np.int32))
+        self._append(messages, route, hops.astype(np.int32))
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
@@ -166,10 +165,9 @@ class WormEngine(ProgramEngine):
         assert until <= LAST_CYCLE, "a run is too long"
         came_back = None
         while came_back != layout.DONE:
-            agenda = self.program.agenda
-            came_back = run(self.setup, agenda, self.state, self.num_rows, until)
+            came_back = run(self.setup, self.agenda, self.state, self.num_rows, until)
             if came_back == layout.FULL:
-                self._make_room(int(agenda.clock["sent"][0]))
+                self._more_worms(int(self.agenda.clock["sent"][0]))
             elif came_back == layout.STUCK:
                 break
         if found := deadlock(
@@ -219,7 +217,7 @@ class WormEngine(ProgramEngine):
             path_channels=np.concatenate([state.path_channels, channels.astype(np.int32)]),
         )
 
-    def _make_room(self, least: int) -> None:
+    def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
         old, counts = self.state.worms, self.state.counts
         worms = np.zeros(len(old) + max(least, len(old), FIRST), layout.WORM)
@@ -257,3 +255,60 @@ def _state(topology: Topology, setup: Setup) -> State:
         asking=np.zeros(0, np.int32),
         contested=np.zeros(everything, np.int32),
     )
+
+
+WANTED = "routing up-down, which has no such circles on any network"
+
+
+def on_their_way(state: State) -> tuple[Records, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the worms whose heads are on their way, and what they hold.
+
+    Returns
+    -------
+    worms
+        Their records, as ``layout.WORM``.
+    holder, place
+        int64[all channels]: which of them holds a channel, -1: none; and the channel's place in
+        that worm's path.
+    """
+    worms = state.worms[state.worms["moves"] < state.worms["length"]]
+    counts = worms["moves"] - worms["released"]
+    before = np.cumsum(counts) - counts
+    hop = np.arange(counts.sum()) + np.repeat(worms["released"] - before, counts)
+    channel = state.path_channels[np.repeat(worms["first"], counts) + hop]
+    holder = np.full(len(state.channels), -1, np.int64)
+    place = np.zeros(len(state.channels), np.int64)
+    holder[channel], place[channel] = np.repeat(np.arange(len(worms)), counts), hop
+    return worms, holder, place
+
+
+def deadlock(topology: Topology, state: State, cycle: int) -> DeadlockError | None:
+    """Return the error that names a circle of channels whose worms block each other, if any do.
+
+    Those in a circle stand still for good, whatever moves elsewhere. A message's path is fixed, so
+    that a blocked worm waits for one channel, whose worm, if that is blocked as well, waits for
+    one more; following that n times from everywhere leads into all circles of up to n.
+    """
+    worms, holder, _ = on_their_way(state)
+    if not len(worms):
+        return None
+    wanted = state.path_channels[worms["first"] + worms["moves"]]
+    after = holder[wanted]
+    reached = after
+    for _ in range(len(worms).bit_length()):
+        reached = np.where(reached >= 0, reached[reached], -1)
+    if reached.max() < 0:
+        return None
+    first = at = int(reached.max())
+    knot = [int(wanted[at])]
+    while (at := int(after[at])) != first:
+        knot.append(int(wanted[at]))
+    where = f"{topology.name}, cycle {cycle}"
+    return DeadlockError(where, tuple(_name(topology, channel) for channel in knot), WANTED)
+
+
+def _name(topology: Topology, channel: int) -> str:
+    if channel < topology.num_channels:
+        return topology.channel_name(channel)
+    end, node = divmod(channel - topology.num_channels, topology.num_nodes)
+    return f"{'out of' if end else 'into'} the network at {topology.node_name(node)}"

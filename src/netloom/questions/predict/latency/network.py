@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from netloom.models.channel_accuracy import (
     KNEE,
     Band,
+    accuracy_flags,
     latency_band,
     off_by,
     router_kind,
     saturation_band,
 )
-from netloom.models.channel_flags import accuracy_flags
 from netloom.models.channel_queueing import NOT_FOUND, resource_name
 from netloom.questions.fields import ROUTER_FIELDS
 

@@ -10,9 +10,13 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.mapping.named import place_program
 from netloom.models import locality as model
-from netloom.models.locality_mapping import MappedMessages, mean_locality
-from netloom.models.locality_network import TorusNetwork, random_distance
-from netloom.models.locality_node import Application, TransactionCost
+from netloom.models.locality import MappedMessages, mean_locality
+from netloom.models.locality_parts import (
+    Application,
+    TorusNetwork,
+    TransactionCost,
+    random_distance,
+)
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
 from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
 from netloom.questions.named import read_program

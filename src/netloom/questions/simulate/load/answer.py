@@ -12,7 +12,7 @@ from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, ta
 from netloom.questions.numbers import known, tidy
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.network import NETWORK
-from netloom.simulation.paired import Batches, paired_ratio
+from netloom.simulation.intervals import Batches, paired_ratio
 from netloom.words import counted
 
 if TYPE_CHECKING:

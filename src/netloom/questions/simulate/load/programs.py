@@ -9,11 +9,11 @@ import numpy as np
 
 from netloom.questions.answers import CYCLES, FLITS, Column, Columns
 from netloom.questions.numbers import known
-from netloom.simulation.paired import paired_ratio
+from netloom.simulation.intervals import paired_ratio
 
 if TYPE_CHECKING:
+    from netloom.simulation.intervals import Batches
     from netloom.simulation.network.run import NetworkRun
-    from netloom.simulation.paired import Batches
     from netloom.simulation.tally import GroupMeasured
     from netloom.workload.programs.shared import SharedProgram
 

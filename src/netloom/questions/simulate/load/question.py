@@ -18,8 +18,8 @@ from netloom.questions.simulate.fields import OpenLoad
 from netloom.questions.simulate.load.answer import SimulatedLoad, Simulation
 from netloom.questions.simulate.network import prepare
 from netloom.simulation.network import sweep
-from netloom.simulation.network.beside import run_beside, run_programs_alone
 from netloom.simulation.network.loaded import advice_of
+from netloom.simulation.network.sweep import run_beside, run_programs_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable

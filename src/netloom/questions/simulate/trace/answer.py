@@ -11,8 +11,7 @@ import numpy as np
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
-from netloom.simulation.critical_path import Parts
-from netloom.simulation.traces import MessageTimes, TraceRun
+from netloom.simulation.traces import MessageTimes, Parts, TraceRun
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
