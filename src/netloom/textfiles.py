@@ -26,12 +26,12 @@ KINDS = {
 """What is no file that can be read whole, or replaced."""
 
 
-def kind_of(path: str | Path) -> str:
+def file_kind(path: str | Path) -> str:
     """Return "a file", what else is there, or "no such file" (a name too long is none either).
 
     Examples
     --------
-    >>> kind_of("."), kind_of("/dev/null"), kind_of("nowhere/" + 300 * "x")
+    >>> file_kind("."), file_kind("/dev/null"), file_kind("nowhere/" + 300 * "x")
     ('a folder', 'a device', 'no such file')
     """
     try:
@@ -51,7 +51,7 @@ def check_file(path: str | Path, *, wanted: str) -> Path:
     InputError
         If there is none, or it is a folder, a FIFO, a device or a socket.
     """
-    kind = kind_of(path)
+    kind = file_kind(path)
     if kind != "a file":
         raise InputError(str(path), kind, wanted)
     return Path(path)
@@ -279,7 +279,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ('0 1 2', 1)
     """
     target = Path(os.path.realpath(path))
-    kind = kind_of(target)
+    kind = file_kind(target)
     if kind in KINDS.values():
         raise InputError(str(path), kind, "a file, or a name that is free")
     beside = target.with_name(f".netloom-{token_hex(6)}{target.suffix}")

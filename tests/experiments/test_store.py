@@ -11,13 +11,15 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.experiments import store as stores
-from netloom.experiments.answer import Answer
+from netloom.experiments.answer import KeptAnswer
 from netloom.experiments.findings import load_results
 from netloom.experiments.runner import run
 from netloom.experiments.store import Store
 from tests.experiments.small import experiment
 
-ANSWER = Answer('{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0)
+ANSWER = KeptAnswer(
+    '{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0
+)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
-from netloom.textfiles import KINDS, kind_of, replacing, unwritable
+from netloom.textfiles import KINDS, file_kind, replacing, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,10 +58,10 @@ def check_writable(path: str | Path, *, folder: bool = False) -> Path:
     'plan.json'
     """
     path = Path(path)
-    kind = kind_of(path)
+    kind = file_kind(path)
     if kind in KINDS.values() and not (folder and kind == "a folder"):
         raise InputError(str(path), kind, "a folder" if folder else "a file, or a free name")
-    there = (each for each in path.absolute().parents if kind_of(each) != "no such file")
+    there = (each for each in path.absolute().parents if file_kind(each) != "no such file")
     parent = next(there)
     try:
         path.absolute().lstat()

@@ -30,7 +30,7 @@ SOUND = "the store as netloom run wrote it"
 """What would do in place of a damaged one."""
 
 
-class Asked(NamedTuple):
+class AskedPoint(NamedTuple):
     """What a worker is told of a point: its question, and the files that this names.
 
     Attributes
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     contents: Mapping[str, tuple[str, Mapping[str, bytes]]]
 
 
-class Answer(NamedTuple):
+class KeptAnswer(NamedTuple):
     """What a worker has found out, as a store keeps it.
 
     Attributes
@@ -142,7 +142,7 @@ class Interrupted(Exception):  # noqa: N818 (nothing is wrong)
     """The point was stopped from outside: what it has found is not what was asked."""
 
 
-def answer(asked: Asked) -> Answer:
+def answer(asked: AskedPoint) -> KeptAnswer:
     """Answer a point. What it finds does not depend on where it runs, or on what else does.
 
     Raises
@@ -170,7 +170,7 @@ def answer(asked: Asked) -> Answer:
         figures = _as_written(text, paths)
         tables = {name: _parquet(table, paths) for name, table in kept.tables.items()}
         saturated = _saturated(kept.tables["table"])
-    return Answer(
+    return KeptAnswer(
         figures=figures,
         tables=tables,
         refusal=refusal,

@@ -7,13 +7,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netloom.experiments.answer import Answer
+    from netloom.experiments.answer import KeptAnswer
 
 TABLE = "CREATE TABLE IF NOT EXISTS checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT"
 """Older stores lack it: what has no checksum is believed."""
 
 
-def answer_checksum(key: str, verb: str, answer: Answer) -> str:
+def answer_checksum(key: str, verb: str, answer: KeptAnswer) -> str:
     """Return the checksum of a point's answer, its tables and all."""
     costs = float(answer.wall_seconds), float(answer.cpu_seconds)  # as they come back
     words = answer.figures, answer.refusal, answer.saturated, answer.version, answer.finished

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from netloom._version import __version__
 from netloom.errors import InputError
-from netloom.experiments.answer import Asked, Interrupted
+from netloom.experiments.answer import AskedPoint, Interrupted
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.findings import load_kept
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from netloom.experiments.answer import Answer
+    from netloom.experiments.answer import KeptAnswer
     from netloom.experiments.curves import Curve
     from netloom.experiments.findings import Results
     from netloom.experiments.points import Point
@@ -105,15 +105,15 @@ def store_of(file: str | Path, store: str | Path | None = None) -> Path:
     return Path(file).with_suffix(".sqlite")
 
 
-def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> Asked:
+def asked_of(point: Point, experiment: Experiment, *, elsewhere: bool) -> AskedPoint:
     """Return what a worker is told of a point; with the content of files if it is elsewhere."""
     inputs = [experiment.inputs[name] for name in point.files]
     module = by_verb(point.verb).module
     if not elsewhere:
         paths = {each.name: str(each.path) for each in inputs}
-        return Asked(module, point.verb, point.fields, paths, {})
+        return AskedPoint(module, point.verb, point.fields, paths, {})
     contents = {each.name: (each.digest, each.contents()) for each in inputs}
-    return Asked(module, point.verb, point.fields, {}, contents)
+    return AskedPoint(module, point.verb, point.fields, {}, contents)
 
 
 def _workers(count: int | None, cluster: str | None) -> AbstractContextManager[Workers]:
@@ -135,7 +135,7 @@ class _Run:
         self.wanted: dict[Curve, set[str]] = {}  # of an open curve: what it cannot go on without
         self.ready: deque[Point] = deque()
         self.asked: set[str] = set()
-        self.flying: dict[Future[Answer], Point] = {}
+        self.flying: dict[Future[KeptAnswer], Point] = {}
         self.elsewhere: dict[str, Point] = {}
         self.done = 0  # points of the file that are answered, or past the end of their curve
         self.bugs: dict[str, Exception] = {}  # by the key of the point
@@ -230,7 +230,7 @@ class _Run:
             self.store.show_life()
             self._look_elsewhere()
 
-    def _take_in(self, point: Point, future: Future[Answer]) -> None:
+    def _take_in(self, point: Point, future: Future[KeptAnswer]) -> None:
         """Keep what a worker has found; of a bug, end the curves that cannot do without."""
         try:
             found = _result(future)
@@ -274,11 +274,11 @@ class _Run:
                     self._go_on(curve)
 
 
-def _failed(future: Future[Answer]) -> bool:
+def _failed(future: Future[KeptAnswer]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _result(future: Future[Answer]) -> Answer:
+def _result(future: Future[KeptAnswer]) -> KeptAnswer:
     """Return what a worker has found, or say in one line why there is none."""
     try:
         found = future.result()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import uuid4
 
 from netloom.errors import InputError
-from netloom.experiments.answer import SOUND, Answer
+from netloom.experiments.answer import SOUND, KeptAnswer
 from netloom.experiments.checksums import TABLE as CHECKSUMS
 from netloom.experiments.checksums import answer_checksum, point_checksum
 from netloom.experiments.points import Point
@@ -281,7 +281,7 @@ class Store:
         ).fetchone()
         return row and _outcome(*row)
 
-    def answer(self, key: str, called: str = "") -> Answer | None:
+    def answer(self, key: str, called: str = "") -> KeptAnswer | None:
         """Return the answer of a point; None if there is none.
 
         Parameters
@@ -310,7 +310,7 @@ class Store:
         if row is None:
             return None
         verb, figures, refusal, saturated, *rest = row
-        answer = Answer(figures, dict(tables), refusal, _known(saturated), *rest)
+        answer = KeptAnswer(figures, dict(tables), refusal, _known(saturated), *rest)
         if summed not in (None, answer_checksum(key, verb, answer)):
             found = "an answer that is not the one that was kept"
             raise InputError(where, found, self.again(key))
@@ -321,7 +321,7 @@ class Store:
         point = f"WHERE key LIKE '{key[:16]}%'"
         return f'{SOUND}; or run it again after sqlite3 {self.path} "DELETE FROM answers {point}"'  # noqa: S608 (is read, not run)
 
-    def keep(self, point: Point, answer: Answer) -> None:
+    def keep(self, point: Point, answer: KeptAnswer) -> None:
         """Keep the answer of a point, all of it or nothing; the first that is kept stays."""
         with self._writing():
             added = self._db.execute(

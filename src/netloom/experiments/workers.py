@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
-    from netloom.experiments.answer import Answer, Asked
+    from netloom.experiments.answer import AskedPoint, KeptAnswer
 
 AHEAD = 2
 """Points that are handed out for each worker: one that it answers, one to go on with."""
@@ -176,7 +176,7 @@ def _cluster(address: str, count: int | None) -> Iterator[Workers]:
                 target.close()
 
 
-def work(asked: Asked) -> Answer:
+def work(asked: AskedPoint) -> KeptAnswer:
     """Answer a point in a process that works for another."""
     hush()
     return answer(asked)

@@ -11,7 +11,7 @@ from netloom.errors import InputError, NotAMappingError
 from netloom.mapping.files.mapping_files import read_mapping
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
-from netloom.textfiles import kind_of
+from netloom.textfiles import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,7 +159,7 @@ def place(
         return random_mapping(num_tasks, num_nodes, seed, tasks_per_node)
     if not isinstance(mapping, str | Path):
         return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node)
-    if (kind := kind_of(mapping)) != "a file":
+    if (kind := file_kind(mapping)) != "a file":
         wanted = "identity, random, a layout such as gray, or a mapping file"
         missing = "no such name or file" if kind == "no such file" else kind
         raise InputError(f"mapping '{mapping}'", missing, wanted)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
-from netloom.textfiles import kind_of
+from netloom.textfiles import file_kind
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
 from netloom.workload.meshes.finite_elements import mesh_interface
@@ -71,7 +71,7 @@ def read(
     except OSError as error:  # a name too long for a file, a folder that may not be entered
         found = f"'{name[:60]}' ({error.strerror})"
         raise InputError("process graph", found, f"{PATTERNS}; {FILES}") from None
-    if exists and (kind := kind_of(name)) not in ("a file", "a folder"):
+    if exists and (kind := file_kind(name)) not in ("a file", "a folder"):
         raise InputError(name, kind, f"{PATTERNS}; {FILES}")
     ending = next((ending for ending in _READERS if name.lower().endswith(ending)), None)
     if messages is not None and (monitoring or ending not in _MATRICES):

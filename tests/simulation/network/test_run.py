@@ -8,7 +8,7 @@ from netloom.simulation.network import (
     Limits,
     Router,
     Run,
-    find_saturation,
+    bracket_saturation,
     run_loads,
     run_network,
     throughput_bound,
@@ -72,7 +72,7 @@ def test_saturation_comes_up_to_its_bound_from_below(spec, traffic):
     run = prepared(spec, 0.1, traffic=traffic, vcs=8)
     network = run.engine.topology
     bound = throughput_bound(network, run.routing, run.traffic, run.router).load
-    found = find_saturation(
+    found = bracket_saturation(
         lambda load: prepared(spec, load, traffic=traffic, vcs=8),
         Limits(most_cycles=20_000, precision=0.05), below=bound, width=0.03,
     )  # fmt: skip
@@ -181,7 +181,7 @@ def test_occupancy_is_that_of_buffers_that_exist():
 
 
 def test_the_latency_of_the_idle_network_is_known_however_short_the_runs():
-    found = find_saturation(lambda load: prepared("mesh:4x4", load), Limits(cycles=300))
+    found = bracket_saturation(lambda load: prepared("mesh:4x4", load), Limits(cycles=300))
     assert 18 < found.zero_load_latency < 25
 
 

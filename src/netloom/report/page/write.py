@@ -11,7 +11,7 @@ from netloom.questions.recorded import Recorded, record
 from netloom.report.page.html import render
 from netloom.report.page.pages import page_of
 from netloom.report.page.pictures import save_pictures
-from netloom.textfiles import kind_of, write_text
+from netloom.textfiles import file_kind, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,7 +126,7 @@ def check_folder(path: Path) -> Path:
     InputError
         If it is a file, or nothing can be written there.
     """
-    if (kind := kind_of(path)) not in ("a folder", "no such file"):
+    if (kind := file_kind(path)) not in ("a folder", "no such file"):
         raise InputError(str(path), kind, "a folder for pictures")
     return check_writable(path, folder=True)
 

@@ -4,7 +4,7 @@ from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.reservations import Reservation, reserve, reserve_paths
 from netloom.simulation.network.routers import PRESETS, SWITCHINGS, Router, router
 from netloom.simulation.network.run import NetworkRun, Run, run_network
-from netloom.simulation.network.sweep import SaturationPoint, find_saturation, run_loads
+from netloom.simulation.network.sweep import SaturationPoint, bracket_saturation, run_loads
 from netloom.simulation.steady import Limits
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "Router",
     "Run",
     "SaturationPoint",
-    "find_saturation",
+    "bracket_saturation",
     "reserve",
     "reserve_paths",
     "router",

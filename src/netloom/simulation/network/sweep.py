@@ -120,7 +120,7 @@ class SaturationPoint:
     runs: list[NetworkRun]
 
 
-def find_saturation(
+def bracket_saturation(
     make_run: Callable[[float], Run],
     limits: Limits,
     *,

@@ -322,10 +322,10 @@ class Simulation(Answer):
 
     def __repr__(self) -> str:
         lines = [line for point in self.points for line in (_line(point), *_by_program(point))]
-        return told_of("Simulation", self, lines)
+        return said_of("Simulation", self, lines)
 
 
-def told_of(what: str, answer: Any, lines: Sequence[str]) -> str:
+def said_of(what: str, answer: Any, lines: Sequence[str]) -> str:
     """Return an answer for Python: what was asked, a few lines, and techniques not possible."""
     network, setting = answer.network, answer.network.settings[0]
     router = setting.router

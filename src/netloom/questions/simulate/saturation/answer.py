@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, told_of
+from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, said_of
 from netloom.questions.simulate.network import NETWORK
 
 if TYPE_CHECKING:
@@ -131,4 +131,4 @@ class NetworkSaturation(Answer):
             f"at most {search.setting.bound.load:.4g} by {search.setting.bound.what}"
             for search in self.searches
         ]
-        return told_of("NetworkSaturation", self, lines)
+        return said_of("NetworkSaturation", self, lines)

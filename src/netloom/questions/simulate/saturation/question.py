@@ -59,7 +59,7 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
     searches = []
     for setting in network.settings:
         with patience(f"{network.name}: looking for saturation"):
-            point = sweep.find_saturation(
+            point = sweep.bracket_saturation(
                 partial(network.make_run, setting),
                 question.limits(),
                 below=network.most_load(setting),
