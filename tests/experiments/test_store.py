@@ -18,8 +18,6 @@ from netloom.experiments.store import Store
 from tests.experiments.small import experiment
 
 ANSWER = KeptAnswer(
-    "{\"a\": 1}", {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0
-)
     '{"a": 1}', {"table": b"\x00\x01"}, "", True, "1", "2020-01-01T00:00:00", 1.5, 1.0
 )
 
