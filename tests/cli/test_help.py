@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from netloom.cli.app import app
-from netloom.questions.register import all_kinds
+from netloom.questions.register import all_kinds, listed
 
 KINDS = list(all_kinds())
 TWO_SCREENS = 104
@@ -64,3 +64,8 @@ def test_a_head_lists_its_questions_and_what_it_is_short_for():
         if head == "simulate":
             assert rest in said
     assert "netloom simulate load" in said
+
+
+def test_the_list_of_commands_says_what_the_function_says(kind):
+    """The list is read without importing a question, so its line stands in the folder too."""
+    assert listed()[kind.words].summary == kind.told.partition("\n")[0]

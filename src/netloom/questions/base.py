@@ -196,9 +196,9 @@ def told_of(kind: type[Question], name: str) -> Told:
     Examples
     --------
     >>> class Ports(Question, panel="Router"):
-    ...     vcs: int = option("Virtual channels of every channel.", default=3, ge=1, le=62)
+    ...     vcs: int = option("Virtual channels per channel.", default=3, ge=1, le=62)
     >>> class Asked(Ports):
-    ...     seed: int = option("Seed of everything random.", default=1, ge=0, le=9)
+    ...     seed: int = option("Seed of all random numbers.", default=1, ge=0, le=9)
     >>> told_of(Asked, "vcs").panel, told_of(Asked, "seed").panel
     ('Router', '')
     """
@@ -235,7 +235,7 @@ def fields_in_words(kind: type[Question]) -> str:
     Examples
     --------
     >>> class Asked(Question):
-    ...     seed: int = option("Seed of everything random.", default=1, ge=0, le=9)
+    ...     seed: int = option("Seed of all random numbers.", default=1, ge=0, le=9)
     >>> fields_in_words(Asked).splitlines()[2:]
     ['seed : int, default 1', '    Seed of everything random.']
     """

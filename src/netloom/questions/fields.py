@@ -79,17 +79,17 @@ class BrokenParts(Question, panel="Broken parts"):
     """What of the network is broken."""
 
     failed_channels: str | None = option(
-        "Links that are broken: 3-4, or 7->8 for one way; with commas between them.", default=None
+        "Broken links, separated by commas: 3-4, or 7->8 for one direction.", default=None
     )
-    failed_nodes: str | None = option("Nodes that are broken: 5,9.", default=None)
+    failed_nodes: str | None = option("Broken nodes, separated by commas: 5,9.", default=None)
 
 
 class PathRouting(Question, panel="Network"):
     """A routing with one path for each pair of nodes."""
 
     routing: OnePath = option(
-        "default, dimension-order[:0,1], xy, shortest-path, layered, up-down or routes:FILE (or "
-        "the file).",
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, layered, up-"
+        "down or routes:FILE (or the file).",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -100,8 +100,9 @@ class PacketRouting(Question, panel="Network"):
     """A routing of packets, which may choose among channels."""
 
     routing: AnyPath = option(
-        "default, dimension-order, xy, adaptive, west-first, negative-first, odd-even, o1turn, "
-        "valiant, romm, shortest-path, layered, up-down or routes:FILE (or the file).",
+        "Routing: default, dimension-order, xy, adaptive, west-first, negative-"
+        "first, odd-even, o1turn, valiant, romm, shortest-path, layered, up-down or "
+        "routes:FILE (or the file).",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -117,32 +118,32 @@ class RouterFields(Question, panel="Router"):
         shown_default="the machine's own, else three-stage",
     )
     switching: str | None = option(
-        "wormhole, virtual-cut-through, store-and-forward, circuit or reserved.",
+        "Switching: wormhole, virtual-cut-through, store-and-forward, circuit or reserved.",
         default=None,
         shown_default="the router's",
     )
-    vcs: int | None = option("Virtual channels of every channel.", default=None, ge=1, le=62)
+    vcs: int | None = option("Virtual channels per channel.", default=None, ge=1, le=62)
     buffer_flits: int | None = option(
-        "Flits that the buffer of a VC holds.", default=None, ge=1, le=LONGEST
+        "Size of a virtual channel's buffer, in flits.", default=None, ge=1, le=LONGEST
     )
     route_cycles: int | None = option(
-        "Cycles of route computation; 0: done ahead.", default=None, ge=0, le=MOST_CYCLES
+        "Route computation, in cycles; 0: done in advance.", default=None, ge=0, le=MOST_CYCLES
     )
     vc_allocation_cycles: int | None = option(
-        "Cycles of VC allocation.", default=None, ge=1, le=MOST_CYCLES
+        "VC allocation, in cycles.", default=None, ge=1, le=MOST_CYCLES
     )
     switch_allocation_cycles: int | None = option(
-        "Cycles of switch allocation.", default=None, ge=1, le=MOST_CYCLES
+        "Switch allocation, in cycles.", default=None, ge=1, le=MOST_CYCLES
     )
     traversal_cycles: int | None = option(
-        "Cycles of switch traversal.", default=None, ge=0, le=MOST_CYCLES
+        "Switch traversal, in cycles.", default=None, ge=0, le=MOST_CYCLES
     )
     speculative: bool | None = option("Allocate VC and switch in one stage.", default=None)
     channel_cycles: int | None = option(
-        "Cycles that a flit takes over a channel.", default=None, ge=0, le=MOST_CYCLES
+        "Delay of a channel, in cycles.", default=None, ge=0, le=MOST_CYCLES
     )
     credit_cycles: int | None = option(
-        "Cycles that a credit takes beyond the channel's.", default=None, ge=0, le=MOST_CYCLES
+        "Delay of a credit beyond the channel's, in cycles.", default=None, ge=0, le=MOST_CYCLES
     )
     injection_channels: int | None = option(
         "Channels from a node into its router; 0: unlimited.", default=None, ge=0, le=62
@@ -160,15 +161,15 @@ class RouterFields(Question, panel="Router"):
 class Seeded(Question):
     """Where all chance comes from."""
 
-    seed: int = option("Seed of everything random.", default=DEFAULT_SEED, ge=0, le=MOST_SEED)
+    seed: int = option("Seed of all random numbers.", default=DEFAULT_SEED, ge=0, le=MOST_SEED)
 
 
 class MonitoredParts(Question, panel="Program"):
     """Which messages count, of a program that was monitored."""
 
     parts: str = option(
-        "Of Open MPI monitoring: network, point-to-point, collectives, one-sided or "
-        "collective-calls.",
+        "Traffic read from Open MPI monitoring: network, point-to-point, "
+        "collectives, one-sided or collective-calls.",
         default="network",
     )
 
@@ -185,19 +186,19 @@ class Placed(Question, panel="Program"):
     """Where the tasks of a program run."""
 
     mapping: Any = option(
-        "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
-        "each task.",
+        "Mapping: identity, random, a layout (gray, tiles, fold ...), "
+        "distance:HOPS, a file, or the node of each task.",
         file=True,
         default="identity",
     )
-    tasks_per_node: int = option("Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS)
+    tasks_per_node: int = option("Tasks per node.", default=1, ge=1, le=MAX_ELEMENTS)
 
 
 class EdgeWeight(Question, panel="Program"):
     """What an edge's share of the traffic is taken from."""
 
     weight: Literal["bytes", "messages", "uniform"] = option(
-        "What an edge's share of the traffic is taken from: its bytes, its messages, or uniform.",
+        "Weight of an edge in the traffic: its bytes, its messages, or uniform.",
         default="bytes",
     )
 
@@ -206,7 +207,7 @@ class ContextSwitches(Question, panel="Processors"):
     """What it takes a processor to go from one context to another."""
 
     switch_cycles: int = option(
-        "Cycles from one context to another; hidden while the processor waits.",
+        "Context switch, in cycles; hidden while the processor waits.",
         default=0,
         ge=0,
         le=2**20,
@@ -217,7 +218,7 @@ class HostNames(Question, panel="Program"):
     """The names of nodes."""
 
     hosts: str | PathLike[str] | None = option(
-        "File of host names, line n that of node n; for mapping files, node lists and rank files.",
+        "File of host names, line n for node n; used in mapping files, node lists and rank files.",
         file=True,
         default=None,
         shown_default="the network's own, else n0, n1 ...",
@@ -228,7 +229,7 @@ class Arriving(Question, panel="Traffic"):
     """When packets come."""
 
     arrivals: str | InstanceOf[Arrivals] = option(
-        "When packets come: bernoulli, poisson or on-off:BURST_CYCLES,DUTY.", default="bernoulli"
+        "Arrivals of packets: bernoulli, poisson or on-off:BURST_CYCLES,DUTY.", default="bernoulli"
     )
 
 
@@ -236,8 +237,9 @@ class PatternTraffic(Question, panel="Traffic"):
     """Who sends to whom."""
 
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = option(
-        "Who sends to whom: uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, "
-        "neighbour, hot-spot:0.1:NODES, pairs:0-63,5-12; most also with -self.",
+        "Traffic pattern: uniform, transpose, bit-complement, bit-reverse, shuffle, "
+        "tornado, neighbour, hot-spot:0.1:NODES or pairs:0-63,5-12; most also with "
+        "-self.",
         default=None,
         shown_default="uniform",
     )
@@ -247,21 +249,20 @@ class Measured(Question, panel="When to stop"):
     """How long runs are measured."""
 
     cycles: int | None = option(
-        "Cycles to measure.",
+        "Measured time, in cycles.",
         default=None,
         ge=1,
         le=2**30,
         shown_default="as many as the precision needs",
     )
     precision: float = option(
-        "Half-width of the 95 % confidence interval of the mean latency, as a fraction of it, that "
-        "is narrow enough.",
+        "Half-width of the mean latency's 95 % confidence interval that ends a run, as a fraction.",
         default=0.02,
         gt=0,
         lt=1,
     )
     most_cycles: int = option(
-        "Measured cycles after which a run ends whatever its precision.",
+        "Limit of the measured time, in cycles, whatever the precision.",
         default=200_000,
         ge=1,
         le=2**30,

@@ -1,3 +1,3 @@
-"""Tell, without simulating, where a mapped program contends and what limits it."""
+"""Find where a mapped program contends and what limits it, without simulating."""
 
 VERB = "analyze"

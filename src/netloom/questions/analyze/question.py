@@ -73,8 +73,9 @@ class AnalyzeQuestion(
     """Where a mapped program contends, and what limits it."""
 
     routing: OnePathOrFunction = option(
-        "default, dimension-order[:0,1], xy, shortest-path, up-down, layered or routes:FILE (or "
-        "the file); in Python also a routing, or a function that routing.routes_by takes.",
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, layered, up-"
+        "down or routes:FILE (or the file); in Python also a routing, or a function "
+        "that routing.routes_by takes.",
         default="default",
         panel="Network",
         flags=("--routing", "--routes"),
@@ -95,7 +96,7 @@ class AnalyzeQuestion(
         panel=LOAD,
     )
     run_seconds: float | None = option(
-        "How long the recorded run took, were it free of contention (on a machine).",
+        "Time of the recorded run without contention, in seconds (on a machine).",
         default=None,
         gt=0,
         le=MOST,
@@ -109,7 +110,7 @@ class AnalyzeQuestion(
         panel=LOAD,
     )
     mips: float | None = option(
-        "Million instructions a second, with instructions_per_message.",
+        "Speed of a task in million instructions per second, with instructions_per_message.",
         default=None,
         gt=0,
         le=MOST,
@@ -189,7 +190,7 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     outputs=(PLOT, SAVE_MAPPING, rank_file_output()),
 )
 def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
-    """Tell, without simulating, where a mapped program contends and what limits it.
+    """Find where a mapped program contends and what limits it, without simulating.
 
     Raises
     ------

@@ -1,3 +1,3 @@
-"""Compile a pattern that is known beforehand into phases, routes and a timetable."""
+"""Compile a communication pattern, known in advance, into phases, routes and a timetable."""
 
 VERB = "compile_phases"

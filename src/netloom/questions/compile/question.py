@@ -57,7 +57,9 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         le=MOST_WORDS,
         panel=PROGRAM,
     )
-    word_bytes: int = option("Bytes of a word.", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM)
+    word_bytes: int = option(
+        "Size of a word, in bytes.", default=4, ge=1, le=MAX_ELEMENTS, panel=PROGRAM
+    )
     order: str | PathLike[str] | list[Any] | None = option(
         "File of lines such as '0 1 < 2 3': the words from task 0 to 1 before those from 2 to 3; "
         "or pairs of edges.",
@@ -100,28 +102,28 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         "Simulate phases, and messages in random order, flit by flit.", default=False, panel=HOW
     )
     sync_clocks: float = option(
-        "Clocks to synchronise before a phase.", default=352.0, ge=0, le=MOST, panel=COSTS
+        "Synchronisation before a phase, in clocks.", default=352.0, ge=0, le=MOST, panel=COSTS
     )
     phase_clocks: float = option(
-        "Clocks to set up a phase.", default=176.0, ge=0, le=MOST, panel=COSTS
+        "Set-up of a phase, in clocks.", default=176.0, ge=0, le=MOST, panel=COSTS
     )
     clocks_per_word: float = option(
-        "Clocks of a processor for a word.", default=2.0, ge=0, le=MOST, panel=COSTS
+        "Time of a word at a processor, in clocks.", default=2.0, ge=0, le=MOST, panel=COSTS
     )
     channel_clocks_per_word: float = option(
-        "Clocks of a channel for a word.", default=2.0, ge=0, le=MOST, panel=COSTS
+        "Time of a word on a channel, in clocks.", default=2.0, ge=0, le=MOST, panel=COSTS
     )
     both_ways: bool = option(
-        "A processor sends and receives at once.",
+        "Let a processor send and receive at the same time.",
         default=True,
         flags=("--both-ways/--one-way",),
         panel=COSTS,
     )
     send_clocks: float = option(
-        "Clocks of overhead to send a message.", default=400.0, ge=0, le=MOST, panel=COSTS
+        "Overhead to send a message, in clocks.", default=400.0, ge=0, le=MOST, panel=COSTS
     )
     receive_clocks: float = option(
-        "Clocks of overhead to receive one.", default=400.0, ge=0, le=MOST, panel=COSTS
+        "Overhead to receive a message, in clocks.", default=400.0, ge=0, le=MOST, panel=COSTS
     )
 
 
@@ -162,7 +164,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     outputs=FILES,
 )
 def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledPhases:
-    """Compile a communication pattern that is known beforehand into phases, routes and times.
+    """Compile a communication pattern, known in advance, into phases, routes and a timetable.
 
     Feldmann, Stricker & Warfel's ConSet (1993): connections that the hardware can hold all at once
     make a phase, phases follow one another, and nothing has to be routed, buffered or waited for

@@ -1,3 +1,3 @@
-"""Simulate shared counters and locks in memory behind a network that combines requests."""
+"""Simulate an Omega network that combines requests to shared words of memory."""
 
 VERB = "simulate_hot_spots"

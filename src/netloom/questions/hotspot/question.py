@@ -40,7 +40,7 @@ class Capacities(Question, panel="Network"):
     """What queues and wait buffers hold."""
 
     queue: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
-        "Packets that each queue holds, or unbounded.", default=None, shown_default=UNBOUNDED
+        "Size of each queue, in packets, or unbounded.", default=None, shown_default=UNBOUNDED
     )
     wait_buffer: Annotated[int, Field(ge=0, le=MAX_ELEMENTS)] | str | None = option(
         "Packets that wait at each output of a switch for the reply to the packet they joined, or "
@@ -74,7 +74,7 @@ def prepare(question: HotSpotQuestion) -> PreparedSystem:
     outputs=(PLOT,),
 )
 def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotSpotSimulation:
-    """Simulate an Omega network that combines the requests of many for shared words of memory.
+    """Simulate an Omega network that combines requests to shared words of memory.
 
     The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all
     processors; Ctrl-C ends them, and the answer contains those that are finished.

@@ -43,7 +43,11 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
     """Words that many processing elements ask for."""
 
     hot_spots: int = option(
-        "Modules one word of which is shared.", default=8, kw_only=False, ge=0, le=MAX_ELEMENTS
+        "Number of modules with one shared word each.",
+        default=8,
+        kw_only=False,
+        ge=0,
+        le=MAX_ELEMENTS,
     )
     per_pe: int | None = option(
         "Hot spots that a PE draws.", default=None, ge=1, le=MAX_ELEMENTS,
@@ -61,10 +65,17 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
         default="no-wait",
     )
     spacing: int | None = option(
-        "Modules between hot spots.", default=None, ge=1, le=MAX_ELEMENTS, shown_default="at random"
+        "Distance between hot spots, in modules.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="at random",
     )
     deviation: int = option(
-        "Most modules that the spacing is off, either way.", default=0, ge=0, le=MAX_ELEMENTS
+        "Largest deviation from the spacing either way, in modules.",
+        default=0,
+        ge=0,
+        le=MAX_ELEMENTS,
     )
     hot_fraction: float = option(
         "Share of the requests that go to hot spots; others go to all modules, uncombined.",

@@ -1,3 +1,3 @@
-"""Find the mapping under which a program contends least, and say what it buys."""
+"""Find the mapping under which a program contends least, and report what it gains."""
 
 VERB = "find_mapping"

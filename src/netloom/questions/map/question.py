@@ -64,22 +64,20 @@ class MappingQuestion(
         shown_default="all that work",
         file=True,
     )
-    tasks_per_node: int = option(
-        "Tasks that a node takes.", default=1, ge=1, le=MAX_ELEMENTS, panel=WHERE
-    )
+    tasks_per_node: int = option("Tasks per node.", default=1, ge=1, le=MAX_ELEMENTS, panel=WHERE)
     objective: str = option(
-        "What is made small: max-channel-load, hop-bytes, path-contention, saturation, or a "
-        "mixture such as hop-bytes:1,max-channel-load:2.",
+        "Objective to minimize: max-channel-load, hop-bytes, path-contention, "
+        "saturation, or a mixture such as hop-bytes:1,max-channel-load:2.",
         default="max-channel-load",
         panel=SEARCH,
     )
     layout: str | None = option(
-        "No search, but a mapping made for such programs: tiles, gray, fold, hilbert ...",
+        "Layout instead of a search: tiles, gray, fold, hilbert ...",
         default=None,
         panel=SEARCH,
     )
     seconds: float = option(
-        "Processor time of the search, of all threads together.",
+        "Processor time of the search, all threads together, in seconds.",
         default=10.0,
         unit="seconds",
         gt=0,
@@ -87,19 +85,19 @@ class MappingQuestion(
         panel=SEARCH,
     )
     rounds: int | None = option(
-        "Rounds of annealing instead, however long they take: the same answer every time.",
+        "Rounds of annealing instead of a time: the same answer every time.",
         default=None,
         ge=0,
         le=MOST,
         panel=SEARCH,
     )
     routes: bool = option(
-        "Choose routes as well, one for each pair of nodes (source routing).",
+        "Choose routes too, one for each pair of nodes (source routing).",
         default=False,
         panel=SEARCH,
     )
     simulate: bool = option(
-        "Simulate before and after at one load, in paired runs: the verdict is then theirs.",
+        "Simulate before and after at one load, in paired runs, and judge by them.",
         default=False,
         panel=CHECK,
     )
@@ -157,7 +155,7 @@ def _in_rounds(fields: dict[str, Any]) -> dict[str, Any]:
     outputs=(PLOT, SAVE_MAPPING, RANK_FILE, ROUTES),
 )
 def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping:
-    """Find the mapping under which a program contends least, and say what it buys.
+    """Find the mapping under which a program contends least, and report what it gains.
 
     Begins with partitions, embeddings and layouts of such programs, and makes them better until the
     processor time is used up, or nothing can be better. If nothing is better than ranks in order,

@@ -41,7 +41,7 @@ class Programs(Placed, ProgramFile, ProgramNames, panel="Program"):
 
     shared: bool = option("Allow several programs on one node.", default=False)
     alone: bool = option(
-        "Also run each of several programs alone, to measure its slow-down.",
+        "Run each of several programs alone too, to measure its slow-down.",
         default=True,
         flags=("--alone/--no-alone",),
     )
@@ -51,8 +51,8 @@ class Techniques(Question, panel="Router"):
     """The switching techniques that are compared."""
 
     switching: str | None = option(
-        "wormhole, virtual-cut-through, store-and-forward, circuit or reserved; several (a,b) or "
-        "all are compared.",
+        "Switching: wormhole, virtual-cut-through, store-and-forward, circuit or "
+        "reserved. Several (a,b), or all, are compared.",
         default=None,
         shown_default="the router's",
     )
@@ -85,29 +85,29 @@ class Engine(Question, panel="Engine"):
         default="network",
     )
     arbitration: str | None = option(
-        "Of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
+        "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Of worms: cycles from the tail's crossing until a channel is free, 1 or 0.",
+        "Cycles until a channel is free after a worm's tail, 1 or 0.",
         default=None,
         ge=0,
         le=1,
     )
     end_channels: int | None = option(
-        "Of worms: channels between node and router, each way, 1 or 0 (unlimited).",
+        "Channels between node and router, each way, for worms: 1, or 0 for unlimited.",
         default=None,
         ge=0,
         le=1,
     )
     packet_flits: int | None = option(
-        "Of the network: most flits of a packet; longer messages are cut.",
+        "Limit of a packet in the network, in flits; longer messages are cut.",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
         shown_default="messages are packets",
     )
     most_cycles: int = option(
-        "Cycles after which a run ends however far it has come.",
+        "Limit of a run, in cycles.",
         default=20_000_000,
         ge=1,
         lt=2**31,

@@ -1,3 +1,3 @@
-"""Find the largest queues that do worse than unbounded ones."""
+"""Find, for each rate, the largest size of queues and wait buffers that still matters."""
 
 VERB = "find_critical_queue"

@@ -59,7 +59,7 @@ def prepare(question: CriticalQueueQuestion) -> PreparedSystem:
     outputs=(PLOT,),
 )
 def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) -> CriticalQueues:
-    """Find the largest size of queues and wait buffers that shows, for each rate.
+    """Find, for each rate, the largest size of queues and wait buffers that still matters.
 
     "The largest queue size which produces the first discernible degradation of performance as the
     queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3).

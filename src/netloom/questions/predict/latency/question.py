@@ -77,8 +77,8 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         file=True,
     )
     routing: AnyPath = option(
-        "default, dimension-order, shortest-path, layered, up-down or routes:FILE: routings that "
-        "leave no choice of channels.",
+        "Routing without a choice of channels: default, dimension-order, shortest-"
+        "path, layered, up-down or routes:FILE.",
         default="default",
         flags=("--routing", "--routes"),
         panel="Network",
@@ -138,7 +138,7 @@ def predicted_network(on: str | Topology | Machine, **options: Any) -> Predicted
     outputs=(PLOT,),
 )
 def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> LatencyPrediction:
-    """Predict the latency of packets by load on any network whose routing leaves no choice.
+    """Predict the latency of packets by load, and where a network saturates.
 
     Queueing theory gives the latency from the rates of all channels, VCs and buffers: see
     ``models.channel_queueing``. Every figure has its expected error, from a study of random

@@ -1,3 +1,3 @@
-"""Predict what a better mapping is worth to processors that wait for a torus."""
+"""Predict how fast processors communicate over a torus, and what a better mapping gains."""
 
 VERB = "predict_locality"

@@ -59,7 +59,7 @@ class TorusSize(Question, panel="Torus"):
         "Torus instead of its size: torus:8x8, a topology or a machine.", default=None, file=True
     )
     node_channels: Literal[0, 1, 2] = option(
-        "Channels between node and router that messages queue for: 0, 1 or 2.", default=0
+        "Channels between node and router with a queue: 0, 1 or 2.", default=0
     )
 
 
@@ -74,8 +74,8 @@ class TasksOfNodes(Question, panel="Program"):
         "Process graph with a task on each node, as for analyze.", default=None, file=True
     )
     mapping: Any = option(
-        "identity, random, a layout (gray, tiles, fold ...), distance:HOPS, a file, or the node of "
-        "each task.",
+        "Mapping: identity, random, a layout (gray, tiles, fold ...), "
+        "distance:HOPS, a file, or the node of each task.",
         default="identity",
         file=True,
     )
@@ -181,7 +181,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
     outputs=(PLOT,),
 )
 def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> LocalityPrediction:
-    """Predict how often processors communicate over a torus, and what a mapping is worth to them.
+    """Predict how fast processors communicate over a torus, and what a better mapping gains.
 
     In Johnson's model (ISCA 1992), processors that wait longer also send less: see
     ``models.locality``.

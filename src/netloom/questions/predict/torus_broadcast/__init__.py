@@ -1,3 +1,3 @@
-"""Predict the latency of messages on an adaptive torus, of which a part is broadcast."""
+"""Predict the latency of messages on a wormhole torus, of which a part is broadcast."""
 
 VERB = "predict_torus_broadcast"

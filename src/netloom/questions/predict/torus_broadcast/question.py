@@ -41,13 +41,13 @@ class AdaptiveTorus(Question, panel="Torus"):
     """A torus with Duato's adaptive routing."""
 
     k: int | None = option(
-        "Nodes a side.", default=None, kw_only=False, ge=2, le=MAX_ELEMENTS, shown_default="8"
+        "Nodes per side.", default=None, kw_only=False, ge=2, le=MAX_ELEMENTS, shown_default="8"
     )
     dimensions: int | None = option(
         "Dimensions of the torus.", default=None, ge=1, le=MOST_DIMENSIONS, shown_default="2"
     )
     sides: list[int] | tuple[int, ...] | None = option(
-        "Nodes of each side, instead of these.", default=None
+        "Nodes of each side, instead of k and dimensions.", default=None
     )
     on: Network | None = option(
         "Torus instead of its size: torus:8x4, a topology or a machine.", default=None, file=True

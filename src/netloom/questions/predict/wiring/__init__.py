@@ -1,3 +1,3 @@
-"""Compare a mesh with a hypercube that is wired as densely."""
+"""Compare a square mesh with a hypercube of as many nodes and the same density of wires."""
 
 VERB = "predict_wiring"

@@ -46,7 +46,7 @@ class WiringQuestion(Question, panel="Networks and messages"):
         Literal["neighbours", "average", "worst"],
         BeforeValidator(lambda name: "neighbours" if name == "neighbors" else name),
     ] = option(
-        "How far messages go: to neighbours, an average distance, or the worst.", default="average"
+        "Distance of messages: to neighbours, an average distance, or the worst.", default="average"
     )
     form: Literal["exact", "chittor-1991"] = option(
         "Formulas: exact, or chittor-1991 (the approximations that the thesis prints).",

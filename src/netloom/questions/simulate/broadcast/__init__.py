@@ -1,3 +1,3 @@
-"""Simulate messages of which a part goes to all nodes."""
+"""Simulate traffic of which a part is broadcast, by trees of messages from node to node."""
 
 VERB = "simulate_broadcast"

@@ -1,3 +1,3 @@
-"""Simulate a network flit by flit under one load, or several."""
+"""Simulate a network flit by flit under one load, or under several until it saturates."""
 
 VERB = "simulate"

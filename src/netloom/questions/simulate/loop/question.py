@@ -56,8 +56,8 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         default="uniform",
     )
     choice: Literal["uniform", "bytes", "messages"] = option(
-        "How a task draws the neighbour that it sends to: uniform, or by the edges' bytes or "
-        "messages.",
+        "Choice of the neighbour that a task sends to: uniform, or by the edges' "
+        "bytes or messages.",
         default="uniform",
     )
     gap_cycles: int | None = option(
@@ -69,8 +69,8 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         le=2**24,
         shown_default="all at once",
     )
-    loops: int = option("Loops that each task is measured for.", default=100, ge=1, le=10**6)
-    skip: int = option("Loops of each task before them, not measured.", default=10, ge=0, le=10**6)
+    loops: int = option("Measured loops of each task.", default=100, ge=1, le=10**6)
+    skip: int = option("Loops of each task before the measured ones.", default=10, ge=0, le=10**6)
 
 
 class LoopQuestion(ProgramQuestion, Programs, LoopFields):
@@ -125,7 +125,7 @@ def prepare(question: LoopQuestion) -> PreparedLoop:
     outputs=(PLOT,),
 )
 def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation:
-    """Simulate a program whose tasks wait for each of their messages: the traffic it gets through.
+    """Simulate a program whose tasks wait for each of their messages.
 
     Runs at several applied traffics use all processors. Ctrl-C ends the runs, and the answer
     contains what is known by then. Several programs are also run alone, one by one (see ``alone``).

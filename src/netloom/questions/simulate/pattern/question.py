@@ -34,7 +34,7 @@ class PatternFields(Question, panel="Experiment"):
     """What the nodes do in a loop, and how many loops there are."""
 
     pattern: str = argument(
-        "Who sends to whom, in which order: ab-1nn, aa-1nn, ab-4nn, aa-4nn, diagonal or transpose "
+        "Pattern of messages: ab-1nn, aa-1nn, ab-4nn, aa-4nn, diagonal or transpose "
         "(thesis, chapter 4).",
         default="transpose",
         kw_only=True,
@@ -50,10 +50,10 @@ class PatternFields(Question, panel="Experiment"):
         unit="µs",
     )
     costs: InstanceOf[NodeCosts] | None = option(
-        "Cost of a message at its ends.", default=None, shown_default="the machine's"
+        "Cost of a message at its two ends.", default=None, shown_default="the machine's"
     )
-    loops: int = option("Loops of every node that are measured.", default=100, ge=1, le=10**6)
-    skip: int = option("Loops of every node before the measured ones.", default=10, ge=0, le=10**6)
+    loops: int = option("Measured loops of each node.", default=100, ge=1, le=10**6)
+    skip: int = option("Loops of each node before the measured ones.", default=10, ge=0, le=10**6)
 
 
 class PatternQuestion(ProgramQuestion, PatternFields):
@@ -109,7 +109,7 @@ def prepare(question: PatternQuestion) -> PreparedPattern:
     outputs=(PLOT,),
 )
 def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> PatternSimulation:
-    """Simulate a machine's nodes that exchange messages in a pattern (Chittor 1991, chapter 4).
+    """Simulate a machine whose nodes exchange messages in a pattern (Chittor 1991, chapter 4).
 
     A message costs its two nodes α + β L, and the one channel between a node and its router
     carries all that enters and leaves. Runs go on at once, on all processors.

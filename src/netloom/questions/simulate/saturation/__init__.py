@@ -1,3 +1,3 @@
-"""Find the load at which a network saturates."""
+"""Find the offered load at which a network saturates, by bracketing."""
 
 VERB = "find_saturation"

@@ -1,3 +1,3 @@
-"""Replay a trace of messages that wait for one another."""
+"""Replay a trace of messages with all its dependencies, and divide its time among causes."""
 
 VERB = "replay"

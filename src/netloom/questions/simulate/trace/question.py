@@ -47,20 +47,28 @@ class TraceFile(Question, panel="Trace"):
         file=True,
     )
     flit_bytes: int | None = option(
-        "Bytes of a flit. A cycle is the time that a channel takes for them.",
+        "Size of a flit, in bytes; a channel takes one cycle for it.",
         default=None,
         ge=1,
         le=MAX_ELEMENTS,
         shown_default="the machine's",
     )
     overhead_cycles: int = option(
-        "GOAL: the overhead o of a message at each end.", default=0, ge=0, lt=2**31, unit=CYCLES
+        "Overhead o of a GOAL message at each end, in cycles.",
+        default=0,
+        ge=0,
+        lt=2**31,
+        unit=CYCLES,
     )
     gap_cycles: int = option(
-        "GOAL: the gap g between two messages of a task.", default=0, ge=0, lt=2**31, unit=CYCLES
+        "Gap g between two GOAL messages of a task, in cycles.",
+        default=0,
+        ge=0,
+        lt=2**31,
+        unit=CYCLES,
     )
     calc_cycles: float = option(
-        "GOAL: the time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
+        "Time of a GOAL unit of calc, in cycles.", default=1.0, ge=0, lt=2**31, unit=CYCLES
     )
 
 
@@ -109,7 +117,7 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
     ),
 )
 def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
-    """Replay a trace with all its dependences: when it finishes, and what that time is made of.
+    """Replay a trace of messages with all its dependencies, and divide its time among causes.
 
     Ctrl-C ends the run, and what was known by then is the answer.
 
