@@ -324,15 +324,9 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
     """Return the resource that has least to spare where a network saturates.
 
-    Parameters
-    ----------
-    prepared, saturation
-        Made by ``prepare_channels``, and what ``channel_saturation`` said of it.
-
-    Returns
-    -------
-    The resource, and whether the search ended at a network: False where above that load no fixed
-    point was found, which may be the model's doing.
+    ``saturation`` is what ``channel_saturation`` said of it. Also returns whether the search ended
+    at a network: False where above that load no fixed point was found, which may be the model's
+    doing.
 
     Examples
     --------

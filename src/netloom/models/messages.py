@@ -164,11 +164,6 @@ def regular_conset_clocks(
     costs
         Of the machine.
 
-    Returns
-    -------
-    clocks
-        float64, of the shape of ``words``.
-
     Raises
     ------
     InputError
@@ -197,20 +192,8 @@ def message_passing_clocks(
     ----------
     messages
         m, that each processor sends, and receives; at least 0.
-    words
-        k, words of a message, at least 0, scalar or array.
-    costs
-        Of the machine.
-
-    Returns
-    -------
-    clocks
-        float64, of the shape of ``words``.
-
-    Raises
-    ------
-    InputError
-        If messages or words are negative.
+    words, costs
+        As for ``regular_conset_clocks``, errors too.
 
     Examples
     --------

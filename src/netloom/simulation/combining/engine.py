@@ -328,9 +328,7 @@ def _state(setup: Setup, seed: int) -> State:
 
 
 def _longer(array: Records, size: int) -> Records:
-    longer = np.zeros(size, array.dtype)
-    longer[: len(array)] = array
-    return longer
+    return np.concatenate([array, np.zeros(size - len(array), array.dtype)])
 
 
 def _with_free(packets: Records, size: int, counts: Records) -> Records:

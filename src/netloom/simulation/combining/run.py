@@ -218,7 +218,7 @@ def run_combining(
     )
 
 
-def _latency(engine: CombiningEngine) -> dict[str, float]:
+def _latency(engine: CombiningEngine) -> dict[str, Any]:
     """Return the figures of ``steps_*``."""
     names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
     if not engine.completed:

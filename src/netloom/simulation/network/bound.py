@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.contention.choice import best_split
 from netloom.contention.expected_load import (
+    best_split,
     dimension_order_loads,
     romm_loads,
     romm_work,
