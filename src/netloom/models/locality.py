@@ -289,14 +289,7 @@ def expected_gain(
 
     Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
 
-    Parameters
-    ----------
-    application, transaction, network
-        As in ``predict_locality``.
-    nodes
-        N; the random mapping has a distance of ``random_distance``.
-    distance
-        d of the mapping.
+    ``distance`` is d of the mapping; that of a random one is ``random_distance`` of N ``nodes``.
 
     Examples
     --------
@@ -396,14 +389,8 @@ class MappedMessages:
     ) -> MappedMessages:
         """Return where the messages of a mapped program go, and come back.
 
-        Parameters
-        ----------
-        topology
-            The torus.
-        source, target
-            int32[num_edges], the nodes of each edge.
-        share
-            float64[num_edges], the part of its source's transactions that an edge has.
+        Of int32[num_edges] nodes; ``share`` is float64[num_edges], the part of its source's
+        transactions that an edge has.
         """
         routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
         sends = share > 0

@@ -160,7 +160,7 @@ def regular_conset_clocks(
         n, connections of a processor, over all phases; as many come in, for which a processor
         that does not send and receive at once takes as long again.
     words
-        k, words of a connection, at least 0, scalar or array.
+        k, words of a connection, at least 0, scalar or array; clocks are float64 of its shape.
     costs
         Of the machine.
 

@@ -167,21 +167,8 @@ def run_broadcasts(
 ) -> BroadcastRun:
     """Warm a network up, measure it until a limit is met, and return what was found.
 
-    Parameters
-    ----------
-    network, program
-        The network, and the messages.
-    traffic, rate, mean_flits
-        Who sends, how many messages a cycle, and how long they are.
-    limits
-        When it ends; the precision is that of unicast messages, or of broadcasts if all are.
-    stopped
-        Asked between steps: whether to end at once, with what is known.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
+    The precision is that of unicast messages, or of broadcasts if all are. ``stopped`` is asked
+    between steps: whether to end at once, with what is known.
     """
     run = _BroadcastRun(network.make_engine(), program, limits)
     messages_a_cycle = rate * float(traffic.rate.sum())

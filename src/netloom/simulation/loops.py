@@ -133,27 +133,9 @@ def run_loop(
     most_cycles: int,
     by_node: bool = False,
 ) -> LoopRun:
-    """Run until every task has gone round often enough, or for ``most_cycles``.
+    """Run until ``loops`` of every task count, after ``skip`` that do not, or for ``most_cycles``.
 
-    Parameters
-    ----------
-    network, loop
-        What runs, and where.
-    shared
-        The programs to tell apart, if there are several.
-    stopped
-        Asked between steps: whether to end at once.
-    skip, loops
-        Loops that are left out, and loops that count, of each task.
-    most_cycles
-        Cycles after which the run ends in any case.
-    by_node
-        See ``ProgramNetwork.make_engine``.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
+    ``shared`` are the programs to tell apart, if there are several.
     """
     engine, enough = network.make_engine(by_node=by_node), skip + loops
     ending = run_program(
@@ -323,11 +305,6 @@ def run_pattern(
     """Run until ``loops`` of every node count, after ``skip`` that do not; return what they take.
 
     It ends after ``most_cycles``, or ``MOST_DELAYED`` times the cycles of as many unhindered loops.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
     """
     engine = network.make_engine()
     wanted = skip + loops

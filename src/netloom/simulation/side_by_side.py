@@ -31,12 +31,9 @@ def processors() -> int:
     True
     """
     limit = os.environ.get(LIMIT, "")
-    known = _known_processors()
+    many = os.cpu_count() or 1
+    known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else many
     return min(int(limit), known) if limit.isdecimal() and int(limit) else known
-
-
-def _known_processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def result(future: Future[Answer], stop: Event) -> Answer:

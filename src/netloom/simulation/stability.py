@@ -50,14 +50,8 @@ def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stab
     by chance, the limit itself is past saturation as well: queues at a resource that is asked for
     all it can carry grow without end, if slowly (a random walk without drift has no steady state).
 
-    Parameters
-    ----------
-    load, limit
-        Offered traffic, and what can be carried at most, flits/node/cycle of the average sender.
-    what
-        The resource that limits it, in words.
-    by_chance
-        Whether packets of every sender come by chance.
+    Both are flits/node/cycle of the average sender. ``what`` is the resource that limits it, in
+    words; ``by_chance`` says whether packets of every sender come by chance.
 
     Examples
     --------

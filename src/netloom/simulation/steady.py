@@ -187,16 +187,8 @@ def mser5(batch_means: ArrayLike) -> int | None:
 def warmup_packets(latencies: ArrayLike) -> int | None:
     """Return how many packets of a run belong to its start-up, or None where it has not ended.
 
-    Parameters
-    ----------
-    latencies
-        int or float[n]: packet latencies in order of arrival, cycles. Up to 4 at the end that do
-        not fill a batch are not looked at.
-
-    Returns
-    -------
-    dropped
-        A multiple of 5; see :func:`mser5`.
+    It is a multiple of 5; see :func:`mser5`. ``latencies`` are in order of arrival, cycles. Up to 4
+    at the end that do not fill a batch are not looked at.
 
     Examples
     --------

@@ -64,17 +64,7 @@ class Delivered(NamedTuple):
 
 
 class WorstNode(NamedTuple):
-    """The sending node that is served worst.
-
-    Attributes
-    ----------
-    node
-        Its number.
-    share
-        Accepted traffic as a fraction of what it offers.
-    accepted
-        Its accepted traffic, flits/cycle.
-    """
+    """The sending node that is served worst: accepted flits/cycle, and as a share of its offer."""
 
     node: int
     share: float
@@ -224,13 +214,8 @@ class Tally:
     def add(self, delivered: Delivered, until: int) -> None:
         """Extend the window to, and without, the cycle ``until``.
 
-        Parameters
-        ----------
-        delivered
-            All packets not given before that arrive before ``until``, in any order. Those that
-            arrive before the window are left out; those that arrive after it are kept for later.
-        until
-            End of the window, not before its present end.
+        ``delivered`` are all packets not given before that arrive by then, in any order. Those
+        that arrive before the window are left out; those that arrive after it are kept for later.
         """
         assert until >= self.until, "a window does not shrink"
         given = Delivered(*map(np.concatenate, zip(self._early, delivered, strict=True)))
@@ -243,13 +228,7 @@ class Tally:
         self._count(_chosen(given, (given.arrival < until) & ~late))
 
     def measured(self, senders: int) -> Measured:
-        """Return what has been measured so far.
-
-        Parameters
-        ----------
-        senders
-            Number of nodes that send: those whose mean the accepted traffic is.
-        """
+        """Return what has been measured so far; traffic is the mean of so many senders."""
         whole, sums, spans = self._batches(self._sums.sum(axis=1))
         packets = self.packets
         counts = sums[PACKETS]
@@ -351,16 +330,8 @@ def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> Wors
     """Return the sending node that gets the least of the traffic that it offers.
 
     The least of many shares lies below 1 by chance alone when each node sends only few packets.
-
-    Parameters
-    ----------
-    delivered_flits
-        int[num_nodes]: flits delivered of those that each node sent.
-    rate
-        float[num_nodes]: traffic that each node offers, flits/cycle; nodes that offer none are not
-        looked at, but one must offer some.
-    cycles
-        Time over which the flits were counted.
+    Of each node, int[num_nodes] flits were delivered in so many cycles, and its traffic is
+    float[num_nodes] flits/cycle; nodes that offer none are not looked at, but one must offer some.
 
     Examples
     --------

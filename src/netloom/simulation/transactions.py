@@ -84,11 +84,6 @@ def run_transactions(
 
     The rows of each of the ``contexts`` of a processor are made as if it were alone there. None if
     the run was stopped before two batches were complete.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
     """
     engine = network.make_engine()
     run = ProgramRun(engine, program)

@@ -126,11 +126,6 @@ def throughput_bound(
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
-    Parameters
-    ----------
-    topology, routing, traffic, router
-        The network, its routing, who sends to whom, and the channels of each node.
-
     Raises
     ------
     NoRouteError

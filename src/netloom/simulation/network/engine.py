@@ -81,16 +81,8 @@ class Engine:
     def advance(self, packets: NDArray[np.int32], until: int) -> Delivered:
         """Run up to, and without, the cycle ``until``; return the packets delivered meanwhile.
 
-        Packets may carry an ``arrival`` of a few cycles later than ``until``: their tail is on the
-        ejection channel.
-
-        Parameters
-        ----------
-        packets
-            int32[n, 6]: birth, source, target, flits, coin and aux of the packets born in these
-            cycles, by birth.
-        until
-            The cycle to stop before.
+        Those may have an ``arrival`` of a few cycles later: their tail is on the ejection channel.
+        ``packets`` is int32[n, 6], ``layout.BORN`` of the packets born in these cycles, by birth.
 
         Raises
         ------

@@ -88,14 +88,9 @@ def failure_cost(
     router: Router,
     bound: Bound,
 ) -> FailureCost:
-    """Return what the failures cost some traffic.
+    """Return what the failures cost some traffic, whose routing goes round what is broken.
 
-    Parameters
-    ----------
-    topology, routing, traffic, router
-        The network, its routing round what is broken, who sends to whom, and its routers.
-    bound
-        What limits the traffic there.
+    ``bound`` is what limits it there.
     """
     hops = None if routing.routes is None else _mean_hops(topology, routing.routes, traffic)
     whole = topology.whole

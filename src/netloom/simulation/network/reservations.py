@@ -97,14 +97,10 @@ def reserve(
 
     Parameters
     ----------
-    topology, traffic
-        The network, and who sends to whom.
     routing
         The name of a routing with one path for each pair, or such a routing: ``default``,
         ``dimension-order``, ``shortest-path`` or ``routes:FILE``. Half-way round a ring, the
         growing direction is taken.
-    router
-        Its VCs and the channels of each node.
 
     Raises
     ------
@@ -152,21 +148,8 @@ def reserve_paths(
 ) -> Reservation:
     """Return given connections with given paths, on VCs of their own; see ``reserve``.
 
-    Parameters
-    ----------
-    topology, router
-        The network; the VCs and the channels of each node.
-    source, target
-        int32[num_connections] nodes. Several connections may join the same two.
-    routed
-        The path of each connection.
-    name
-        What to call the paths.
-
-    Raises
-    ------
-    InputError
-        If a channel has more connections than VCs.
+    ``source`` and ``target`` are int32[num_connections] nodes, of which several connections may
+    join the same two; ``routed`` has the path of each, and ``name`` is what to call the paths.
 
     Examples
     --------

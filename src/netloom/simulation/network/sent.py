@@ -54,19 +54,8 @@ class Sender:
 class SentPackets:
     """The packets of all senders, born cycle by cycle; those of one cycle sender by sender.
 
-    Parameters
-    ----------
-    senders
-        At least one.
-    routing, reservation
-        What packets carry for their routing.
-    lengths, arrivals
-        As of ``workload.PacketStream``.
-
-    Raises
-    ------
-    InputError
-        If there are too many.
+    Routing, or reservation, says what packets carry for it; lengths and arrivals are those of
+    ``workload.PacketStream``. Raises InputError if there are too many senders.
     """
 
     def __init__(

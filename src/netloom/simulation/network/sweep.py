@@ -158,8 +158,11 @@ def find_saturation(
 
         idle, last = both((min(ZERO_LOAD, below / 10), below), float("inf"))
         beyond = latency_factor * idle.measured.packet_latency
-        too_much = partial(_too_much, beyond=beyond)
         low, high = idle, last
+
+        def too_much(run: NetworkRun) -> bool:
+            return not run.stable or run.measured.packet_latency > beyond
+
         while too_much(high) and high.load - low.load > width * high.load and not stop.is_set():
             third = (high.load - low.load) / 3
             for found in both((low.load + third, high.load - third), beyond):
@@ -185,10 +188,6 @@ def find_saturation(
         interrupted=stop.is_set(),
         runs=runs,
     )
-
-
-def _too_much(run: NetworkRun, beyond: float) -> bool:
-    return not run.stable or run.measured.packet_latency > beyond
 
 
 def run_beside(
