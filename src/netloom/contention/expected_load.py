@@ -94,7 +94,10 @@ def to_every_node(
         shape = [length if each == axis else size for each, size in enumerate(topology.sides)]
         for direction in range(2):
             along = np.moveaxis(sources if direction == 0 else np.flip(sources, axis), axis, -1)
-            crossing = _round_a_ring(along, side) if wraps else _along_a_line(along, side)
+            if wraps:
+                crossing = _round_a_ring(along, side)
+            else:  # all from before a channel, for each target beyond it
+                crossing = along.cumsum(axis=-1)[..., : side - 1] * np.arange(side - 1.0, 0, -1)
             full = np.broadcast_to(np.moveaxis(targets * crossing, -1, axis), shape)
             first = int(topology.line_base[axis, direction])
             load[first : first + full.size] = np.moveaxis(full, axis, -1).ravel()
@@ -169,11 +172,6 @@ def romm_work(topology: Cube, sources: NDArray[np.int32], targets: NDArray[np.in
         apart = np.abs(sources // stride % side - targets // stride % side)
         size *= 1 + (np.minimum(apart, side - apart) if wraps else apart)
     return float(size.sum())
-
-
-def _along_a_line(sent: NDArray[np.float64], side: int) -> NDArray[np.float64]:
-    """What crosses each channel of an open line, for each target beyond it: all from before it."""
-    return np.asarray(sent.cumsum(axis=-1)[..., : side - 1] * np.arange(side - 1.0, 0, -1))
 
 
 def _round_a_ring(sent: NDArray[np.float64], side: int) -> NDArray[np.float64]:

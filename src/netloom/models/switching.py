@@ -64,7 +64,12 @@ def store_and_forward(
     7560.0
     """
     path, length = _checked(hops, message_bytes, startup_us, per_byte_us, 0)
-    packets, longest = _packets(length, packet_bytes)
+    packets, longest = np.ones_like(length), length  # an empty message is one packet
+    if packet_bytes is not None:
+        if not packet_bytes > 0:
+            raise InputError("packet_bytes", str(packet_bytes), "more than 0")
+        packets = np.maximum(np.ceil(length / packet_bytes), 1)
+        longest = np.minimum(length, packet_bytes)
     all_sent = packets * startup_us + per_byte_us * length
     return np.where(path > 0, all_sent + (path - 1) * (startup_us + per_byte_us * longest), 0)
 
@@ -164,17 +169,6 @@ def virtual_cut_through(
     path, length = _checked(hops, message_bytes, startup_us, per_byte_us, hop_us)
     _not_negative("header_bytes", header_bytes)
     return startup_us + path * (hop_us + per_byte_us * header_bytes) + per_byte_us * length
-
-
-def _packets(
-    length: NDArray[np.float64], packet_bytes: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the number of packets of each message (an empty one is one) and its longest one."""
-    if packet_bytes is None:
-        return np.ones_like(length), length
-    if not packet_bytes > 0:
-        raise InputError("packet_bytes", str(packet_bytes), "more than 0")
-    return np.maximum(np.ceil(length / packet_bytes), 1), np.minimum(length, packet_bytes)
 
 
 def _checked(

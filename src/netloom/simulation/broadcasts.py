@@ -20,8 +20,7 @@ from netloom.simulation.intervals import (
     run_interval,
 )
 from netloom.simulation.replay import ProgramRun
-from netloom.simulation.stability import Stability, stability
-from netloom.simulation.steady import measure_window, warm_up, warmup_packets
+from netloom.simulation.steady import Stability, measure_window, stability, warm_up, warmup_packets
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.topology import Cube, average_distance
 from netloom.workload.programs.broadcast import direction_flits, latencies, target_latencies

@@ -224,7 +224,10 @@ class Tally:
         self._early = _chosen(given, given.arrival >= until)
         self.until = until
         while self.cycles > MOST_BATCHES * self.batch_cycles:
-            self._merge_pairs()
+            half = MOST_BATCHES // 2
+            self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
+            self._sums[..., half:] = 0
+            self.batch_cycles *= 2
         self._count(_chosen(given, (given.arrival < until) & ~late))
 
     def measured(self, senders: int) -> Measured:
@@ -265,27 +268,19 @@ class Tally:
         """Return what has been measured of each group so far; nothing if there are none."""
         if self._groups is None:
             return ()
-        return tuple(
-            self._measured_of(group, senders) for group, senders in enumerate(self._groups.senders)
-        )
+        found = []
+        for group, senders in enumerate(self._groups.senders):
+            _, sums, spans = self._batches(self._sums[:, group])
+            latency = run_interval(sums[LATENCY], sums[PACKETS])
+            accepted = run_interval(sums[FLITS], spans * senders)
+            found.append(GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted))
+        return tuple(found)
 
     def latency_batches(self) -> tuple[Batches, ...]:
         """Return the packet latencies of each group by batches, or of all packets as one group."""
         groups = range(self._sums.shape[1])
         sums = (self._batches(self._sums[:, group])[1] for group in groups)
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
-
-    def _measured_of(self, group: int, senders: int) -> GroupMeasured:
-        _, sums, spans = self._batches(self._sums[:, group])
-        latency = run_interval(sums[LATENCY], sums[PACKETS])
-        accepted = run_interval(sums[FLITS], spans * senders)
-        return GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted)
-
-    def _merge_pairs(self) -> None:
-        half = MOST_BATCHES // 2
-        self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
-        self._sums[..., half:] = 0
-        self.batch_cycles *= 2
 
     def _count(self, packets: Delivered) -> None:
         latency = packets.arrival - packets.birth

@@ -11,8 +11,7 @@ import numpy as np
 from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
 from netloom.simulation.intervals import percentiles, run_interval
-from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
-from netloom.simulation.steady import BATCH, mser5
+from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -149,18 +149,13 @@ class NetworkProgram(ProgramEngine):
             coin, aux = draw_aux(self.network.routing, coins, start, end)
         else:
             coin = np.zeros(len(messages), np.int32)
-            aux = self._owners(messages) if connections is None else connections
+            aux = np.zeros(len(messages), np.int32) if connections is None else connections
+            if connections is None:  # any connection will do for a row that sends nothing
+                sends = (messages.flits > 0) & (messages.source != messages.target)
+                ends = messages.source[sends], messages.target[sends]
+                aux[sends] = self.reservation.aux_of(*ends)
         self._append(messages, np.asarray(aux, np.int32), 0)
         self.rows["coin"][messages.first :] = coin
-
-    def _owners(self, messages: Messages) -> NDArray[np.int32]:
-        """Return the connection of each row by its nodes; any for one that sends nothing."""
-        assert self.reservation is not None
-        owners = np.zeros(len(messages), np.int32)
-        sends = (messages.flits > 0) & (messages.source != messages.target)
-        ends = messages.source[sends], messages.target[sends]
-        owners[sends] = self.reservation.aux_of(*ends)
-        return owners
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""

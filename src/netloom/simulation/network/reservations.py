@@ -123,7 +123,10 @@ def reserve(
     netloom.errors.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
     most 2, one a VC
     """
-    named = _one_path(topology, routing) if isinstance(routing, str) else routing
+    if isinstance(routing, str) and routing in RULES and routing != "dimension-order":
+        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
+        raise InputError(f"routing '{routing}'", "a routing with a choice", wanted)
+    named = parse_routing(routing, topology) if isinstance(routing, str) else routing
     check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
@@ -183,14 +186,6 @@ def reserve_paths(
     connections[source, entry % injection, entry // injection] = np.arange(len(source))
     routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
     return Reservation(routing, connections, source, target)
-
-
-def _one_path(topology: Topology, name: str) -> Routing:
-    """Return the routing of this name, if it has one path for each pair of nodes."""
-    if name in RULES and name != "dimension-order":
-        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
-        raise InputError(f"routing '{name}'", "a routing with a choice", wanted)
-    return parse_routing(name, topology)
 
 
 def rank(owner: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -104,7 +104,11 @@ class SentPackets:
         owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         table = np.concatenate(tables)
         order = np.argsort(table[:, BORN.index("birth")], kind="stable")
-        self._note(owner[order])
+        after = self._created + len(owner)
+        if after > len(self._owner):  # the room for them doubles when needed
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+        self._owner[self._created : after] = owner[order]
+        self._created = after
         return table[order]
 
     def groups(self) -> Groups:
@@ -117,14 +121,6 @@ class SentPackets:
 
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
-
-    def _note(self, owner: NDArray[np.int64]) -> None:
-        """Keep the senders of packets that come next; the room for them doubles when needed."""
-        after = self._created + len(owner)
-        if after > len(self._owner):
-            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
-        self._owner[self._created : after] = owner
-        self._created = after
 
     def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
         sender = self._senders[number]
