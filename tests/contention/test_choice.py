@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from netloom.contention import choice
-from netloom.contention.choice import best_split
+from netloom.contention import expected_load as choice
+from netloom.contention.expected_load import best_split
 from netloom.contention.kernels.choice import list_ways, take_cheapest
 from netloom.routing import virtual_channel_routing
 from netloom.routing.route_tables import channels_by_port

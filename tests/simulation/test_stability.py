@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom.simulation.stability import stability
+from netloom.simulation.steady import stability
 
 SAMPLES = 32
 

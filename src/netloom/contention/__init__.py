@@ -4,19 +4,17 @@ from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mes
 from netloom.contention.path_contention import Contention, measure, measure_paths
 from netloom.contention.saturation_limit import (
     Saturation,
-    load_to_compare,
-    loop_saturation,
-    saturation,
-    slowdown,
-)
-from netloom.contention.traffic import (
     accepted_path_traffic,
     accepted_path_traffic_threshold,
     capacity_fraction,
+    load_to_compare,
+    loop_saturation,
     node_traffic_of_capacity,
     offered_by_program,
     offered_by_run,
     path_slowdown,
+    saturation,
+    slowdown,
 )
 from netloom.contention.verdicts import Level, Verdict, verdict
 

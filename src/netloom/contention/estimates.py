@@ -130,7 +130,10 @@ def expect_random(
     source, target = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
     nodes, edges = topology.num_nodes, len(source)
     distance = average_distance(topology)
-    axes = _axes_in_order(topology, routing)
+    order = cube_tables(topology, routing).order.tolist()
+    axes = [
+        (_ring_axis if topology.wraps[axis] else _line_axis)(topology.sides[axis]) for axis in order
+    ]
     together, same_source, same_target = _meeting_pairs(nodes, axes)
     degree_out = np.bincount(source, minlength=nodes).astype(np.float64)
     degree_in = np.bincount(target, minlength=nodes).astype(np.float64)
@@ -205,12 +208,6 @@ class _Axis:
     arriving: NDArray[np.float64]
     before: NDArray[np.float64]
     beyond: NDArray[np.float64]
-
-
-def _axes_in_order(topology: Cube, routing: DimensionOrder) -> list[_Axis]:
-    order = cube_tables(topology, routing).order.tolist()
-    make = {True: _ring_axis, False: _line_axis}
-    return [make[topology.wraps[axis]](topology.sides[axis]) for axis in order]
 
 
 def _line_axis(side: int) -> _Axis:

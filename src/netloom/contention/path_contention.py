@@ -17,12 +17,9 @@ from netloom.routing import DimensionOrder, Paths, paths
 from netloom.routing.dimension_order import cube_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Routing
-    from netloom.routing.dimension_order import CubeTables
     from netloom.topology import Topology
 
 
@@ -141,15 +138,6 @@ def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = 
     return Contention(lengths, logical, others, met_weight, heaviest, load, weighted_load)
 
 
-def _dimensions(topology: Topology, tables: CubeTables) -> Iterator[tuple[int, slice]]:
-    """Yield each dimension that has channels, by rank in the order, and the slice of those."""
-    for rank, axis in enumerate(tables.order):
-        first = int(tables.line_base[axis, 0])
-        size = 2 * topology.num_nodes // int(tables.sides[axis]) * int(tables.line_channels[axis])
-        if size:
-            yield rank, slice(first, first + size)
-
-
 def _measure_cube(
     topology: Topology,
     routing: DimensionOrder,
@@ -172,11 +160,14 @@ def _measure_cube(
         np.zeros(num_paths),
         np.zeros(num_paths),
     )
-    for rank, here in _dimensions(topology, tables):
-        size, ways_in = here.stop - here.start, max(2 * rank, 1)
+    for rank, axis in enumerate(tables.order):
+        length, first = int(tables.line_channels[axis]), int(tables.line_base[axis, 0])
+        size = 2 * topology.num_nodes // int(tables.sides[axis]) * length
+        if not size:
+            continue
+        here, ways_in = slice(first, first + size), max(2 * rank, 1)
         tallies = np.zeros((size, 2)), np.zeros((size, 3)), np.zeros((size, ways_in, 2))
         count_dimension(tables, rank, targets, weights, at, came, *tallies)
-        length = int(tables.line_channels[tables.order[rank]])
         heaviest = spans(np.ascontiguousarray(tallies[0][:, 1]), length)
         ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
         load[here], weighted_load[here] = tallies[0].T

@@ -44,13 +44,7 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plain dict that goes into a result's JSON."""
-        return {
-            "level": self.level,
-            "margin": self.margin,
-            "beyond_capacity": self.beyond_capacity,
-            "affected_nodes": list(self.affected_nodes),
-            "sentence": self.sentence,
-        }
+        return vars(self) | {"affected_nodes": list(self.affected_nodes)}
 
 
 def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Verdict:

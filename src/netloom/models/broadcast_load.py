@@ -28,17 +28,8 @@ def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
     On shortest paths, what goes just half-way round a ring half in each direction; the mean over
     the channels of a direction.
 
-    Parameters
-    ----------
-    cube
-        The network, of at most ``MOST_NODES`` nodes.
-    traffic
-        Who sends to whom: each node sends its rate.
-
-    Returns
-    -------
-    float64[n, 2]
-        By dimension and direction (growing, falling coordinates); 0 where there are no channels.
+    The network has at most ``MOST_NODES`` nodes. Returns float64[n, 2], by dimension and direction
+    (growing, falling coordinates); 0 where there are no channels.
 
     Examples
     --------
@@ -77,19 +68,8 @@ def broadcast_load(
     lean either way. In a k x k torus of which every node broadcasts once a cycle, a balanced tree's
     mean is (k² − 1) / 4 on every channel (Shahrabi et al. 2002, eq. 4).
 
-    Parameters
-    ----------
-    cube
-        The network.
-    rate
-        float64[num_nodes], broadcasts a cycle of each node.
-    tree
-        See ``BroadcastTraffic``.
-
-    Returns
-    -------
-    float64[n, 2]
-        As of ``unicast_load``.
+    ``rate`` is float64[num_nodes], broadcasts a cycle of each node; ``tree`` is that of
+    ``BroadcastTraffic``. Returns float64[n, 2] as ``unicast_load`` does.
 
     Examples
     --------

@@ -166,16 +166,8 @@ def accuracy_flags(
 ) -> Iterator[str]:
     """Yield why to expect more than the usual error of a network, a line each.
 
-    Parameters
-    ----------
-    prepared
-        What the model starts from.
-    topology, traffic, routing
-        The network, who sends to whom, and the name of the routing.
-    router
-        The fields of its routers, by name.
-    limit_told
-        Whether the model has an answer above the load given as saturation.
+    ``routing`` is a name, ``router`` has the fields of the routers by name; ``limit_told`` says
+    whether the model has an answer above the load given as saturation.
     """
     kind = router_kind(prepared.router, prepared.flits)
     if not limit_told:

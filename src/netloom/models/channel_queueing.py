@@ -133,11 +133,11 @@ def prepare_channels(
     if routers.switching == "virtual-cut-through" and flits > routers.buffer_flits:
         found = f"{routers.buffer_flits} for packets of {flits} flits"
         raise InputError("buffer_flits", found, "buffers that hold a packet, to cut through")
-    grouped = group(flows, routers, flits)
+    turns, rate, hop_turn, first_hop = group(flows, routers, flits)
     idle = routers.end_cycles + routers.hop_cycles * flows.paths.lengths + flits - 1
-    load = np.bincount(grouped.turns.channel, grouped.rate * flits)
+    load = np.bincount(turns.channel, rate * flits)
     return PreparedChannels(
-        flows, routers, flits, grouped.turns, grouped.rate, grouped.hop_turn, grouped.first_hop,
+        flows, routers, flits, turns, rate, hop_turn, first_hop,
         zero_load_cycles=idle + credit_wait(routers.loops, flows.paths.lengths, flits),
         utilisation=np.asarray(load[: flows.num_channels], np.float64),
         full_load=float(1 / load.max()),
@@ -324,15 +324,9 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 def saturation_limit(prepared: PreparedChannels, saturation: float) -> tuple[Busy, bool]:
     """Return the resource that has least to spare where a network saturates.
 
-    Parameters
-    ----------
-    prepared, saturation
-        Made by ``prepare_channels``, and what ``channel_saturation`` said of it.
-
-    Returns
-    -------
-    The resource, and whether the search ended at a network: False where above that load no fixed
-    point was found, which may be the model's doing.
+    ``saturation`` is what ``channel_saturation`` said of it. Also returns whether the search ended
+    at a network: False where above that load no fixed point was found, which may be the model's
+    doing.
 
     Examples
     --------

@@ -189,17 +189,10 @@ def vc_times(router: ChannelRouter, flits: int) -> Times:
     return Times(inside, entry, source, stretch(loops, flits), room, float(until_room))
 
 
-class Grouped(NamedTuple):
-    """The turns, the packets a cycle of each, the turn of every hop, each path's first hop."""
-
-    turns: Turns
-    rate: NDArray[np.float64]
-    hop_turn: NDArray[np.int64]
-    first_hop: NDArray[np.int64]
-
-
-def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
-    """Return the turns of all packets of these flows."""
+def group(
+    flows: Flows, router: ChannelRouter, flits: int
+) -> tuple[Turns, NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the turns, packets a cycle of each, the turn of every hop, each path's first hop."""
     hops, leave = _hops(flows), flows.num_channels + flows.num_nodes
     pair_key = (hops.before + 1) * (leave + flows.num_nodes) + hops.channel
     key = (pair_key * len(hops.patterns) + hops.used) * len(hops.patterns) + hops.used_before
@@ -246,7 +239,7 @@ def group(flows: Flows, router: ChannelRouter, flits: int) -> Grouped:
         conflict=CONFLICT if flits <= router.buffer_flits else 0.0,
         fits=float(max(router.buffer_flits // flits, 1)),
     )
-    return Grouped(turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first)
+    return turns, turn_rate, np.asarray(hop_turn, np.int64), hops.first
 
 
 class Loops(NamedTuple):

@@ -165,7 +165,12 @@ def predict_locality(
     flits = np.asarray(transaction.message_flits, np.float64)
     n = np.asarray(network.dimensions, np.float64)
     growth, alone = contention_growth(d, flits, n), d + flits
-    peak, share = _relative(channel_load)
+    load = np.atleast_1d(numbers("channel_load", channel_load, 0))
+    total = load.sum(axis=-1, keepdims=True)
+    if not (total > 0).all():
+        raise InputError("channel_load", "no load", "flits on at least one channel")
+    share = load / total  # of all hops
+    peak = share * load.shape[-1]  # over the mean
     top = peak.max(axis=-1)
     mean_flits = channel_utilisation(1, d, flits, n)
     own = node_channel_wait(  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
@@ -193,16 +198,6 @@ def predict_locality(
     masked = rate >= most
     latency = np.where(masked, message_latency(rate), curve.slope / rate - curve.offset)
     return _described(application, transaction, network, d, rate, latency, masked, top)
-
-
-def _relative(channel_load: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each channel's load over the mean, and its share of all hops."""
-    load = np.atleast_1d(numbers("channel_load", channel_load, 0))
-    total = load.sum(axis=-1, keepdims=True)
-    if not (total > 0).all():
-        raise InputError("channel_load", "no load", "flits on at least one channel")
-    share = load / total
-    return share * load.shape[-1], share
 
 
 def _crossing(
@@ -289,14 +284,7 @@ def expected_gain(
 
     Johnson 1992, section 4.2, where the mapping is ideal: every message goes one hop.
 
-    Parameters
-    ----------
-    application, transaction, network
-        As in ``predict_locality``.
-    nodes
-        N; the random mapping has a distance of ``random_distance``.
-    distance
-        d of the mapping.
+    ``distance`` is d of the mapping; that of a random one is ``random_distance`` of N ``nodes``.
 
     Examples
     --------
@@ -396,14 +384,8 @@ class MappedMessages:
     ) -> MappedMessages:
         """Return where the messages of a mapped program go, and come back.
 
-        Parameters
-        ----------
-        topology
-            The torus.
-        source, target
-            int32[num_edges], the nodes of each edge.
-        share
-            float64[num_edges], the part of its source's transactions that an edge has.
+        Of int32[num_edges] nodes; ``share`` is float64[num_edges], the part of its source's
+        transactions that an edge has.
         """
         routing = virtual_channel_routing(topology, "dimension-order", num_vcs=2)
         sends = share > 0

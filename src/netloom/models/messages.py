@@ -160,14 +160,9 @@ def regular_conset_clocks(
         n, connections of a processor, over all phases; as many come in, for which a processor
         that does not send and receive at once takes as long again.
     words
-        k, words of a connection, at least 0, scalar or array.
+        k, words of a connection, at least 0, scalar or array; clocks are float64 of its shape.
     costs
         Of the machine.
-
-    Returns
-    -------
-    clocks
-        float64, of the shape of ``words``.
 
     Raises
     ------
@@ -197,20 +192,8 @@ def message_passing_clocks(
     ----------
     messages
         m, that each processor sends, and receives; at least 0.
-    words
-        k, words of a message, at least 0, scalar or array.
-    costs
-        Of the machine.
-
-    Returns
-    -------
-    clocks
-        float64, of the shape of ``words``.
-
-    Raises
-    ------
-    InputError
-        If messages or words are negative.
+    words, costs
+        As for ``regular_conset_clocks``, errors too.
 
     Examples
     --------

@@ -214,8 +214,7 @@ def published_torus(
         raise InputError("rate", f"{wrong[0]:g}", "messages a cycle and node, at least 0")
     if not 0 <= startup_cycles < np.inf:
         raise InputError("startup_cycles", f"{startup_cycles:g}", "cycles, at least 0")
-    corrections = _corrections(variant)
-    model = _constants(radix, dimensions, message_flits, vcs, broadcast, corrections)
+    model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
     found = np.empty((rates.size, 9))
     busy = np.empty((rates.size, vcs + 1))
     kernel.solve(rates.ravel(), model, found, busy)
@@ -266,23 +265,22 @@ def published_saturation(
     >>> [round(rate, 6) for rate in cases]
     [0.008081, 0.007491]
     """
-    corrections = _corrections(variant)
-    model = _constants(radix, dimensions, message_flits, vcs, broadcast, corrections)
+    model = _constants(radix, dimensions, message_flits, vcs, broadcast, variant)
     return float(kernel.saturation(model))
 
 
-def _corrections(variant: str | Corrections) -> Corrections:
-    if isinstance(variant, Corrections):
-        return variant
-    if variant not in VARIANTS:
-        raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
-    return VARIANTS[variant]
-
-
 def _constants(
-    radix: int, dimensions: int, flits: int, vcs: int, broadcast: float, mended: Corrections
+    radix: int,
+    dimensions: int,
+    flits: int,
+    vcs: int,
+    broadcast: float,
+    variant: str | Corrections,
 ) -> Constants:
     """Check a network and put it into the equations that no rate and no waiting enters."""
+    if isinstance(variant, str) and variant not in VARIANTS:
+        raise InputError("variant", f"'{variant}'", f"one of {', '.join(VARIANTS)}")
+    mended = VARIANTS[variant] if isinstance(variant, str) else variant
     _check(radix, dimensions, flits, vcs, broadcast, mended)
     along = radix / 4 if radix % 2 == 0 else (radix - 1 / radix) / 4  # eq. 5
     nodes = float(radix**dimensions)

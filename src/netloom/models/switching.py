@@ -64,7 +64,12 @@ def store_and_forward(
     7560.0
     """
     path, length = _checked(hops, message_bytes, startup_us, per_byte_us, 0)
-    packets, longest = _packets(length, packet_bytes)
+    packets, longest = np.ones_like(length), length  # an empty message is one packet
+    if packet_bytes is not None:
+        if not packet_bytes > 0:
+            raise InputError("packet_bytes", str(packet_bytes), "more than 0")
+        packets = np.maximum(np.ceil(length / packet_bytes), 1)
+        longest = np.minimum(length, packet_bytes)
     all_sent = packets * startup_us + per_byte_us * length
     return np.where(path > 0, all_sent + (path - 1) * (startup_us + per_byte_us * longest), 0)
 
@@ -83,10 +88,8 @@ def circuit_switched(
 
     Parameters
     ----------
-    hops, message_bytes
-        Path length D and message length L, at least 0, scalars or arrays; they broadcast.
-    startup_us, per_byte_us
-        Fixed cost a and cost per byte b of the message.
+    hops, message_bytes, startup_us, per_byte_us
+        As for ``store_and_forward``, of the message as a whole.
     hop_us
         Time C₁ to reserve one channel.
 
@@ -115,10 +118,8 @@ def wormhole(
 
     Parameters
     ----------
-    hops, message_bytes
-        Path length D and message length L, at least 0, scalars or arrays; they broadcast.
-    startup_us, per_byte_us
-        Fixed cost a and cost per byte b of the message.
+    hops, message_bytes, startup_us, per_byte_us
+        As for ``store_and_forward``, of the message as a whole.
     hop_us
         Time C₂ for the header to cross one node.
     flit_bytes
@@ -153,20 +154,12 @@ def virtual_cut_through(
 
     Parameters
     ----------
-    hops, message_bytes
-        Path length D and message length L without its header, at least 0, scalars or arrays; they
-        broadcast.
-    startup_us, per_byte_us
-        Fixed cost a and cost per byte b of the message.
+    hops, message_bytes, startup_us, per_byte_us
+        As for ``store_and_forward``, of the message as a whole without its header.
     hop_us
         Time C in which a node decides on the next channel.
     header_bytes
         Length H of the header.
-
-    Raises
-    ------
-    InputError
-        If an argument is negative.
 
     Examples
     --------
@@ -178,35 +171,19 @@ def virtual_cut_through(
     return startup_us + path * (hop_us + per_byte_us * header_bytes) + per_byte_us * length
 
 
-def _packets(
-    length: NDArray[np.float64], packet_bytes: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the number of packets of each message (an empty one is one) and its longest one."""
-    if packet_bytes is None:
-        return np.ones_like(length), length
-    if not packet_bytes > 0:
-        raise InputError("packet_bytes", str(packet_bytes), "more than 0")
-    return np.maximum(np.ceil(length / packet_bytes), 1), np.minimum(length, packet_bytes)
-
-
 def _checked(
     hops: ArrayLike, message_bytes: ArrayLike, startup_us: float, per_byte_us: float, hop_us: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    path = np.asarray(hops, dtype=np.float64)
-    length = np.asarray(message_bytes, dtype=np.float64)
-    _not_negative("hops", path)
-    _not_negative("message_bytes", length)
-    _not_negative("startup_us", startup_us)
-    _not_negative("per_byte_us", per_byte_us)
-    _not_negative("hop_us", hop_us)
-    return path, length
+    given = {"hops": hops, "message_bytes": message_bytes}
+    given |= {"startup_us": startup_us, "per_byte_us": per_byte_us, "hop_us": hop_us}
+    for field, values in given.items():
+        _not_negative(field, values)
+    return np.asarray(hops, np.float64), np.asarray(message_bytes, np.float64)
 
 
 def _not_negative(field: str, values: ArrayLike) -> None:
     given = np.asarray(values, dtype=np.float64)
-    wrong = ~(given >= 0)
-    if wrong.any():
-        raise InputError(field, str(given[wrong].flat[0]), "at least 0")
+    _in_range(field, given, given >= 0, "at least 0")
 
 
 def effective_bandwidth(
@@ -240,10 +217,10 @@ def effective_bandwidth(
     array([19.35, 15.  ])
     """
     path, length = np.asarray(hops, np.float64), np.asarray(message_bytes, np.float64)
-    _in_range("hops", path, path >= 0, "at least 0")
+    _not_negative("hops", path)
     _in_range("message_bytes", length, length > 0, "more than 0")
     _in_range("bandwidth", bandwidth, np.asarray(bandwidth) > 0, "more than 0")
-    _in_range("header_bytes", header_bytes, np.asarray(header_bytes) >= 0, "at least 0")
+    _not_negative("header_bytes", header_bytes)
     return np.asarray(bandwidth * length / (path * header_bytes + length))
 
 

@@ -37,7 +37,7 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -243,13 +243,8 @@ def saturation_rate(
 ) -> float:
     """Return the largest rate, messages a node and cycle, at which a torus has a steady state.
 
-    It is where the fixed point is lost, found by bisection. Parameters are those of
+    It is where the fixed point is lost, found by bisection. Parameters and errors are those of
     ``torus_broadcast``.
-
-    Raises
-    ------
-    InputError
-        If one of them is out of range.
 
     Examples
     --------
@@ -320,20 +315,11 @@ def _published(
     variant: Literal["consistent", "printed"],
 ) -> TorusBroadcast:
     _check_equal(sides, variant)
-    found = published_torus(
-        sides[0],
-        dimensions=len(sides),
-        message_flits=flits,
-        vcs=vcs,
-        rate=rates,
-        broadcast=broadcast,
-        startup_cycles=startup,
-        variant=variant,
-    )
-    idle = published_torus(
-        sides[0], dimensions=len(sides), message_flits=flits, vcs=vcs, rate=0.0,
+    model = partial(
+        published_torus, sides[0], dimensions=len(sides), message_flits=flits, vcs=vcs,
         broadcast=broadcast, startup_cycles=startup, variant=variant,
     )  # fmt: skip
+    found = model(rate=rates)
     return TorusBroadcast(
         sides=sides,
         message_flits=flits,
@@ -354,7 +340,7 @@ def _published(
         blocked=found.escape_busy,
         held_vcs=found.busy_vcs,
         saturated=found.saturated,
-        zero_load_latency=float(idle.latency),
+        zero_load_latency=float(model(rate=0.0).latency),
         injection_channels=0,
     )
 

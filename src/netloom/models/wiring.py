@@ -222,10 +222,7 @@ def wire_length_ratio(num_nodes: ArrayLike) -> NDArray[np.float64]:
     (√(2N) − √2) node widths apart and at most lg N wires join them. It is a lower bound; below
     16 nodes it is under 1 and says nothing.
 
-    Parameters
-    ----------
-    num_nodes
-        int, powers of two from 4, scalar or array.
+    ``num_nodes`` as for ``channel_width_ratio``.
 
     Examples
     --------
@@ -248,7 +245,7 @@ def channel_rate_ratio(
     Parameters
     ----------
     num_nodes
-        int, powers of two from 4, scalar or array.
+        As for ``channel_width_ratio``.
     delay
         ``constant``, ``logarithmic`` or ``linear`` in the length of the wire.
     form
@@ -287,18 +284,11 @@ def channel_bandwidth_ratio(
 
     Parameters
     ----------
-    num_nodes
-        int, powers of two from 4, scalar or array.
-    delay
-        ``constant``, ``logarithmic`` or ``linear`` in the length of the wire.
+    num_nodes, delay
+        As for ``channel_rate_ratio``, errors too.
     form
         ``chittor-1991`` gives Table 2.1 as printed: 2√N/3, √N (3.89 + lg N − 2 lg lg N) / 4.33 and
         2√2 N / (3 lg N), which leaves −√2 out of the linear ratio.
-
-    Raises
-    ------
-    InputError
-        If a number of nodes is not a power of two from 4, or the delay is not known.
 
     Examples
     --------
@@ -331,12 +321,10 @@ def speedup(
 
     Parameters
     ----------
-    num_nodes
-        int, powers of two from 4, scalar or array.
+    num_nodes, delay
+        As for ``channel_rate_ratio``.
     message_headers
         Message length over header length, at least 0, scalar or array; the two broadcast.
-    delay
-        ``constant``, ``logarithmic`` or ``linear`` in the length of the wire.
     distance
         ``neighbours`` (1 hop on both, eq. 2.17), ``average`` (eq. 2.22) or ``worst`` (eq. 2.23).
     form

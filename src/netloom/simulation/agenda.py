@@ -182,6 +182,6 @@ class ProgramEngine(ABC):
         for name, least in needed.items():
             old = getattr(self.agenda, name)
             if least > len(old):
-                grown[name] = np.zeros(max(least, 2 * len(old)), old.dtype)
-                grown[name][: len(old)] = old
+                more = max(least - len(old), len(old))
+                grown[name] = np.concatenate([old, np.zeros(more, old.dtype)])
         self.agenda = self.agenda._replace(**grown)

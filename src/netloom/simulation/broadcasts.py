@@ -20,8 +20,7 @@ from netloom.simulation.intervals import (
     run_interval,
 )
 from netloom.simulation.replay import ProgramRun
-from netloom.simulation.stability import Stability, stability
-from netloom.simulation.steady import measure_window, warm_up, warmup_packets
+from netloom.simulation.steady import Stability, measure_window, stability, warm_up, warmup_packets
 from netloom.simulation.tally import MOST_BATCHES, PRECISE_BATCHES, PRECISE_PACKETS
 from netloom.topology import Cube, average_distance
 from netloom.workload.programs.broadcast import direction_flits, latencies, target_latencies
@@ -167,21 +166,8 @@ def run_broadcasts(
 ) -> BroadcastRun:
     """Warm a network up, measure it until a limit is met, and return what was found.
 
-    Parameters
-    ----------
-    network, program
-        The network, and the messages.
-    traffic, rate, mean_flits
-        Who sends, how many messages a cycle, and how long they are.
-    limits
-        When it ends; the precision is that of unicast messages, or of broadcasts if all are.
-    stopped
-        Asked between steps: whether to end at once, with what is known.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
+    The precision is that of unicast messages, or of broadcasts if all are. ``stopped`` is asked
+    between steps: whether to end at once, with what is known.
     """
     run = _BroadcastRun(network.make_engine(), program, limits)
     messages_a_cycle = rate * float(traffic.rate.sum())

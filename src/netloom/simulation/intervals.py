@@ -94,11 +94,6 @@ def run_interval(batch_sums: ArrayLike, batch_counts: ArrayLike) -> tuple[float,
       confidence intervals for asymmetrical populations", JASA 73, 1978), t + γ (1 + 2 t²) / 6 √k
       standard errors with skewness γ, is the half-width on both.
 
-    Parameters
-    ----------
-    batch_sums, batch_counts
-        float[k], as for :func:`batch_interval`.
-
     Examples
     --------
     >>> latencies, ones = [10.0, 10.0, 13.0, 10.0, 11.0, 16.0], [1] * 6
@@ -130,11 +125,6 @@ def autocorrelation(batch_sums: ArrayLike, batch_counts: ArrayLike) -> float:
     Σ eᵢ eᵢ₊₁ / Σ eᵢ², with eᵢ = sᵢ − r cᵢ and r the mean over all batches; 0 if all batches have
     the same mean, or are empty.
 
-    Parameters
-    ----------
-    batch_sums, batch_counts
-        float[k], as for :func:`batch_interval`.
-
     Examples
     --------
     >>> autocorrelation([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1])
@@ -155,16 +145,7 @@ def merge_correlated(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return batches merged in pairs as long as they are correlated, but never fewer than 10.
 
-    Parameters
-    ----------
-    batch_sums, batch_counts
-        float[k], as for :func:`batch_interval`. Of an odd number of batches the last three become
-        one.
-
-    Returns
-    -------
-    batch_sums, batch_counts
-        float64 of at most k values each; their totals are those given.
+    Of an odd number of batches the last three become one. The totals are those given.
 
     Examples
     --------
@@ -233,16 +214,7 @@ def paired_ratio(first: Batches, second: Batches) -> tuple[float, float]:
 
     With means m and n the ratio r = m / n deviates, to first order, by the sum over batches of
     dᵢ = (sᵢ − m cᵢ) / Σ s − (tᵢ − n eᵢ) / Σ t, relative to itself: what both do drops out.
-
-    Parameters
-    ----------
-    first, second
-        Of the two runs, over the same spans of time.
-
-    Returns
-    -------
-    ratio, half_width
-        NaN and NaN where one has no observation, or its mean is 0.
+    Both are NaN where one run has no observation, or its mean is 0.
 
     Examples
     --------

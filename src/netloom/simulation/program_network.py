@@ -104,14 +104,7 @@ class ProgramNetwork:
         a lower bound: the packet that is last in its source's queue, or the one before, waits there
         for its predecessors only; and all flits have to go through the target's ejection channels.
 
-        Parameters
-        ----------
-        rows
-            Records of rows that sent a message which has arrived.
-
-        Returns
-        -------
-        int64[len(rows)], cycles.
+        ``rows`` are records of rows that sent a message which has arrived: int64[len(rows)] cycles.
 
         Examples
         --------
@@ -128,7 +121,7 @@ class ProgramNetwork:
         flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
         router, packet_flits = self.router, self.packet_flits
         if isinstance(router, Worm):
-            return _whole(router.unhindered_cycles(hops, flits))  # type: ignore[arg-type]
+            return np.asarray(router.unhindered_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
         packets = -(-flits // packet_flits)
         if _ways_differ_in_length(self.routing):
             hops = np.where(packets > 1, 1, hops)
@@ -145,7 +138,7 @@ class ProgramNetwork:
 
 def _alone(router: Router, hops: NDArray[np.int64], flits: Any) -> NDArray[np.int64]:
     """Latency of a packet in an idle network."""
-    return _whole(router.zero_load_cycles(hops, flits))  # type: ignore[arg-type]
+    return np.asarray(router.zero_load_cycles(hops, flits), np.int64)  # type: ignore[arg-type]
 
 
 def _taken(router: Router, hops: NDArray[np.int64], flits: int) -> NDArray[np.int64]:
@@ -169,7 +162,3 @@ def _ways_differ_in_length(routing: VirtualChannelRouting | Routing) -> bool:
     ports = np.bitwise_count(tables.next_slots) // tables.num_vcs
     np.fill_diagonal(ports, 0)
     return bool((ports > 1).any())
-
-
-def _whole(cycles: Any) -> NDArray[np.int64]:
-    return np.asarray(cycles, np.int64)

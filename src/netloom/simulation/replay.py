@@ -108,27 +108,16 @@ def run_program(
 
     Parameters
     ----------
-    engine
-        An engine that has not begun.
-    source
-        Makes the rows.
+    engine, source
+        An engine that has not begun, and what makes its rows.
     enough
         Whether the rows so far will do, asked after every step; without it, a program runs until
         all of it is complete.
     step
         Least cycles from one extension of the program to the next, which is otherwise an eighth of
         the cycles so far: that is how far a run may go beyond ``enough``.
-    most_cycles
-        Cycles after which it ends in any case.
-    stopped
-        Asked after every step: whether to end at once.
-    tell
-        Told the rows complete after every step.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
+    stopped, tell
+        Asked after every step whether to end at once; told the rows complete.
 
     Examples
     --------

@@ -31,12 +31,9 @@ def processors() -> int:
     True
     """
     limit = os.environ.get(LIMIT, "")
-    known = _known_processors()
+    many = os.cpu_count() or 1
+    known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else many
     return min(int(limit), known) if limit.isdecimal() and int(limit) else known
-
-
-def _known_processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def result(future: Future[Answer], stop: Event) -> Answer:
@@ -75,6 +72,7 @@ def run_all(
     runs: Sequence[Callable[[Callable[[], bool]], Answer]],
     *,
     tell: Callable[[int], None] = lambda _: None,
+    is_last: Callable[[Answer], bool] = lambda _: False,
 ) -> list[Answer]:
     """Return what each of several runs finds, in their order.
 
@@ -85,6 +83,8 @@ def run_all(
         have not begun by then are left out.
     tell
         Called with the number of runs that have ended, whenever one has.
+    is_last
+        Whether those after a run are not needed any more; nor are they if it finds None.
 
     Examples
     --------
@@ -106,7 +106,8 @@ def run_all(
                     break
                 found.append(answer)
                 tell(len(found))
-        except BaseException:
-            stop.set()
-            raise
+                if is_last(answer):
+                    break
+        finally:
+            stop.set()  # the runs still under way are for nothing
     return found

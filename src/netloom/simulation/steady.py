@@ -1,4 +1,4 @@
-"""The loop of every simulation that measures a steady state: warm up, then measure.
+"""The loop of every simulation that measures a steady state: warm up, measure, judge stability.
 
 What is simulated has only to advance and to answer three questions about what it has seen. All
 decisions depend on cycles and on what was observed, never on time: the same question has the same
@@ -8,14 +8,14 @@ answer. Between two steps a run can be stopped from outside; it keeps what it kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -187,16 +187,8 @@ def mser5(batch_means: ArrayLike) -> int | None:
 def warmup_packets(latencies: ArrayLike) -> int | None:
     """Return how many packets of a run belong to its start-up, or None where it has not ended.
 
-    Parameters
-    ----------
-    latencies
-        int or float[n]: packet latencies in order of arrival, cycles. Up to 4 at the end that do
-        not fill a batch are not looked at.
-
-    Returns
-    -------
-    dropped
-        A multiple of 5; see :func:`mser5`.
+    It is a multiple of 5; see :func:`mser5`. ``latencies`` are in order of arrival, cycles. Up to 4
+    at the end that do not fill a batch are not looked at.
 
     Examples
     --------
@@ -207,3 +199,189 @@ def warmup_packets(latencies: ArrayLike) -> int | None:
     whole = len(observed) // BATCH * BATCH
     dropped = mser5(observed[:whole].reshape(-1, BATCH).mean(axis=1))
     return None if dropped is None else BATCH * dropped
+
+
+LEAST_SAMPLES = 16
+"""With these or more, R² > 0.6 means a slope of over 4.5 standard errors."""
+
+STRAIGHT = 0.6
+"""R² above which a backlog is taken to grow along a line."""
+
+BEHIND = 0.01
+"""Growth of the backlog above which a network is behind, as a fraction of the traffic offered."""
+
+CHANCE, SURE = 2.0, 5.0
+"""Growth of the backlog by chance, in square roots of the packets offered: what may be, in a long
+window, and what no look before the end of a run takes for chance."""
+
+SURE_NODE = 6.0
+"""The same for the queue of one node, of many, and the packets that it offers."""
+
+NODE_BEHIND = 0.05
+"""The same for the queue of one node, as a fraction of the traffic that it offers."""
+
+NODE_PACKETS = 8
+"""Packets by which a node's queue must grow in each half of the window: fewer come and go."""
+
+
+SAME = 1e-9
+"""Relative difference up to which a load is at a limit: they differ by rounding only."""
+
+
+class Stability(NamedTuple):
+    """Whether a run is stable, and the sentence that says why."""
+
+    stable: bool
+    reason: str
+
+
+def past_limit(load: float, limit: float, what: str, *, by_chance: bool) -> Stability | None:
+    """Return that a load is past saturation by a proven limit; None if the limit allows it.
+
+    A run may be too short to show it: what cannot be carried has yet to pile up. Where packets come
+    by chance, the limit itself is past saturation as well: queues at a resource that is asked for
+    all it can carry grow without end, if slowly (a random walk without drift has no steady state).
+
+    Both are flits/node/cycle of the average sender. ``what`` is the resource that limits it, in
+    words; ``by_chance`` says whether packets of every sender come by chance.
+
+    Examples
+    --------
+    >>> past_limit(0.15, 1 / 7, "channel 0 -> 1", by_chance=True).reason
+    'the load is above 0.1429, the most that can be carried (limited by channel 0 -> 1)'
+    >>> past_limit(1.0, 1.0, "injection at node 0", by_chance=False) is None
+    True
+    """
+    if load > limit * (1 + SAME):
+        where = "above"
+    elif by_chance and load >= limit * (1 - SAME):
+        where = "at"
+    else:
+        return None
+    reason = f"the load is {where} {limit:.4g}, the most that can be carried (limited by {what})"
+    return Stability(stable=False, reason=reason)
+
+
+def stability(
+    cycle: ArrayLike,
+    backlog_flits: ArrayLike,
+    node_packets: ArrayLike,
+    rate: ArrayLike,
+    packet_flits: float,
+    *,
+    interim: bool = False,
+) -> Stability:
+    """Return whether a run was stable within its window, with the reason.
+
+    It is unstable if either
+
+    - the backlog of the whole network grows along a line (least squares, R² > 0.6), goes on
+      growing in the second half of the window, and grows by more than 1 % of the traffic offered,
+      or, of N packets offered, by more than 2 / √N where that is less; or
+    - the queue of one node grows by more than 5 % of what that node offers, and by at least 8
+      packets, in the first *and* in the second half of the window. (When a permutation starves
+      one node of many, the whole hardly shows it.)
+
+    ``interim`` is for looks before the end of a run, which may end it: as each look is a chance to
+    be wrong, it then takes growth by 5 / √N of the whole, and by 6 / √n of a node's n packets, if
+    these are more (Haybittle and Peto's rule for trials that may be stopped early).
+
+    The limits are chosen on M/D/1 queues with packets of 1 and of 8 flits, alone and 64 together.
+    At ρ = 0.5, 0.8, 0.9 and 0.95, in windows of 20 / (1 − ρ)² service times, fewer than 1 in 100
+    are called unstable; at ρ = 1.05 and 1.2, in 8000 service times, more than 99 in 100. At
+    ρ = 1.02 a queue alone is found out in some 3 of 4 such windows, and in 9 of 10 of 32 000. In a
+    window much shorter than these a busy network may be called unstable: what one sees is growth.
+    ``benchmarks/stability.py`` prints how often networks near saturation are called unstable.
+
+    Parameters
+    ----------
+    cycle
+        int[samples], at least 16, ascending: when samples were taken, at regular distances in the
+        measured window.
+    backlog_flits
+        int[samples]: flits of all packets born but not delivered.
+    node_packets
+        int[3, num_nodes]: packets that wait in each node's source queue (those on their way may be
+        counted as well) at the first sample, sample ``samples // 2`` and the last.
+    rate
+        float[num_nodes]: traffic that each node offers, flits/cycle; some must.
+    packet_flits
+        Mean length of a packet.
+    interim
+        Whether the run goes on if this look finds it stable.
+
+    Examples
+    --------
+    >>> when = np.arange(0, 10_000, 500)
+    >>> stability(when, 40 + when // 10, [[0, 5], [0, 60], [0, 115]], [0.5, 0.5], 8).reason
+    'the backlog grows by 0.1 flits/cycle, 10 % of the traffic offered (R² = 1.00)'
+    >>> stability(when, 40 + when % 3, [[0, 5], [1, 3], [2, 4]], [0.5, 0.5], 8).stable
+    True
+    """
+    times, backlog = np.asarray(cycle, np.float64), np.asarray(backlog_flits, np.float64)
+    offered = np.asarray(rate, np.float64)
+    total = float(offered.sum())
+    assert len(times) == len(backlog) >= LEAST_SAMPLES, "too few samples"
+    assert total > 0, "no node sends"
+    born = total / packet_flits * (times[-1] - times[0])
+    least = max(BEHIND, SURE / born**0.5) if interim else min(BEHIND, CHANCE / born**0.5)
+    slope, straight = fitted_line(times, backlog)
+    half = len(times) // 2
+    late, _ = fitted_line(times[half:], backlog[half:])
+    if slope > least * total and straight > STRAIGHT and late > 0:
+        return Stability(
+            stable=False,
+            reason=f"the backlog grows by {slope:.3g} flits/cycle, {100 * slope / total:.3g} % "
+            f"of the traffic offered (R² = {straight:.2f})",
+        )
+    parts = times[[0, half, -1]]
+    sure = SURE_NODE if interim else 0.0
+    node, behind = _worst_queue(parts, np.asarray(node_packets), offered / packet_flits, sure)
+    if behind > NODE_BEHIND:
+        return Stability(
+            stable=False,
+            reason=f"the queue of node {node} grows by {100 * behind:.3g} % of the traffic that "
+            "it offers, or more, in both halves of the window",
+        )
+    return Stability(
+        stable=True,
+        reason=f"the backlog changes by {100 * slope / total:.2g} % of the traffic offered "
+        f"(R² = {straight:.2f}), and no node's queue keeps growing",
+    )
+
+
+def fitted_line(times: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the slope of the least-squares line and its R², 0 where all values are equal.
+
+    Examples
+    --------
+    >>> fitted_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0]))
+    (2.0, 1.0)
+    """
+    late, high = times - times.mean(), values - values.mean()
+    slope = float(late @ high / (late @ late))
+    spread = float(high @ high)
+    return slope, slope**2 * float(late @ late) / spread if spread > 0 else 0.0
+
+
+def _worst_queue(
+    times: NDArray[np.float64],
+    packets: NDArray[np.int64],
+    births: NDArray[np.float64],
+    sure: float,
+) -> tuple[int, float]:
+    """Return the node whose queue grows most, and by what fraction of its births at least.
+
+    ``births`` are packets/cycle of each node. The fraction is that of the half of the window in
+    which it grows less; 0 if no queue grows by enough packets in both: 8, or ``sure`` square roots
+    of those born, if that is more.
+    """
+    growth = np.diff(packets.astype(np.float64), axis=0)
+    born = np.diff(times)[:, None] * births
+    enough = np.maximum(NODE_PACKETS, sure * np.sqrt(born))
+    grows = (births > 0) & (growth >= enough).all(axis=0)
+    fraction = np.zeros_like(growth)
+    np.divide(growth, born, out=fraction, where=grows)
+    least = fraction.min(axis=0)
+    node = int(np.argmax(least))
+    return node, float(least[node])

@@ -64,17 +64,7 @@ class Delivered(NamedTuple):
 
 
 class WorstNode(NamedTuple):
-    """The sending node that is served worst.
-
-    Attributes
-    ----------
-    node
-        Its number.
-    share
-        Accepted traffic as a fraction of what it offers.
-    accepted
-        Its accepted traffic, flits/cycle.
-    """
+    """The sending node that is served worst: accepted flits/cycle, and as a share of its offer."""
 
     node: int
     share: float
@@ -224,13 +214,8 @@ class Tally:
     def add(self, delivered: Delivered, until: int) -> None:
         """Extend the window to, and without, the cycle ``until``.
 
-        Parameters
-        ----------
-        delivered
-            All packets not given before that arrive before ``until``, in any order. Those that
-            arrive before the window are left out; those that arrive after it are kept for later.
-        until
-            End of the window, not before its present end.
+        ``delivered`` are all packets not given before that arrive by then, in any order. Those
+        that arrive before the window are left out; those that arrive after it are kept for later.
         """
         assert until >= self.until, "a window does not shrink"
         given = Delivered(*map(np.concatenate, zip(self._early, delivered, strict=True)))
@@ -239,17 +224,14 @@ class Tally:
         self._early = _chosen(given, given.arrival >= until)
         self.until = until
         while self.cycles > MOST_BATCHES * self.batch_cycles:
-            self._merge_pairs()
+            half = MOST_BATCHES // 2
+            self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
+            self._sums[..., half:] = 0
+            self.batch_cycles *= 2
         self._count(_chosen(given, (given.arrival < until) & ~late))
 
     def measured(self, senders: int) -> Measured:
-        """Return what has been measured so far.
-
-        Parameters
-        ----------
-        senders
-            Number of nodes that send: those whose mean the accepted traffic is.
-        """
+        """Return what has been measured so far; traffic is the mean of so many senders."""
         whole, sums, spans = self._batches(self._sums.sum(axis=1))
         packets = self.packets
         counts = sums[PACKETS]
@@ -286,27 +268,19 @@ class Tally:
         """Return what has been measured of each group so far; nothing if there are none."""
         if self._groups is None:
             return ()
-        return tuple(
-            self._measured_of(group, senders) for group, senders in enumerate(self._groups.senders)
-        )
+        found = []
+        for group, senders in enumerate(self._groups.senders):
+            _, sums, spans = self._batches(self._sums[:, group])
+            latency = run_interval(sums[LATENCY], sums[PACKETS])
+            accepted = run_interval(sums[FLITS], spans * senders)
+            found.append(GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted))
+        return tuple(found)
 
     def latency_batches(self) -> tuple[Batches, ...]:
         """Return the packet latencies of each group by batches, or of all packets as one group."""
         groups = range(self._sums.shape[1])
         sums = (self._batches(self._sums[:, group])[1] for group in groups)
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
-
-    def _measured_of(self, group: int, senders: int) -> GroupMeasured:
-        _, sums, spans = self._batches(self._sums[:, group])
-        latency = run_interval(sums[LATENCY], sums[PACKETS])
-        accepted = run_interval(sums[FLITS], spans * senders)
-        return GroupMeasured(int(sums[PACKETS].sum()), *latency, *accepted)
-
-    def _merge_pairs(self) -> None:
-        half = MOST_BATCHES // 2
-        self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
-        self._sums[..., half:] = 0
-        self.batch_cycles *= 2
 
     def _count(self, packets: Delivered) -> None:
         latency = packets.arrival - packets.birth
@@ -351,16 +325,8 @@ def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> Wors
     """Return the sending node that gets the least of the traffic that it offers.
 
     The least of many shares lies below 1 by chance alone when each node sends only few packets.
-
-    Parameters
-    ----------
-    delivered_flits
-        int[num_nodes]: flits delivered of those that each node sent.
-    rate
-        float[num_nodes]: traffic that each node offers, flits/cycle; nodes that offer none are not
-        looked at, but one must offer some.
-    cycles
-        Time over which the flits were counted.
+    Of each node, int[num_nodes] flits were delivered in so many cycles, and its traffic is
+    float[num_nodes] flits/cycle; nodes that offer none are not looked at, but one must offer some.
 
     Examples
     --------

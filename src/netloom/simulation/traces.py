@@ -110,11 +110,6 @@ def run_trace(
     """Run a trace until all of it is complete, or for ``most_cycles``; return what was found.
 
     ``tell`` is told the rows that are complete after every step.
-
-    Raises
-    ------
-    DeadlockError
-        If messages block each other for good.
     """
     engine = network.make_engine()
     ending = run_program(

@@ -16,7 +16,7 @@ import numpy as np
 from netloom.models.combining import single_hot_spot, tree_saturation
 from netloom.progress import counting
 from netloom.simulation.combining import CombiningEngine, CombiningNetwork, run_combining
-from netloom.simulation.combining.critical import critical_queue
+from netloom.simulation.combining.replications import critical_queue
 from netloom.studies.comparing import compare, compare_all, run_side_by_side
 from netloom.studies.kinds import kind_of
 from netloom.studies.rosenblum_mayr_systems import PAPER, STEPS, System, systems

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.contention import choice
+from netloom.contention import expected_load as choice
 from netloom.errors import NoRouteError
 from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound

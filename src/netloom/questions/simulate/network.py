@@ -15,11 +15,11 @@ from netloom.questions.named import find_network, read_program, read_traffic
 from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.engine import MOST_NODES
-from netloom.simulation.network.failure_cost import failure_cost
 from netloom.simulation.network.loaded import (
     LoadedNetwork,
     ProgramTraffic,
     comparable,
+    failure_cost,
     possible_settings,
     techniques_of,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from netloom.machines import Machine
     from netloom.questions.simulate.fields import OpenLoad
-    from netloom.simulation.network.failure_cost import FailureCost
+    from netloom.simulation.network.loaded import FailureCost
     from netloom.topology import Topology
     from netloom.workload import Traffic
 

@@ -328,9 +328,7 @@ def _state(setup: Setup, seed: int) -> State:
 
 
 def _longer(array: Records, size: int) -> Records:
-    longer = np.zeros(size, array.dtype)
-    longer[: len(array)] = array
-    return longer
+    return np.concatenate([array, np.zeros(size - len(array), array.dtype)])
 
 
 def _with_free(packets: Records, size: int, counts: Records) -> Records:
@@ -347,16 +345,9 @@ def _with_free(packets: Records, size: int, counts: Records) -> Records:
 class HotSpotList:
     """The hot spots of a network, and those that each processing element has.
 
-    In each step first a random hot spot goes with probability ``remove``, but never the last one;
-    then a module becomes one with probability ``new``, if there is one that is none and has no
-    request in flight. Elements with a free place take it with probability ``assign``.
-
-    Parameters
-    ----------
-    traffic
-        How it begins, and the probabilities.
-    seed
-        Of the changes.
+    In each step first a random hot spot goes with probability ``traffic.remove``, but never the
+    last one; then a module becomes one with probability ``new``, if there is one that is none and
+    has no request in flight. Elements with a free place take it with probability ``assign``.
     """
 
     def __init__(self, traffic: HotSpotTraffic, seed: int) -> None:
@@ -374,19 +365,11 @@ class HotSpotList:
         return steps[(drawn[:, 0] < traffic.remove) | (drawn[:, 1] < traffic.new)]
 
     def change(self, step: int, in_flight: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """Make the changes of a step; return the places (element, place) that were lost.
+        """Make the changes of a step, in which no request has been made yet.
 
-        Parameters
-        ----------
-        step
-            The step, in which no request has been made yet.
-        in_flight
-            int64[modules]: requests for each hot spot that have not been answered.
-
-        Returns
-        -------
-        For each element that lost its hot spot at a place: (element, place). The places behind it
-        have moved down by one.
+        ``in_flight`` is int64[modules], requests for each hot spot that have not been answered.
+        Returns (element, place) for each element that lost its hot spot at a place: the places
+        behind it have moved down by one.
         """
         traffic = self._traffic
         goes, which, comes, where = uniforms(self._seed, CHANGES, step, np.arange(4)).tolist()

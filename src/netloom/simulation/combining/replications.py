@@ -1,19 +1,29 @@
-"""Several runs of a combining network at one rate, each with hot spots and requests of its own."""
+"""Several runs of a combining network, and the queue size below which such a network suffers.
+
+Each run has hot spots and requests of its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.errors import InputError
+from netloom.simulation.combining.run import BATCHES, run_combining
 from netloom.simulation.intervals import batch_interval, interval_over_runs, percentiles
+from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from netloom.simulation.combining.network import CombiningNetwork
     from netloom.simulation.combining.run import CombiningRun
+    from netloom.workload import HotSpotTraffic
 
 
 class Steps(NamedTuple):
@@ -131,3 +141,173 @@ class Replications:
         return QueueLengths(
             *interval_over_runs(means), int(most.max()), interval_over_runs(count)[0]
         )
+
+
+DISCERNIBLE = 0.1
+"""Rise of a stage's mean queue that counts as one. The report judged by eye; between 0.07 and 0.34
+all give its sizes."""
+
+LEAST_STEPS = 2 * BATCHES
+"""Half of a run may be start-up; the rest has to fill the batches that tell whether it keeps up."""
+
+
+@dataclass(frozen=True)
+class SizeTried:
+    """What queues and wait pools of a size do to the mean queues of requests.
+
+    Attributes
+    ----------
+    size
+        Packets that each queue, and each wait pool, holds; None: any number.
+    rise
+        By how much the mean queue of requests behind a stage is longer than with unbounded
+        queues, as a fraction, at the stage where it rises most: the median over all runs.
+    stage
+        That stage, in the run with the median rise.
+    steps_mean
+        Mean steps of a request, averaged over all runs.
+    refused
+        Requests that found the queue of their element full, of all that were made or refused.
+    """
+
+    size: int | None
+    rise: float
+    stage: int
+    steps_mean: float
+    refused: float
+
+
+@dataclass(frozen=True)
+class CriticalQueue:
+    """The largest queue size that shows.
+
+    Attributes
+    ----------
+    size
+        Critical size; 0 if even queues for one packet do not show, None if no run keeps up with
+        its requests even where queues are unbounded, or it was interrupted.
+    tried
+        Sizes tried, largest first; the first is unbounded. The critical one is among them, and the
+        next larger one unless no queue ever was as long.
+    runs, stable
+        Runs of each size, and those of them that count: which keep up with unbounded queues.
+    interrupted
+        Whether it was stopped from outside.
+    """
+
+    size: int | None
+    tried: tuple[SizeTried, ...]
+    runs: int
+    stable: int
+    interrupted: bool
+
+
+def critical_queue(
+    network: CombiningNetwork,
+    traffics: Sequence[HotSpotTraffic],
+    steps: int,
+    *,
+    seeds: Sequence[int],
+    rise: float = DISCERNIBLE,
+) -> CriticalQueue:
+    """Find the largest queue size at which queues are discernibly longer than where unbounded.
+
+    "The largest queue size which produces the first discernible degradation of performance as the
+    queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3), found by bisection:
+    each time the same requests are simulated with queues and wait pools of one size. A size
+    shows if the median run's mean queue of requests behind some stage is longer by more than
+    ``rise``. Where requests pile up even in unbounded queues there is no critical size, so runs
+    that do not keep up with these are left out.
+
+    Where no queue was ever longer than a size, that size counts as good without being tried.
+
+    Parameters
+    ----------
+    network
+        The network; the sizes of its own queues and pools are not used.
+    traffics, seeds
+        The requests and the seed of each run.
+    steps
+        Steps in which requests are made; at least 128, for fewer may not tell whether a run keeps
+        up.
+    rise
+        Fraction above which a rise is discernible.
+
+    Raises
+    ------
+    InputError
+        If there are too few steps.
+
+    Examples
+    --------
+    >>> from netloom.simulation.combining import CombiningNetwork
+    >>> from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
+    >>> places = [place_hot_spots(64, 4, seed=seed) for seed in range(6)]
+    >>> traffics = [HotSpotTraffic(hot, assign_hot_spots(64, hot, 2, 0.95), 0.1) for hot in places]
+    >>> critical_queue(CombiningNetwork(64), traffics, 500, seeds=range(6)).size
+    2
+    """
+    if steps < LEAST_STEPS:
+        wanted = f"at least {LEAST_STEPS}, to tell whether requests pile up"
+        raise InputError("steps", f"{steps}", wanted)
+    free = _runs(network, traffics, steps, seeds, None)
+    interrupted = len(free) < len(seeds) or any(run.interrupted for run in free)
+    kept = [place for place, run in enumerate(free) if run.stable]
+    tried: list[SizeTried] = []
+    if interrupted or not kept:
+        return CriticalQueue(None, (), len(seeds), len(kept), interrupted)
+    free = [free[place] for place in kept]
+    tried.append(_compared(None, free, free))
+    good = max(int(max(run.queue_max.max(), run.wait_max.max())) for run in free)
+    bad = 0
+    while good - bad > 1 and not interrupted:
+        size = (good + bad) // 2
+        tight = _runs(
+            network, [traffics[at] for at in kept], steps, [seeds[at] for at in kept], size
+        )
+        interrupted = len(tight) < len(kept) or any(run.interrupted for run in tight)
+        if interrupted:
+            break
+        tried.append(_compared(size, tight, free))
+        good, bad = (good, size) if tried[-1].rise > rise else (size, bad)
+    tried.sort(key=lambda each: -np.inf if each.size is None else -each.size)
+    found = None if interrupted else bad
+    return CriticalQueue(found, tuple(tried), len(seeds), len(kept), interrupted)
+
+
+def _runs(
+    network: CombiningNetwork,
+    traffics: Sequence[HotSpotTraffic],
+    steps: int,
+    seeds: Sequence[int],
+    size: int | None,
+) -> list[CombiningRun]:
+    sized = replace(network, queue=size, wait_buffer=size)
+
+    def one(traffic: HotSpotTraffic, seed: int, stopped: Callable[[], bool]) -> CombiningRun:
+        return run_combining(sized, traffic, steps, seed=seed, stopped=stopped)
+
+    return run_all([partial(one, *each) for each in zip(traffics, seeds, strict=True)])
+
+
+def _compared(
+    size: int | None, tight: Sequence[CombiningRun], free: Sequence[CombiningRun]
+) -> SizeTried:
+    rises = np.array([_request_queues(run) for run in tight])
+    usual = np.array([_request_queues(run) for run in free])
+    rises = np.divide(rises, usual, out=np.ones_like(rises), where=usual > 0) - 1
+    most = rises.max(axis=1)
+    middle = int(np.argsort(most)[len(most) // 2])
+    asked = sum(run.requests + run.discarded_full for run in tight)
+    return SizeTried(
+        size=size,
+        rise=float(np.median(most)),
+        stage=int(rises[middle].argmax()),
+        steps_mean=float(np.mean([run.steps_mean for run in tight])),
+        refused=sum(run.discarded_full for run in tight) / max(asked, 1),
+    )
+
+
+def _request_queues(run: CombiningRun) -> NDArray[np.float64]:
+    """Mean queues of requests behind each stage."""
+    return run.queue_mean[1 : len(run.wait_mean) + 1]

@@ -11,8 +11,7 @@ import numpy as np
 from netloom.provenance import DEFAULT_SEED
 from netloom.simulation.combining.engine import MOST_STEPS, CombiningEngine
 from netloom.simulation.intervals import percentiles, run_interval
-from netloom.simulation.stability import BEHIND, STRAIGHT, fitted_line
-from netloom.simulation.steady import BATCH, mser5
+from netloom.simulation.steady import BATCH, BEHIND, STRAIGHT, fitted_line, mser5
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -218,7 +217,7 @@ def run_combining(
     )
 
 
-def _latency(engine: CombiningEngine) -> dict[str, float]:
+def _latency(engine: CombiningEngine) -> dict[str, Any]:
     """Return the figures of ``steps_*``."""
     names = [f"steps_{name}" for name in ("mean", "ci95", "min", "p50", "p99", "max")]
     if not engine.completed:

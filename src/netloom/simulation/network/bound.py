@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.contention.choice import best_split
 from netloom.contention.expected_load import (
+    best_split,
     dimension_order_loads,
     romm_loads,
     romm_work,
@@ -125,11 +125,6 @@ def throughput_bound(
     The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed; otherwise the
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
-
-    Parameters
-    ----------
-    topology, routing, traffic, router
-        The network, its routing, who sends to whom, and the channels of each node.
 
     Raises
     ------

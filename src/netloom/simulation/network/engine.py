@@ -69,7 +69,13 @@ class Engine:
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
-        _check_sizes(topology, router, shortest_packet)
+        if topology.num_nodes > MOST_NODES:
+            raise InputError(topology.name, f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
+        if _places(router, shortest_packet) > MOST_PACKETS:
+            found = f"{router.buffer_flits}, for packets of {shortest_packet} flits"
+            most = (MOST_PACKETS - 1) * shortest_packet
+            wanted = f"at most {most}, room for {MOST_PACKETS} packets"
+            raise InputError("buffer_flits", found, wanted)
         self.setup = _setup(topology, routing, router, shortest_packet)
         self.state = _state(topology, self.setup, router.buffer_flits, connections)
 
@@ -81,16 +87,8 @@ class Engine:
     def advance(self, packets: NDArray[np.int32], until: int) -> Delivered:
         """Run up to, and without, the cycle ``until``; return the packets delivered meanwhile.
 
-        Packets may carry an ``arrival`` of a few cycles later than ``until``: their tail is on the
-        ejection channel.
-
-        Parameters
-        ----------
-        packets
-            int32[n, 6]: birth, source, target, flits, coin and aux of the packets born in these
-            cycles, by birth.
-        until
-            The cycle to stop before.
+        Those may have an ``arrival`` of a few cycles later: their tail is on the ejection channel.
+        ``packets`` is int32[n, 6], ``layout.BORN`` of the packets born in these cycles, by birth.
 
         Raises
         ------
@@ -180,15 +178,6 @@ class Engine:
         arrays = self.state._replace(packets=self.state.clock, log=self.state.clock)
         total: int = sum(array.nbytes for array in arrays)
         return total / self.topology.num_nodes
-
-
-def _check_sizes(topology: Topology, router: Router, shortest_packet: int) -> None:
-    if topology.num_nodes > MOST_NODES:
-        raise InputError(topology.name, f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
-    if _places(router, shortest_packet) > MOST_PACKETS:
-        found = f"{router.buffer_flits}, for packets of {shortest_packet} flits"
-        most = (MOST_PACKETS - 1) * shortest_packet
-        raise InputError("buffer_flits", found, f"at most {most}, room for {MOST_PACKETS} packets")
 
 
 def _places(router: Router, shortest_packet: int) -> int:

@@ -12,6 +12,7 @@ from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
 from netloom.simulation.network.engine import Engine, deadlock
+from netloom.simulation.network.reservations import rank
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -44,14 +45,9 @@ class NodeChance:
 
     def of(self, source: NDArray[np.int32]) -> NodeChance:
         """Go on to messages of these nodes, in the order in which each sends them."""
-        order = np.argsort(source, kind="stable")
-        counts = np.bincount(source, minlength=len(self._sent))
-        place = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
-        self._index = np.empty(len(source), np.int64)
-        self._index[order] = place
-        self._index += self._sent[source]
+        self._index = rank(source) + self._sent[source]
         self._calls, self._node = 0, source.astype(np.int64)
-        self._sent += counts
+        self._sent += np.bincount(source, minlength=len(self._sent))
         return self
 
     def integers(
@@ -153,18 +149,13 @@ class NetworkProgram(ProgramEngine):
             coin, aux = draw_aux(self.network.routing, coins, start, end)
         else:
             coin = np.zeros(len(messages), np.int32)
-            aux = self._owners(messages) if connections is None else connections
+            aux = np.zeros(len(messages), np.int32) if connections is None else connections
+            if connections is None:  # any connection will do for a row that sends nothing
+                sends = (messages.flits > 0) & (messages.source != messages.target)
+                ends = messages.source[sends], messages.target[sends]
+                aux[sends] = self.reservation.aux_of(*ends)
         self._append(messages, np.asarray(aux, np.int32), 0)
         self.rows["coin"][messages.first :] = coin
-
-    def _owners(self, messages: Messages) -> NDArray[np.int32]:
-        """Return the connection of each row by its nodes; any for one that sends nothing."""
-        assert self.reservation is not None
-        owners = np.zeros(len(messages), np.int32)
-        sends = (messages.flits > 0) & (messages.source != messages.target)
-        ends = messages.source[sends], messages.target[sends]
-        owners[sends] = self.reservation.aux_of(*ends)
-        return owners
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""

@@ -25,6 +25,8 @@ from netloom.simulation.network.bound import listed_pairs
 from netloom.simulation.network.routers import end_channels
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Paths, Routing
@@ -95,14 +97,10 @@ def reserve(
 
     Parameters
     ----------
-    topology, traffic
-        The network, and who sends to whom.
     routing
         The name of a routing with one path for each pair, or such a routing: ``default``,
         ``dimension-order``, ``shortest-path`` or ``routes:FILE``. Half-way round a ring, the
         growing direction is taken.
-    router
-        Its VCs and the channels of each node.
 
     Raises
     ------
@@ -125,7 +123,10 @@ def reserve(
     netloom.errors.InputError: reserved VCs: found 3 connections on channel 1 -> 2; expected at
     most 2, one a VC
     """
-    named = _one_path(topology, routing) if isinstance(routing, str) else routing
+    if isinstance(routing, str) and routing in RULES and routing != "dimension-order":
+        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
+        raise InputError(f"routing '{routing}'", "a routing with a choice", wanted)
+    named = parse_routing(routing, topology) if isinstance(routing, str) else routing
     check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
@@ -150,21 +151,8 @@ def reserve_paths(
 ) -> Reservation:
     """Return given connections with given paths, on VCs of their own; see ``reserve``.
 
-    Parameters
-    ----------
-    topology, router
-        The network; the VCs and the channels of each node.
-    source, target
-        int32[num_connections] nodes. Several connections may join the same two.
-    routed
-        The path of each connection.
-    name
-        What to call the paths.
-
-    Raises
-    ------
-    InputError
-        If a channel has more connections than VCs.
+    ``source`` and ``target`` are int32[num_connections] nodes, of which several connections may
+    join the same two; ``routed`` has the path of each, and ``name`` is what to call the paths.
 
     Examples
     --------
@@ -179,13 +167,14 @@ def reserve_paths(
     assert len(source) == len(target) == len(routed)
     injection, ejection = end_channels(topology, router)
     check_slots(topology, router.vcs, injection, ejection)
-    _check_ends(topology, source, router.vcs, injection, "injection")
-    _check_ends(topology, target, router.vcs, ejection, "ejection")
-    _check_channels(topology, routed, router.vcs)
+    node = topology.node_name
+    _check(source, injection * router.vcs, lambda at: f"at the injection of node {node(at)}")
+    _check(target, ejection * router.vcs, lambda at: f"at the ejection of node {node(at)}")
+    _check(routed.channels, router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
 
-    wired, entry, leave = ports(topology), _rank(source), _rank(target)
+    wired, entry, leave = ports(topology), rank(source), rank(target)
     hop_port = wired.out_port[routed.channels].astype(np.int64)
-    hop_slot = hop_port * router.vcs + _rank(routed.channels)
+    hop_slot = hop_port * router.vcs + rank(routed.channels)
     last_port = wired.num_network_ports + leave % ejection
     last_slot = last_port * router.vcs + leave // ejection
     slots = np.insert(hop_slot, routed.offsets[1:], last_slot)
@@ -199,38 +188,19 @@ def reserve_paths(
     return Reservation(routing, connections, source, target)
 
 
-def _one_path(topology: Topology, name: str) -> Routing:
-    """Return the routing of this name, if it has one path for each pair of nodes."""
-    if name in RULES and name != "dimension-order":
-        wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
-        raise InputError(f"routing '{name}'", "a routing with a choice", wanted)
-    return parse_routing(name, topology)
-
-
-def _rank(owner: NDArray[np.int32]) -> NDArray[np.int64]:
+def rank(owner: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return how many of those before each one have the same owner, int64[len(owner)]."""
     order = np.argsort(owner, kind="stable")
     counts = np.bincount(owner)
     firsts = np.cumsum(counts) - counts
-    rank = np.empty(len(owner), np.int64)
-    rank[order] = np.arange(len(owner)) - firsts[owner[order]]
-    return rank
+    found = np.empty(len(owner), np.int64)
+    found[order] = np.arange(len(owner)) - firsts[owner[order]]
+    return found
 
 
-def _check_ends(
-    topology: Topology, nodes: NDArray[np.int32], num_vcs: int, channels: int, what: str
-) -> None:
-    counts = np.bincount(nodes)
-    node = int(np.argmax(counts))
-    if counts[node] > channels * num_vcs:
-        found = f"{counts[node]} connections at the {what} of node {topology.node_name(node)}"
-        wanted = f"at most {channels * num_vcs}, one a VC"
-        raise InputError("reserved VCs", found, wanted)
-
-
-def _check_channels(topology: Topology, routed: Paths, num_vcs: int) -> None:
-    counts = np.bincount(routed.channels, minlength=1)
-    channel = int(np.argmax(counts))
-    if counts[channel] > num_vcs:
-        found = f"{counts[channel]} connections on channel {topology.channel_name(channel)}"
-        raise InputError("reserved VCs", found, f"at most {num_vcs}, one a VC")
+def _check(owners: NDArray[np.int32], most: int, place: Callable[[int], str]) -> None:
+    counts = np.bincount(owners, minlength=1)
+    at = int(np.argmax(counts))
+    if counts[at] > most:
+        found = f"{counts[at]} connections {place(at)}"
+        raise InputError("reserved VCs", found, f"at most {most}, one a VC")

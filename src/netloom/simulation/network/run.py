@@ -19,8 +19,17 @@ import numpy as np
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import BORN
 from netloom.simulation.network.sent import Sender, SentPackets
-from netloom.simulation.stability import LEAST_SAMPLES, Stability, past_limit, stability
-from netloom.simulation.steady import Limits, measure_window, run_to, warm_up, warmup_packets
+from netloom.simulation.steady import (
+    LEAST_SAMPLES,
+    Limits,
+    Stability,
+    measure_window,
+    past_limit,
+    run_to,
+    stability,
+    warm_up,
+    warmup_packets,
+)
 from netloom.simulation.tally import Tally, worst_node
 
 if TYPE_CHECKING:

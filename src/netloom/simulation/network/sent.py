@@ -54,19 +54,8 @@ class Sender:
 class SentPackets:
     """The packets of all senders, born cycle by cycle; those of one cycle sender by sender.
 
-    Parameters
-    ----------
-    senders
-        At least one.
-    routing, reservation
-        What packets carry for their routing.
-    lengths, arrivals
-        As of ``workload.PacketStream``.
-
-    Raises
-    ------
-    InputError
-        If there are too many.
+    Routing, or reservation, says what packets carry for it; lengths and arrivals are those of
+    ``workload.PacketStream``. Raises InputError if there are too many senders.
     """
 
     def __init__(
@@ -115,7 +104,11 @@ class SentPackets:
         owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
         table = np.concatenate(tables)
         order = np.argsort(table[:, BORN.index("birth")], kind="stable")
-        self._note(owner[order])
+        after = self._created + len(owner)
+        if after > len(self._owner):  # the room for them doubles when needed
+            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
+        self._owner[self._created : after] = owner[order]
+        self._created = after
         return table[order]
 
     def groups(self) -> Groups:
@@ -128,14 +121,6 @@ class SentPackets:
 
         rates = (each.traffic.rate for each in self._senders)
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
-
-    def _note(self, owner: NDArray[np.int64]) -> None:
-        """Keep the senders of packets that come next; the room for them doubles when needed."""
-        after = self._created + len(owner)
-        if after > len(self._owner):
-            self._owner = np.concatenate([self._owner, np.zeros(after, np.int16)])
-        self._owner[self._created : after] = owner
-        self._created = after
 
     def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
         sender = self._senders[number]

@@ -51,35 +51,25 @@ def run_loads(
     tell
         Called with the number of runs that have ended, whenever one has.
     """
-    stop, rising = Event(), sorted(loads)
+    rising = sorted(loads)
     saturated = len(rising)
 
-    def one(index: int) -> NetworkRun | None:
+    def one(index: int, stopped: Callable[[], bool]) -> NetworkRun | None:
         nonlocal saturated
-        if stop.is_set() or index > saturated:
+        if index > saturated:
             return None
-        found = run_network(
-            make_run(rising[index]), limits, stopped=lambda: stop.is_set() or index > saturated
-        )
+        run = make_run(rising[index])
+        found = run_network(run, limits, stopped=lambda: stopped() or index > saturated)
         if not found.stable:
             saturated = min(saturated, index)
         return found
 
-    runs: list[NetworkRun] = []
-    with ctrl_c_sets(stop), ThreadPoolExecutor(processors()) as pool:
-        waiting = [pool.submit(one, index) for index in range(len(rising))]
-        try:
-            for future in waiting:
-                found = result(future, stop)
-                if found is None:
-                    break
-                runs.append(found)
-                tell(len(runs))
-                if not found.stable or found.interrupted:
-                    break
-        finally:
-            saturated = -1  # the runs still under way are for nothing
-    return runs
+    runs = run_all(
+        [partial(one, index) for index in range(len(rising))],
+        tell=tell,
+        is_last=lambda found: found is None or not found.stable or found.interrupted,
+    )
+    return [run for run in runs if run is not None]
 
 
 @dataclass(frozen=True)
@@ -168,8 +158,11 @@ def bracket_saturation(
 
         idle, last = both((min(ZERO_LOAD, below / 10), below), float("inf"))
         beyond = latency_factor * idle.measured.packet_latency
-        too_much = partial(_too_much, beyond=beyond)
         low, high = idle, last
+
+        def too_much(run: NetworkRun) -> bool:
+            return not run.stable or run.measured.packet_latency > beyond
+
         while too_much(high) and high.load - low.load > width * high.load and not stop.is_set():
             third = (high.load - low.load) / 3
             for found in both((low.load + third, high.load - third), beyond):
@@ -195,10 +188,6 @@ def bracket_saturation(
         interrupted=stop.is_set(),
         runs=runs,
     )
-
-
-def _too_much(run: NetworkRun, beyond: float) -> bool:
-    return not run.stable or run.measured.packet_latency > beyond
 
 
 def run_beside(

@@ -220,10 +220,9 @@ class WormEngine(ProgramEngine):
     def _more_worms(self, least: int) -> None:
         """Make the pool of worms larger: at least twice as large."""
         old, counts = self.state.worms, self.state.counts
-        worms = np.zeros(len(old) + max(least, len(old), FIRST), layout.WORM)
-        worms[: len(old)] = old
-        asking = np.zeros(len(worms), np.int32)
-        asking[: len(old)] = self.state.asking
+        more = max(least, len(old), FIRST)
+        worms = np.concatenate([old, np.zeros(more, layout.WORM)])
+        asking = np.concatenate([self.state.asking, np.zeros(more, np.int32)])
         worms["next"][len(old) :] = np.arange(len(old) + 1, len(worms) + 1)
         worms["next"][-1] = counts["free_worm"][0]
         counts["free_worm"] = len(old)

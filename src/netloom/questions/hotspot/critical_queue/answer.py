@@ -12,7 +12,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.simulation.combining import CombiningNetwork, CriticalQueue
-    from netloom.simulation.combining.critical import SizeTried
+    from netloom.simulation.combining.replications import SizeTried
 
 
 class Searched(NamedTuple):

@@ -17,7 +17,7 @@ from netloom.questions.hotspot.system import (
 from netloom.questions.outputs import PLOT
 from netloom.questions.register import asks
 from netloom.simulation.combining import critical_queue
-from netloom.simulation.combining.critical import DISCERNIBLE, CriticalQueue
+from netloom.simulation.combining.replications import DISCERNIBLE, CriticalQueue
 from netloom.spec import check_size
 from netloom.words import counted
 

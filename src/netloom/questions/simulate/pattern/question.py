@@ -18,7 +18,7 @@ from netloom.questions.register import asks
 from netloom.questions.simulate.engines import network_of, prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.pattern.answer import PatternSimulation
-from netloom.simulation.patterns import run_pattern
+from netloom.simulation.loops import run_pattern
 from netloom.simulation.side_by_side import run_all
 from netloom.topology import Cube, Topology
 from netloom.workload.programs.neighbour_patterns import PATTERNS, pattern

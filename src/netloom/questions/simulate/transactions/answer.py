@@ -9,7 +9,7 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
-from netloom.simulation.transactions import TransactionRun
+from netloom.simulation.loops import TransactionRun
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,8 +23,8 @@ from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.transactions.answer import TransactionSimulation
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
+from netloom.simulation.loops import BATCHES, WARM_BATCHES, batch_cycles, run_transactions
 from netloom.simulation.side_by_side import run_all
-from netloom.simulation.transactions import BATCHES, WARM_BATCHES, batch_cycles, run_transactions
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.protocols import Protocol, coherence, request_reply
 from netloom.workload.programs.transactions import Transactions
