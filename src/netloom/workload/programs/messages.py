@@ -133,17 +133,17 @@ def messages(
 class Given:
     """The source of a program that is one table, given as it is."""
 
-    table: Messages
+    messages: Messages
 
     @property
     def num_nodes(self) -> int:
         """Nodes of the network."""
-        return self.table.num_nodes
+        return self.messages.num_nodes
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:  # noqa: ARG002
         """Return the table at first, and nothing from then on."""
         if len(complete) == 0:
-            return self.table
+            return self.messages
         return messages(self.num_nodes, source=[], target=[], flits=[], first=len(complete))
 
 

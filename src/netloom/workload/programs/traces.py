@@ -142,24 +142,13 @@ class Trace:
         return _placed(self, topology, nodes)
 
 
-class Replay:
-    """A program that is known from the beginning: a trace on the nodes of a network.
+@dataclass(frozen=True, eq=False, repr=False)
+class Replay(Given):
+    """A program that is known from the beginning: a trace on the nodes of a network."""
 
-    A ``messages.Source``; all rows are in its first table.
-
-    ``entry``: int64[num_rows], the entry of the trace that each row of the table belongs to; a
-    multicast has many.
-    """
-
-    def __init__(self, name: str, table: Messages, entry: NDArray[np.int64]) -> None:
-        self.name = name
-        self.num_nodes = table.num_nodes
-        self.messages = table
-        self.entry = entry
-
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return all rows the first time, none later."""
-        return Given(self.messages).extend(complete, until)
+    name: str  # what is replayed
+    # int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
+    entry: NDArray[np.int64]
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.messages)} rows>"
@@ -292,7 +281,7 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
         after_offsets=waiting.offsets,
         after=place[waiting.values],
     )
-    return Replay(trace.name, checked(table), owner[turn])
+    return Replay(checked(table), trace.name, owner[turn])
 
 
 def _turn(
