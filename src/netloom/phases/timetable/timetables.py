@@ -97,6 +97,9 @@ def schedule(
 
     In all kinds a connection waits for those of its phase that come before it in the order.
 
+    The lower bound is the words of the busiest processor, of the longest chain of the order
+    and, where they count, of the busiest channel, in clocks.
+
     Parameters
     ----------
     plan
@@ -113,12 +116,6 @@ def schedule(
         many as take a second or two for all phases, whose number depends on these alone.
     seed
         Of the tries.
-
-    Returns
-    -------
-    timetable
-        Of this kind. Its lower bound is the words of the busiest processor, of the longest chain
-        of the order and, where they count, of the busiest channel, in clocks.
 
     Raises
     ------

@@ -123,8 +123,7 @@ def messages(
         for name, dtype in COLUMNS.items()
     }
     lists = after if after is not None else [()] * count
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum([len(each) for each in lists], out=offsets[1:])
+    offsets = np.append(0, np.cumsum([len(each) for each in lists], dtype=np.int64))
     waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
 
