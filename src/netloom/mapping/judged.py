@@ -54,11 +54,8 @@ def judged_layout(
     began = thread_time()
     drawn = list(random_starts(len(identity), nodes, tasks_per_node, seed))
     values = [value_of(node_of) for node_of in drawn]
-    mappings = {
-        "identity": identity,
-        "random_best": drawn[int(np.argmin(values))],
-        layout.name: layout.node_of,
-    }
+    best = drawn[int(np.argmin(values))]
+    mappings = {"identity": identity, "random_best": best, layout.name: layout.node_of}
     starts = {name: value_of(node_of) for name, node_of in mappings.items()}
     on_own_routes = value_of if routes is None else replace(value_of, routing=routes)
     return FoundMapping(

@@ -406,8 +406,7 @@ def _routes(
     network: Topology, lines: list[_Connection], places: list[str], phase: NDArray[np.int32]
 ) -> Paths:
     """Return the channels that the routes take: those given, or the lowest between their nodes."""
-    offsets = np.zeros(len(lines) + 1, np.int64)
-    np.cumsum([len(line.route) - 1 for line in lines], out=offsets[1:])
+    offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
     entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
     strange = np.flatnonzero(np.maximum(left, entered) >= network.num_nodes)

@@ -125,6 +125,11 @@ def first_violation(
     )
 
 
+def _first(wrong: NDArray[np.bool_]) -> int | None:
+    """Return the first place that is wrong; None if all are right."""
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
 def _connection(plan: Plan, connection: int) -> str:
     """Return ``phase 2, connection 3 -> 5``."""
     return f"phase {plan.phase[connection]}, connection {plan.connections.describe(connection)}"
@@ -139,31 +144,27 @@ def _once(plan: Plan) -> Violation | None:
     if given.num_nodes != nodes:
         found = f"connections between {given.num_nodes} nodes"
         return Violation("once", "plan", found, f"{nodes}, the nodes of {plan.topology.name}")
-    nowhere = np.flatnonzero(plan.phase < 0)
-    if nowhere.size:
-        lost = int(nowhere[0])
+    if (lost := _first(plan.phase < 0)) is not None:
         where = f"connection {given.describe(lost)}"
         return Violation("once", where, f"phase {plan.phase[lost]}", "a phase from 0 on")
     used = np.unique(plan.phase)
-    gaps = np.flatnonzero(used != np.arange(len(used)))
-    if gaps.size:
+    if (gap := _first(used != np.arange(len(used)))) is not None:
         wanted = f"some in every phase up to the last, {used[-1]}"
-        return Violation("once", f"phase {gaps[0]}", "no connections", wanted)
+        return Violation("once", f"phase {gap}", "no connections", wanted)
     return None
 
 
 def _route(plan: Plan) -> Violation | None:
     network, routes = plan.topology, plan.routes
-    strange = np.flatnonzero((routes.channels < 0) | (routes.channels >= network.num_channels))
-    if strange.size:
-        connection, hop = _hop(plan, int(strange[0]))
-        found = f"channel {routes.channels[strange[0]]} as hop {hop}"
+    strange = _first((routes.channels < 0) | (routes.channels >= network.num_channels))
+    if strange is not None:
+        connection, hop = _hop(plan, strange)
+        found = f"channel {routes.channels[strange]} as hop {hop}"
         wanted = f"channels from 0 to {network.num_channels - 1}"
         return Violation("route", _connection(plan, connection), found, wanted)
-    empty = np.flatnonzero(routes.lengths == 0)
-    if empty.size:
+    if (empty := _first(routes.lengths == 0)) is not None:
         wanted = "at least one channel"
-        return Violation("route", _connection(plan, int(empty[0])), "no route", wanted)
+        return Violation("route", _connection(plan, empty), "no route", wanted)
     return _broken_route(plan) or _repeated_node(plan)
 
 
@@ -180,20 +181,18 @@ def _broken_route(plan: Plan) -> Violation | None:
     come_to[1:] = network.channel_target[routes.channels]
     last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
     come_to[routes.offsets[:-1]] = given.source
-    broken = np.flatnonzero(network.channel_source[routes.channels] != come_to[:-1])
-    if broken.size:
-        connection, hop = _hop(plan, int(broken[0]))
-        taken = network.channel_name(int(routes.channels[broken[0]]))
+    broken = _first(network.channel_source[routes.channels] != come_to[:-1])
+    if broken is not None:
+        connection, hop = _hop(plan, broken)
+        taken = network.channel_name(int(routes.channels[broken]))
         role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
-        wanted = f"a channel that leaves node {network.node_name(int(come_to[broken[0]]))}, {role}"
+        wanted = f"a channel that leaves node {network.node_name(int(come_to[broken]))}, {role}"
         found = f"channel {taken} as hop {hop}"
         return Violation("route", _connection(plan, connection), found, wanted)
-    astray = np.flatnonzero(last != given.target)
-    if astray.size:
-        connection = int(astray[0])
-        found = f"a route that ends in node {network.node_name(int(last[connection]))}"
-        wanted = f"node {network.node_name(int(given.target[connection]))}, its target"
-        return Violation("route", _connection(plan, connection), found, wanted)
+    if (astray := _first(last != given.target)) is not None:
+        found = f"a route that ends in node {network.node_name(int(last[astray]))}"
+        wanted = f"node {network.node_name(int(given.target[astray]))}, its target"
+        return Violation("route", _connection(plan, astray), found, wanted)
     return None
 
 
@@ -208,9 +207,8 @@ def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _repeated_node(plan: Plan) -> Violation | None:
     node, connection = _visits(plan)
     visits = np.sort(connection * plan.topology.num_nodes + node)
-    again = np.flatnonzero(visits[1:] == visits[:-1])
-    if again.size:
-        where, twice = divmod(int(visits[again[0]]), plan.topology.num_nodes)
+    if (again := _first(visits[1:] == visits[:-1])) is not None:
+        where, twice = divmod(int(visits[again]), plan.topology.num_nodes)
         found = f"a route that visits node {plan.topology.node_name(twice)} twice"
         return Violation("route", _connection(plan, where), found, "each node once")
     return None
@@ -226,13 +224,13 @@ def _capacity(plan: Plan) -> Violation | None:
     taken, count = np.unique(
         plan.phase[connection].astype(np.int64) * places + place, return_counts=True
     )
-    over = np.flatnonzero(count > capacity.virtual_channels)
-    if not over.size:
+    over = _first(count > capacity.virtual_channels)
+    if over is None:
         return None
-    phase, full = divmod(int(taken[over[0]]), places)
+    phase, full = divmod(int(taken[over]), places)
     name = network.node_name(full) if capacity.per == "node" else network.channel_name(full)
-    excess = count[over[0]] - capacity.virtual_channels
-    found = f"{count[over[0]]} connections, {excess} too many"
+    excess = count[over] - capacity.virtual_channels
+    found = f"{count[over]} connections, {excess} too many"
     wanted = f"at most {capacity.virtual_channels}, its virtual channels"
     return Violation("capacity", f"phase {phase}, {capacity.per} {name}", found, wanted)
 
@@ -240,10 +238,8 @@ def _capacity(plan: Plan) -> Violation | None:
 def _phase_order(plan: Plan) -> Violation | None:
     given = plan.connections
     first, second = plan.phase[given.before], plan.phase[given.after]
-    wrong = np.flatnonzero(first > second)
-    if not wrong.size:
+    if (pair := _first(first > second)) is None:
         return None
-    pair = int(wrong[0])
     where = _connection(plan, int(given.after[pair]))
     earlier = given.describe(int(given.before[pair]))
     found = f"connection {earlier}, which it waits for, in phase {first[pair]}"
@@ -267,9 +263,7 @@ def _sizes(plan: Plan, timetable: Timetable) -> Violation | None:
             return Violation("timetable", "timetable", found, f"{wanted}, one a {what}")
     start, end = timetable.start, timetable.end
     sound = (start >= 0) & (end >= start) & np.isfinite(end)  # false for NaN, too
-    wrong = np.flatnonzero(~sound)
-    if wrong.size:
-        at = int(wrong[0])
+    if (at := _first(~sound)) is not None:
         found = f"clocks {_clocks(start[at])} to {_clocks(end[at])}"
         wanted_times = "a start from 0 on and an end that is not before it"
         return Violation("timetable", _connection(plan, at), found, wanted_times)
@@ -282,10 +276,8 @@ def _durations(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violatio
         per_word = max(per_word, costs.channel_clocks_per_word)
     words, took = plan.connections.words, timetable.end - timetable.start
     short = words * per_word - took
-    wrong = np.flatnonzero(short > _slack(timetable))
-    if not wrong.size:
+    if (at := _first(short > _slack(timetable))) is None:
         return None
-    at = int(wrong[0])
     found = f"{_clocks(took[at])} clocks for {words[at]} words, {_clocks(short[at])} too few"
     wanted = f"at least {_clocks(per_word)} a word"
     return Violation("timetable", _connection(plan, at), found, wanted)
@@ -295,13 +287,12 @@ def _time_order(plan: Plan, timetable: Timetable) -> Violation | None:
     given = plan.connections
     late = timetable.end[given.before] - timetable.start[given.after]
     together = plan.phase[given.before] == plan.phase[given.after]
-    wrong = np.flatnonzero(together & (late > _slack(timetable)))
-    if not wrong.size:
+    if (pair := _first(together & (late > _slack(timetable)))) is None:
         return None
-    first, second = int(given.before[wrong[0]]), int(given.after[wrong[0]])
+    first, second = int(given.before[pair]), int(given.after[pair])
     starts, ends = _clocks(timetable.start[second]), _clocks(timetable.end[first])
     where = _connection(plan, second)
-    found = f"a start at clock {starts}, {_clocks(late[wrong[0]])} too early"
+    found = f"a start at clock {starts}, {_clocks(late[pair])} too early"
     wanted = f"clock {ends} or later, when connection {given.describe(first)} has ended"
     return Violation("order", where, found, wanted)
 
@@ -354,10 +345,8 @@ def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
     place, connection, phase = place[order], connection[order], phase[order]
     same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
     early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
-    wrong = np.flatnonzero(same & (early > _slack(timetable)))
-    if not wrong.size:
+    if (at := _first(same & (early > _slack(timetable)))) is None:
         return None
-    at = int(wrong[0])
     first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
     where = f"phase {phase[at]}, node {plan.topology.node_name(int(place[at]))}"
     start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
@@ -393,10 +382,8 @@ def _overwork(
     done -= (done[first] - clocks[connection[first]])[group]
     began = np.minimum.reduceat(timetable.start[connection], first)[group]
     excess = done - (end - began)
-    wrong = np.flatnonzero(excess > _slack(timetable))
-    if not wrong.size:
+    if (at := _first(excess > _slack(timetable))) is None:
         return None
-    at = int(wrong[0])
     namer = plan.topology.node_name if kind == "node" else plan.topology.channel_name
     span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
     found = f"{_clocks(done[at])} clocks of {work.what} from {span}, {_clocks(excess[at])} too many"
@@ -408,16 +395,12 @@ def _makespans(plan: Plan, timetable: Timetable) -> Violation | None:
     last = np.zeros(plan.num_phases)
     np.maximum.at(last, plan.phase, timetable.end)
     off = ~(np.abs(timetable.makespan - last) <= _slack(timetable))  # true for NaN
-    wrong = np.flatnonzero(off)
-    if wrong.size:
-        at = int(wrong[0])
+    if (at := _first(off)) is not None:
         found = f"a makespan of {_clocks(timetable.makespan[at])} clocks"
         wanted = f"{_clocks(last[at])}, when its last connection ends"
         return Violation("timetable", f"phase {at}", found, wanted)
     below = timetable.lower_bound - timetable.makespan
-    wrong = np.flatnonzero(~(below <= _slack(timetable)))
-    if wrong.size:
-        at = int(wrong[0])
+    if (at := _first(~(below <= _slack(timetable)))) is not None:
         found = f"a lower bound of {_clocks(timetable.lower_bound[at])} clocks"
         wanted = f"at most {_clocks(timetable.makespan[at])}, the makespan"
         return Violation("timetable", f"phase {at}", found, wanted)

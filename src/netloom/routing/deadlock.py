@@ -73,18 +73,8 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
 def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
     """Return a cycle of the channel-dependency graph of these paths, or () when there is none.
 
-    Parameters
-    ----------
-    routed
-        The paths that packets may take.
-    num_channels
-        Channels of the network.
-
-    Returns
-    -------
-    tuple of int
-        Channels, each of which some packet may hold while it waits for the next; the last waits
-        for the first.
+    Each of its channels some packet may hold while it waits for the next; the last waits for
+    the first.
     """
     inside = np.ones(len(routed.channels), bool)
     inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False

@@ -146,8 +146,7 @@ def layers(topology: Topology, routed: Paths) -> NDArray[np.int32]:
     wiring = (topology.channel_target, firsts, leaving, place)
     lengths = routed.lengths
     order = np.argsort(-lengths, kind="stable")
-    offsets = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(lengths[order], out=offsets[1:])
+    offsets = np.append(0, np.cumsum(lengths[order], dtype=np.int64))
     hops = np.repeat(routed.offsets[:-1][order] - offsets[:-1], lengths[order])
     hops += np.arange(offsets[-1])
     channels = routed.channels[hops]

@@ -85,8 +85,7 @@ def source_routes(
             raise InputError(place, f"a second route from {nodes[0]} to {nodes[-1]}", "one a pair")
         found[pair] = channels
     pairs = sorted(found)
-    offsets = np.zeros(len(pairs) + 1, np.int64)
-    np.cumsum([len(found[pair]) for pair in pairs], out=offsets[1:])
+    offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
     flat = [channel for pair in pairs for channel in found[pair]]
     return SourceRoutes(name, np.array(pairs, np.int64), Paths(offsets, np.array(flat, np.int32)))
 

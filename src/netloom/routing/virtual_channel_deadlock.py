@@ -52,15 +52,9 @@ def virtual_channel_cycle(routing: VirtualChannelRouting) -> tuple[tuple[int, in
     All packets are followed through all choices, with any intermediate nodes and coins: exact, and
     for small networks (networks of 100 nodes take seconds).
 
-    Parameters
-    ----------
-    routing
-        A routing of k-ary n-cubes by rule, whose tables may be short of VCs.
-
-    Returns
-    -------
-    tuple of (channel, vc)
-        Each may be held while the next is waited for, the last while the first is.
+    A circle is of pairs (channel, VC), each of which may be held while the next is waited for,
+    the last while the first is. The routing is one of k-ary n-cubes by rule, whose tables may
+    be short of VCs.
 
     Raises
     ------

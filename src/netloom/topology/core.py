@@ -58,12 +58,8 @@ class Topology:
     def outgoing(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the channels that leave each node, as a ragged array, lowest number first.
 
-        Returns
-        -------
-        offsets
-            int64[num_nodes + 1]; node v has channels[offsets[v]:offsets[v + 1]].
-        channels
-            int32[num_channels].
+        Node v has channels[offsets[v]:offsets[v + 1]]: int64[num_nodes + 1] offsets, and
+        int32[num_channels].
         """
         return _grouped(self.channel_source, self.num_nodes)
 
@@ -78,6 +74,5 @@ class Topology:
 def _grouped(
     keys: NDArray[np.int32], num_groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    offsets = np.zeros(num_groups + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys, minlength=num_groups), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=num_groups), dtype=np.int64))
     return offsets, np.argsort(keys, kind="stable").astype(np.int32)

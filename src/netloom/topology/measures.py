@@ -54,6 +54,8 @@ def hop_distances(
 ) -> NDArray[np.float64]:
     """Return the hops of a shortest path from each of some nodes to every node.
 
+    float64[len(nodes), num_nodes]; infinite where there is no path.
+
     Parameters
     ----------
     topology
@@ -62,11 +64,6 @@ def hop_distances(
         Where paths begin; all nodes by default.
     backwards
         Whether paths end in these nodes, and begin in every node.
-
-    Returns
-    -------
-    hops
-        float64[len(nodes), num_nodes]; infinite where there is no path.
 
     Examples
     --------

@@ -70,6 +70,9 @@ class Omega(Topology):
         goes to: l_0 = x, l_{i+1} = (l_i mod N/r)·r + d_i (Lawrie 1975, destination tags). Of
         x·r^K + D in base r, 2K digits, line l_i is thus the K digits from the i-th on.
 
+        They are int32[..., K + 1]; the last is D. A reply uses the same lines, last to
+        first.
+
         Parameters
         ----------
         pe, module
@@ -78,10 +81,6 @@ class Omega(Topology):
             With ``most-significant-first`` module m is on line m behind the last stage; with
             ``least-significant-first`` it is on ``digit_reversed(m)``: the same switches and lines,
             but the modules are joined to them in another order than here.
-
-        Returns
-        -------
-        int32[..., K + 1]; the last is D. A reply uses the same lines, last to first.
 
         Raises
         ------

@@ -55,19 +55,11 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     return _MAKERS[name](argument, spec)
 
 
-def _one_side(argument: str, spec: str) -> int:
+def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
     sides = parse_sides(argument, where=spec)
     if len(sides) != 1:
         raise InputError(spec, f"{len(sides)} sides", "one number of nodes")
-    return sides[0]
-
-
-def _line(argument: str, spec: str) -> Cube:
-    return cube((_one_side(argument, spec),), wraps=False, name=spec)
-
-
-def _ring(argument: str, spec: str) -> Cube:
-    return cube((_one_side(argument, spec),), wraps=True, name=spec)
+    return cube(sides, wraps=wraps, name=spec)
 
 
 def _hypercube(argument: str, spec: str) -> Cube:
@@ -97,8 +89,8 @@ def _graph(argument: str, spec: str) -> Topology:
 _MAKERS: dict[str, Callable[[str, str], Topology]] = {
     "mesh": lambda argument, spec: mesh(*parse_sides(argument, where=spec)),
     "torus": lambda argument, spec: torus(*parse_sides(argument, where=spec)),
-    "line": _line,
-    "ring": _ring,
+    "line": lambda argument, spec: _one_side(argument, spec, wraps=False),
+    "ring": lambda argument, spec: _one_side(argument, spec, wraps=True),
     "hypercube": _hypercube,
     "cube": _mixed,
     "omega": _omega,

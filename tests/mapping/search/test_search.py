@@ -15,8 +15,7 @@ from netloom.mapping.kernels.search import anneal, busy_items, cost, fill, gathe
 from netloom.mapping.search import arrays as search_arrays_module
 from netloom.mapping.search.arrays import SearchArrays, search_arrays
 from netloom.mapping.search.objectives import measure_by, objective_of
-from netloom.mapping.search.rounds import Held, places_of_items, room
-from netloom.mapping.search.symmetries import images
+from netloom.mapping.search.rounds import Held, images, places_of_items, room
 from netloom.routing import parse_routing
 from netloom.topology import hop_distances, hypercube, mesh, omega, torus, without
 from netloom.workload import process_graph, read

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention import measure
 from netloom.errors import InputError
 from netloom.mapping.layouts.boxes import columns, planes
 from netloom.mapping.layouts.curves import hilbert, morton, snake
 from netloom.mapping.layouts.fold import fold
-from netloom.mapping.layouts.parts import Layout, line_load, refusal, require_cube
+from netloom.mapping.layouts.parts import Layout, refusal, require_cube
 from netloom.mapping.layouts.shapes import hypercube_dimension
 from netloom.mapping.layouts.trees import h_tree, tiles
-from netloom.topology import Cube
+from netloom.routing import DimensionOrder
+from netloom.topology import Cube, cube
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,13 +181,15 @@ def _load_of_lines(grid: Cube, *, coded: bool) -> int:
 
 
 def _load_of_ring(side: int, *, coded: bool) -> int:
+    """The same on one ring: edges stay within lines, so that one line tells of them all."""
     task = np.arange(side)
     place = np.empty(side, np.int64)
     place[task ^ (task >> 1) if coded else task] = task
     bits = [1 << bit for bit in range(side.bit_length() - 1)]
     source = np.repeat(task, len(bits))
     target = source ^ np.tile(bits, side)
-    return line_load(side, place[source], place[target], wraps=True)
+    found = measure(cube((side,), wraps=True), DimensionOrder(), place[source], place[target])
+    return int(found.channel_load.max(initial=0))
 
 
 LAYOUTS: dict[str, Callable[[ProcessGraph, Topology], Layout]] = {

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.routing import DimensionOrder
-from netloom.topology import Cube, cube
+from netloom.topology import Cube
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,18 +98,3 @@ def nodes_at(sides: Sequence[int], places: Iterable[ArrayLike]) -> NDArray[np.in
     """
     columns = tuple(np.asarray(place, np.int64) for place in places)
     return np.ravel_multi_index(columns, tuple(sides)).astype(np.int32)
-
-
-def line_load(side: int, source: ArrayLike, target: ArrayLike, *, wraps: bool) -> int:
-    """Return the most paths on a channel of one line or ring of the network.
-
-    A layout that moves each edge of the program along one dimension loads a line of that
-    dimension with nothing else, so that one line tells of them all.
-
-    Examples
-    --------
-    >>> line_load(4, [0, 1, 2, 3], [1, 2, 3, 0], wraps=False)
-    1
-    """
-    found = measure(cube((side,), wraps), DimensionOrder(), source, target)
-    return int(found.channel_load.max(initial=0))

@@ -209,8 +209,7 @@ def _routes(
     corner = bend[child]
     start, end = place[app.source], place[app.target]
     legs = [np.abs(corner - start).sum(axis=1), np.abs(end - corner).sum(axis=1)]
-    offsets = np.zeros(app.num_edges + 1, np.int64)
-    np.cumsum(legs[0] + legs[1], out=offsets[1:])
+    offsets = np.append(0, np.cumsum(legs[0] + legs[1], dtype=np.int64))
     path = np.repeat(np.arange(app.num_edges), legs[0] + legs[1])
     hop = np.arange(offsets[-1]) - offsets[path]
     strides = np.array(grid.strides)

@@ -138,22 +138,13 @@ def search_arrays(
     )
 
 
-def light_graph(graph: Graph, *, full: bool, spared: float = SPARED) -> tuple[Graph, float]:
+def light_graph(graph: Graph, *, full: bool) -> tuple[Graph, float]:
     """Return a program without what matters little, and what is sent from each task to each other.
 
-    What all pairs send alike loads channels alike under every mapping, if every place is taken: so
-    the median weight of all pairs is taken off each of them. Of what then is left, positive or
-    negative, the least goes, up to a share of the sum. The graph stays as it is, and nothing is
-    sent alike, unless that halves it.
-
-    Parameters
-    ----------
-    graph
-        The program.
-    full
-        Whether every place is taken.
-    spared
-        The share.
+    What all pairs send alike loads channels alike under every mapping, if every place is taken
+    (``full``): so the median weight of all pairs is taken off each of them. Of what then is left,
+    positive or negative, the least goes, up to ``SPARED`` of the sum. The graph stays as it is,
+    and nothing is sent alike, unless that halves it.
 
     Examples
     --------
@@ -179,7 +170,7 @@ def light_graph(graph: Graph, *, full: bool, spared: float = SPARED) -> tuple[Gr
         out, into = (dense[:, item, other] - alike).astype(np.float64)
     size = np.abs(out) + np.abs(into)
     order = np.argsort(size, kind="stable")
-    least = int(np.searchsorted(np.cumsum(size[order]), spared * size.sum(), side="right"))
+    least = int(np.searchsorted(np.cumsum(size[order]), SPARED * size.sum(), side="right"))
     kept = size >= np.append(size[order], np.inf)[least]  # both ends of a pair, which are as large
     if 2 * int(kept.sum()) > len(graph.others):
         return graph, 0.0

@@ -12,6 +12,7 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection as pipes
 from multiprocessing import get_context
 from queue import Empty, SimpleQueue
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.phases.execute.worker import START_SECONDS, Report, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
@@ -156,7 +157,7 @@ def _work(pipe: Connection) -> None:
         inbox: SimpleQueue[Message] = SimpleQueue()
         Thread(target=_listen, args=(pipe, inbox), daemon=True).start()
         try:
-            post, take = _posts(pipe), _takes(inbox)
+            post, take = partial(_post, pipe), partial(_take, inbox)
             report = Worker(network, programs, number, post, take).run()
             end = HEAD.pack(DONE) + pickle.dumps(report)
         except Exception as error:  # noqa: BLE001 (told in one line there)
@@ -176,18 +177,12 @@ def _listen(pipe: Connection, inbox: SimpleQueue[Message]) -> None:
         os._exit(1)
 
 
-def _posts(pipe: Connection) -> Callable[[int, Message], None]:
-    def post(worker: int, message: Message) -> None:
-        pipe.send_bytes(HEAD.pack(worker) + pickle.dumps(message))
-
-    return post
+def _post(pipe: Connection, worker: int, message: Message) -> None:
+    pipe.send_bytes(HEAD.pack(worker) + pickle.dumps(message))
 
 
-def _takes(inbox: SimpleQueue[Message]) -> Callable[[float], Message | None]:
-    def take(seconds: float) -> Message | None:
-        try:
-            return inbox.get(timeout=seconds)
-        except Empty:
-            return None
-
-    return take
+def _take(inbox: SimpleQueue[Message], seconds: float) -> Message | None:
+    try:
+        return inbox.get(timeout=seconds)
+    except Empty:
+        return None

@@ -81,13 +81,6 @@ def shared_times(
     return min(waited, passed, key=lambda times: float(times[1].max(initial=0.0)))
 
 
-def streaming_times(
-    phase: Phase, places: Places
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same if all connections run at once, but for those that must wait."""
-    return flow_times(phase, places, np.arange(len(phase.words)), exclusive=False, in_turn=False)
-
-
 def flow_times(
     phase: Phase,
     places: Places,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.plan.connections import ranks
 from netloom.phases.timetable.phase_arrays import each_phase
-from netloom.phases.timetable.search import least_words, longest, prioritised, scheduled
-from netloom.phases.timetable.sharing import places_of, shared_times, streaming_times
+from netloom.phases.timetable.sharing import flow_times, places_of, shared_times
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from netloom.models import ConSetCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.phase_arrays import Phase
-    from netloom.phases.timetable.search import Filled
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all
@@ -27,6 +25,13 @@ at once."""
 
 MOST_TRIES = 10**9
 """Most timetables tried for a phase."""
+
+LOOKS = 1_000_000_000
+"""Busy times that are looked at in all to improve timetables, where tries are not given: a second
+or two. Each try looks at most at those of a processor for each connection."""
+
+MOST_COLOUR_PLACES = 2**26
+"""Largest table of an edge colouring: processors × connections of a processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,9 @@ def schedule(
 
     In all kinds a connection waits for those of its phase that come before it in the order.
 
+    The lower bound is the words of the busiest processor, of the longest chain of the order
+    and, where they count, of the busiest channel, in clocks.
+
     Parameters
     ----------
     plan
@@ -108,12 +116,6 @@ def schedule(
         many as take a second or two for all phases, whose number depends on these alone.
     seed
         Of the tries.
-
-    Returns
-    -------
-    timetable
-        Of this kind. Its lower bound is the words of the busiest processor, of the longest chain
-        of the order and, where they count, of the busiest channel, in clocks.
 
     Raises
     ------
@@ -143,16 +145,16 @@ def schedule(
     phases = list(each_phase(plan, ranks(plan.connections), both_ways=costs.both_ways))
     filled: list[Filled] = []
     if wishes is not None:
-        filled = [prioritised(phase, wishes[phase.members]) for phase in phases]
+        filled = [_prioritised(phase, wishes[phase.members]) for phase in phases]
     elif kind != "streaming":
-        filled = scheduled(phases, tries, seed)
+        filled = _scheduled(phases, tries, seed)
     start, end = np.zeros(len(plan.connections)), np.zeros(len(plan.connections))
     makespan, bound = np.zeros(len(phases)), np.zeros(len(phases))
     for number, phase in enumerate(phases):
         if kind == "timetable":
             first = filled[number].start
             times = first * costs.clocks_per_word, (first + phase.words) * costs.clocks_per_word
-            bound[number] = least_words(phase) * costs.clocks_per_word
+            bound[number] = _least_words(phase) * costs.clocks_per_word
         else:
             sequence = filled[number].sequence if kind == "shared" else None
             times, bound[number] = _shared(plan, phase, costs, sequence)
@@ -173,8 +175,10 @@ def _shared(
     slower = max(costs.clocks_per_word, costs.channel_clocks_per_word)
     busiest = places.least_clocks(phase.words)
     if sequence is None:
-        return streaming_times(phase, places), max(busiest, longest(phase) * slower)
-    return shared_times(phase, places, sequence), max(busiest, least_words(phase) * slower)
+        everyone = np.arange(len(phase.words))
+        times = flow_times(phase, places, everyone, exclusive=False, in_turn=False)
+        return times, max(busiest, _longest(phase) * slower)
+    return shared_times(phase, places, sequence), max(busiest, _least_words(phase) * slower)
 
 
 def _checked(priority: ArrayLike, connections: int, kind: Kind) -> NDArray[np.int64]:
@@ -185,3 +189,111 @@ def _checked(priority: ArrayLike, connections: int, kind: Kind) -> NDArray[np.in
         found = f"{given.dtype} of shape {given.shape}"
         raise InputError("priority", found, f"a whole number for each of {connections}")
     return given.astype(np.int64)
+
+
+class Filled(NamedTuple):
+    """The timetable of a phase, in words."""
+
+    # int64[n], the connections in the order in which processors take them up.
+    sequence: NDArray[np.int64]
+    start: NDArray[np.int64]  # int64[n]
+
+
+def _longest(phase: Phase) -> int:
+    """Return the most words of connections that wait for one another."""
+    from netloom.phases.kernels.timetable import longest_chain
+
+    return int(longest_chain(phase.words, phase.first, phase.later, phase.waits))
+
+
+def _least_words(phase: Phase) -> int:
+    """Return the least makespan: the words of the busiest processor or of the longest chain."""
+    return max(phase.heaviest(), _longest(phase))
+
+
+def _prioritised(phase: Phase, priority: NDArray[np.int64]) -> Filled:
+    """Return the timetable of connections that are placed by priority, as far as the order lets."""
+    sequence = np.lexsort((priority, phase.rank)).astype(np.int64)
+    return Filled(sequence, _start(phase, sequence))
+
+
+def _scheduled(phases: list[Phase], tries: int | None, seed: int) -> list[Filled]:
+    """Return the timetable of each phase by algorithm AS, improved where it misses its bound.
+
+    An edge colouring meets the bound where all connections are equally long, senders and receivers
+    apart and nothing is in order. The sequence of any other phase is annealed, ``tries`` times; by
+    default as often as takes a second or two in all, and always as often for the same phases.
+    """
+    from netloom.phases.kernels.timetable import greedy_sequence
+
+    begun, left = [], []
+    for number, phase in enumerate(phases):
+        sequence = greedy_sequence(
+            phase.one, phase.other, phase.words, phase.first, phase.later, phase.waits,
+            phase.num_processors,
+        )  # fmt: skip
+        start = _start(phase, sequence)
+        late = max(start + phase.words, default=0) > _least_words(phase)
+        if late and tries != 0 and _is_colourable(phase):
+            start = _coloured(phase)
+        elif late and tries != 0:
+            left.append((number, sequence))
+        begun.append(start)
+    looks = sum(len(sequence) * _most_connections(phases[number]) for number, sequence in left)
+    rng = np.random.default_rng(seed)
+    for number, sequence in left:
+        attempts = LOOKS // looks if tries is None else tries
+        _improve(phases[number], sequence, begun[number], attempts, rng)
+    return [
+        Filled(np.lexsort((phase.rank, start)), start)
+        for phase, start in zip(phases, begun, strict=True)
+    ]
+
+
+def _start(phase: Phase, sequence: NDArray[np.int64]) -> NDArray[np.int64]:
+    from netloom.phases.kernels.timetable import filled
+
+    start: NDArray[np.int64] = filled(
+        sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
+        phase.num_processors,
+    )  # fmt: skip
+    return start
+
+
+def _is_colourable(phase: Phase) -> bool:
+    """Whether König's theorem applies to the phase."""
+    alike = phase.words[0] == phase.words.max() == phase.words.min()
+    table = phase.num_processors * _most_connections(phase)
+    apart = not np.isin(phase.one, phase.other).any()
+    return bool(alike and apart and not len(phase.later) and table <= MOST_COLOUR_PLACES)
+
+
+def _most_connections(phase: Phase) -> int:
+    """Return the most connections of a processor."""
+    return int(np.bincount(np.concatenate([phase.one, phase.other])).max())
+
+
+def _coloured(phase: Phase) -> NDArray[np.int64]:
+    from netloom.phases.kernels.colouring import edge_colouring
+
+    colours = _most_connections(phase)
+    start: NDArray[np.int64] = phase.words[0] * edge_colouring(
+        phase.one, phase.other, phase.num_processors, colours
+    )
+    return start
+
+
+def _improve(
+    phase: Phase,
+    sequence: NDArray[np.int64],
+    start: NDArray[np.int64],
+    tries: int,
+    rng: np.random.Generator,
+) -> None:
+    """Anneal a sequence; ``start`` then holds the best timetable found."""
+    from netloom.phases.kernels.timetable import improve
+
+    improve(
+        sequence, phase.one, phase.other, phase.words, phase.first, phase.later,
+        phase.num_processors, _least_words(phase), tries, rng, start,
+    )  # fmt: skip

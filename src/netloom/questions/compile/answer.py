@@ -14,11 +14,11 @@ from netloom.phases.execute.node_programs import node_programs
 from netloom.phases.limits import (
     Limit,
     channel_words,
+    expected_makespan,
     limit_of,
     predicted_clocks,
     processor_words,
 )
-from netloom.phases.timetable.expected import expected_makespan
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.words import counted
 

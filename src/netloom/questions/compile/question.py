@@ -21,7 +21,7 @@ from netloom.phases import (
 )
 from netloom.phases.execute.execution import execute
 from netloom.phases.execute.message_passing import message_passing
-from netloom.phases.order_files import connection_order
+from netloom.phases.plan.connections import connection_order
 from netloom.progress import patience
 from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases

@@ -36,7 +36,7 @@ from netloom.workload.graphs.process_graph import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import networkx as nx
     import polars as pl
@@ -304,7 +304,7 @@ def _table(path: Path) -> tuple[pl.DataFrame, int]:
                 infer_schema=False,  # texts, so that what is no number can be named
             )
         except pl.exceptions.ComputeError:
-            _refuse_longer_rows(path, separator)
+            refuse_longer_rows(path, _data_lines(path), separator, names="the first line")
             raise
         table = table.rename(str.strip)
     if not {"source", "target", "bytes"} <= set(table.columns):
@@ -354,18 +354,21 @@ def _line_number(path: Path, row: int) -> int:
     return next((n for n, _ in islice(_data_lines(path), row + 1, None)), 1)
 
 
-def _refuse_longer_rows(path: Path, separator: str) -> None:
-    """Name the first line that has more fields than there are columns, which polars does not."""
+def refuse_longer_rows(
+    path: Path, rows: Iterable[tuple[int, str]], separator: str, *, names: str
+) -> None:
+    """Name the first line that has more fields than there are columns, which polars does not.
+
+    ``rows`` are numbers and text of lines; ``names`` says which is the first, with the names.
+    """
     import csv
 
     most = None
-    for number, line in _data_lines(path):
+    for number, line in rows:
         fields = len(next(csv.reader([line], delimiter=separator), []))
         most = fields if most is None else most
         if fields > most:
-            raise InputError(
-                f"{path}:{number}", f"{fields} fields", f"{most}, as in the first line"
-            )
+            raise InputError(f"{path}:{number}", f"{fields} fields", f"{most}, as in {names}")
 
 
 def _headers(path: Path) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:

@@ -174,8 +174,7 @@ class BroadcastTraffic:
 
     def _table(self, sent: Sent, waits: NDArray[np.int64]) -> Messages:
         waiting = waits >= 0
-        after_offsets = np.zeros(len(waits) + 1, np.int64)
-        np.cumsum(waiting, out=after_offsets[1:])
+        after_offsets = np.append(0, np.cumsum(waiting, dtype=np.int64))
         nothing = np.zeros(len(waits), np.int32)
         return checked(
             Messages(
@@ -276,8 +275,7 @@ def _rows(
     counts = np.ones(len(broadcast), np.int64)
     for message, part in trees:
         counts[message] = len(part.source)
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
     source, target, flits = (np.repeat(column, counts) for column in packets[1:])
     asked = np.ones(len(source), bool)
     waits = np.full(len(source), -1, np.int64)

@@ -73,32 +73,15 @@ class _Schedule:
     requirements: list[_Requirement] = field(default_factory=list)
 
 
-@dataclass
-class _Entries:
-    """The entries of a trace, one list a column."""
+class _Entry(NamedTuple):
+    """An entry of a trace: a message to the operation's peer if it has flits."""
 
-    ids: list[str] = field(default_factory=list)
-    run: list[int] = field(default_factory=list)
-    hold: list[int] = field(default_factory=list)
-    source: list[int] = field(default_factory=list)
-    flits: list[int] = field(default_factory=list)
-    targets: list[list[int]] = field(default_factory=list)
-    after: list[list[int]] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
-
-    def add(
-        self, operation: _Operation, *, run: int = 0, hold: int = 0, flits: int = 0, part: str = ""
-    ) -> int:
-        """Add an entry, a message to the operation's peer if it has flits; return its number."""
-        self.ids.append(f"{operation.name}{part}")
-        self.run.append(run)
-        self.hold.append(hold)
-        self.source.append(operation.rank)
-        self.flits.append(flits)
-        self.targets.append([operation.peer] if flits else [])
-        self.after.append([])
-        self.line.append(operation.line)
-        return len(self.ids) - 1
+    name: str
+    operation: _Operation
+    run: int
+    hold: int
+    flits: int
+    after: list[int]
 
 
 def read_goal(
@@ -163,22 +146,22 @@ def read_goal(
     schedule = _read(path)
     entries = _entries(path, schedule, flit_bytes, overhead_cycles, gap_cycles, calc_cycles)
 
-    def where(entry: int) -> str:
-        return f"{path}:{entries.line[entry]}"
-
-    columns = {
-        name: np.array(getattr(entries, name), np.int64)
-        for name in ("run", "hold", "source", "flits")
+    rows = {
+        "run": [entry.run for entry in entries],
+        "hold": [entry.hold for entry in entries],
+        "source": [entry.operation.rank for entry in entries],
+        "flits": [entry.flits for entry in entries],
+        "start": [0] * len(entries),
+        "receive": [0] * len(entries),
     }
-    nothing = np.zeros(len(entries.ids), np.int64)
     return ordered_trace(
         str(path),
         schedule.num_ranks,
-        entries.ids,
-        {**columns, "start": nothing, "receive": nothing},
-        listed(entries.targets),
-        listed(entries.after),
-        where,
+        [entry.name for entry in entries],
+        {name: np.array(row, np.int64) for name, row in rows.items()},
+        listed([entry.operation.peer] if entry.flits else [] for entry in entries),
+        listed(entry.after for entry in entries),
+        lambda entry: f"{path}:{entries[entry].operation.line}",
         flit_bytes=flit_bytes,
     )
 
@@ -291,9 +274,16 @@ def _entries(
     overhead: int,
     gap: int,
     calc_cycles: float,
-) -> _Entries:
+) -> list[_Entry]:
     """The entries of all operations: a send is its overhead, and the message after it."""
-    entries = _Entries()
+    entries: list[_Entry] = []
+
+    def add(
+        operation: _Operation, *, run: int = 0, hold: int = 0, flits: int = 0, part: str = ""
+    ) -> int:
+        entries.append(_Entry(f"{operation.name}{part}", operation, run, hold, flits, []))
+        return len(entries) - 1
+
     begin: list[int] = []  # the entry that waits for what an operation requires
     end: list[int] = []  # the one that is complete when the operation is
     message = {}  # of each send
@@ -304,21 +294,21 @@ def _entries(
         if operation.kind == "calc":
             run = _limited(round(operation.size * calc_cycles), where, "cycles")
         if number in started:
-            begin.append(entries.add(operation, part="?"))
+            begin.append(add(operation, part="?"))
         hold = max(gap - overhead, 0) if operation.kind == "send" else 0
-        end.append(entries.add(operation, run=run, hold=hold))
+        end.append(add(operation, run=run, hold=hold))
         if number in started:
-            entries.after[end[-1]].append(begin[-1])
+            entries[end[-1]].after.append(begin[-1])
         else:
             begin.append(end[-1])
         if operation.kind == "send":
             flits = _limited(max(-(-operation.size // flit_bytes), 1), where, "flits")
-            message[number] = entries.add(operation, flits=flits, part=f">{operation.peer}")
-            entries.after[message[number]].append(end[-1])
+            message[number] = add(operation, flits=flits, part=f">{operation.peer}")
+            entries[message[number]].after.append(end[-1])
     for later, earlier, started_only in schedule.requirements:
-        entries.after[begin[later]].append(begin[earlier] if started_only else end[earlier])
+        entries[begin[later]].after.append(begin[earlier] if started_only else end[earlier])
     for receive, send in _matched(path, schedule.operations):
-        entries.after[end[receive]].append(message[send])
+        entries[end[receive]].after.append(message[send])
     return entries
 
 

@@ -31,7 +31,7 @@ THINKING, CHOOSING = 0, 2
 CHOICES = ("uniform", "bytes", "messages")
 
 
-class ClosedLoop:
+class ClosedLoop(Rounds):
     """The loops of all tasks of a mapped program; a ``Source``.
 
     Each task has a processor of its own. In each loop it computes, sends one message to one of
@@ -105,7 +105,6 @@ class ClosedLoop:
         first_task: int = 0,
     ) -> None:
         _check_numbers(message_flits, packet_flits, gap_cycles, seed)
-        self.num_nodes = num_nodes
         self.applied, self.message_flits = applied, message_flits
         self.think_cycles = think_cycles(applied, message_flits)
         check_law(think, self.think_cycles)
@@ -127,16 +126,12 @@ class ClosedLoop:
             target = np.repeat(nodes[self._neighbours.chosen(chosen, chain)], self.packets)
             return {"delay": delay, "target": target}
 
-        self._rounds = Rounds(one, draw)
+        super().__init__(one, draw)
         self._last = np.arange(self.packets - 1, len(one), self.packets)
-
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return the next loops of each task, as many as it may need; see ``Rounds.extend``."""
-        return self._rounds.extend(complete, until)
 
     def chain_of(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return which of ``tasks`` each row number belongs to, by its place in there."""
-        return self._rounds.row_of(rows).astype(np.int64) // self.packets
+        return self.row_of(rows).astype(np.int64) // self.packets
 
     def loop_ends(self, complete: NDArray[np.int64], most: int | None = None) -> NDArray[np.int64]:
         """Return int64[num_loops, num_chains], the cycle in which each loop ends; -1: not yet.
@@ -145,11 +140,11 @@ class ClosedLoop:
         Loops after the first ``most`` are left out: a task may go round many times while
         another starves.
         """
-        return self._rounds.of_rounds(complete, self._last, most)
+        return self.of_rounds(complete, self._last, most)
 
     def loops_done(self, complete: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return int64[num_chains], how many loops each task has finished, as ``loops_done``."""
-        return self._rounds.rounds_done(complete, self._last)
+        return self.rounds_done(complete, self._last)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,8 +123,7 @@ def messages(
         for name, dtype in COLUMNS.items()
     }
     lists = after if after is not None else [()] * count
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum([len(each) for each in lists], out=offsets[1:])
+    offsets = np.append(0, np.cumsum([len(each) for each in lists], dtype=np.int64))
     waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
 
@@ -133,17 +132,17 @@ def messages(
 class Given:
     """The source of a program that is one table, given as it is."""
 
-    table: Messages
+    messages: Messages
 
     @property
     def num_nodes(self) -> int:
         """Nodes of the network."""
-        return self.table.num_nodes
+        return self.messages.num_nodes
 
     def extend(self, complete: NDArray[np.int64], until: int) -> Messages:  # noqa: ARG002
         """Return the table at first, and nothing from then on."""
         if len(complete) == 0:
-            return self.table
+            return self.messages
         return messages(self.num_nodes, source=[], target=[], flits=[], first=len(complete))
 
 

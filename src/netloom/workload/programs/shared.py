@@ -247,21 +247,15 @@ def shared_traffic(
     >>> both.rate, factor
     (array([0.75, 1.5 , 0.75, 1.  , 1.  , 1.  ]), 1.0)
     """
-    source: list[Any] = []
-    target: list[Any] = []
-    share_of: list[Any] = []
-    offered = 0.0
+    shares, offered = [], 0.0
     for number in range(len(programs.names)):
         one = programs.alone(number)
         traffic = from_process_graph(one.graph, one.node_of, one.num_nodes, weight=weight)
-        found = traffic.matrix()
-        senders = float(np.count_nonzero(traffic.rate))
-        offered += senders
-        source.append(found.source)
-        target.append(found.target)
-        share_of.append(found.weight * senders)
-    ends = np.concatenate(source), np.concatenate(target)
-    weights = np.concatenate(share_of)
+        sending = float(np.count_nonzero(traffic.rate))
+        offered += sending
+        source, target, share_of = traffic.matrix()
+        shares.append((source, target, share_of * sending))
+    *ends, weights = map(np.concatenate, zip(*shares, strict=True))
     together = pairs(programs.num_nodes, *ends, weights=weights, name=programs.graph.name)
     return together, float(offered / np.count_nonzero(together.rate))
 

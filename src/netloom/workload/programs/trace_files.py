@@ -13,6 +13,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
 from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.workload.graphs.readers import refuse_longer_rows
 from netloom.workload.programs.traces import EVERYONE, Lists, Trace, listed, ordered_trace
 
 if TYPE_CHECKING:
@@ -196,7 +197,8 @@ def _text(path: Path) -> tuple[pl.DataFrame, Where, int]:
             BytesIO("\n".join(kept).encode()), separator=separator, infer_schema=False
         )
     except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-        _refuse_longer_rows(path, numbers, kept, separator)
+        rows = zip(numbers, kept, strict=True)
+        refuse_longer_rows(path, rows, separator, names=f"line {numbers[0]}")
         reason = " ".join(str(error).split())
         raise InputError(str(path), f"an unreadable table ({reason})") from None
 
@@ -383,16 +385,3 @@ def _joined(lists: Lists, names: list[str]) -> list[str]:
     words = [names[value] for value in lists.values.tolist()]
     ends = lists.offsets.tolist()
     return [" ".join(words[a:b]) for a, b in pairwise(ends)]
-
-
-def _refuse_longer_rows(path: Path, numbers: list[int], kept: list[str], separator: str) -> None:
-    """Name the first line that has more fields than there are columns, which polars does not."""
-    import csv
-
-    most = None
-    for number, line in zip(numbers, kept, strict=True):
-        fields = len(next(csv.reader([line], delimiter=separator), []))
-        most = fields if most is None else most
-        if fields > most:
-            wanted = f"{most}, as in line {numbers[0]}"
-            raise InputError(f"{path}:{number}", f"{fields} fields", wanted)

@@ -50,8 +50,7 @@ class Lists(NamedTuple):
     def taken(self, order: NDArray[np.int64]) -> Lists:
         """Return the lists of these numbers, in this order."""
         counts = np.diff(self.offsets)[order]
-        offsets = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(counts, out=offsets[1:])
+        offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], counts)
         return Lists(offsets, self.values[places])
 
@@ -65,8 +64,7 @@ def listed(lists: Iterable[list[int]]) -> Lists:
     array([0, 1, 1, 3])
     """
     kept = list(lists)
-    offsets = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum([len(each) for each in kept], out=offsets[1:])
+    offsets = np.append(0, np.cumsum([len(each) for each in kept], dtype=np.int64))
     values = np.fromiter((value for each in kept for value in each), np.int64, int(offsets[-1]))
     return Lists(offsets, values)
 
@@ -142,24 +140,13 @@ class Trace:
         return _placed(self, topology, nodes)
 
 
-class Replay:
-    """A program that is known from the beginning: a trace on the nodes of a network.
+@dataclass(frozen=True, eq=False, repr=False)
+class Replay(Given):
+    """A program that is known from the beginning: a trace on the nodes of a network."""
 
-    A ``messages.Source``; all rows are in its first table.
-
-    ``entry``: int64[num_rows], the entry of the trace that each row of the table belongs to; a
-    multicast has many.
-    """
-
-    def __init__(self, name: str, table: Messages, entry: NDArray[np.int64]) -> None:
-        self.name = name
-        self.num_nodes = table.num_nodes
-        self.messages = table
-        self.entry = entry
-
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return all rows the first time, none later."""
-        return Given(self.messages).extend(complete, until)
+    name: str  # what is replayed
+    # int64[num_rows], the entry of the trace that each row belongs to; a multicast has many.
+    entry: NDArray[np.int64]
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.messages)} rows>"
@@ -272,14 +259,12 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
         waits.append(np.arange(rows.start, rows.stop))
         waited.append(part.after + first)  # −1, from the root, is the row of the computation
     owner = np.repeat(np.arange(len(trace)), counts)
-    ends = np.zeros(len(trace) + 1, np.int64)
-    np.cumsum(np.bincount(owner[final], minlength=len(trace)), out=ends[1:])
+    ends = np.append(0, np.cumsum(np.bincount(owner[final], minlength=len(trace)), dtype=np.int64))
     completing = Lists(ends, np.flatnonzero(final)).taken(trace.after.values)
     waits.append(begin[trace.after.owners()][completing.owners()])
     waited.append(completing.values)
     row, other = np.concatenate(waits), np.concatenate(waited)
-    offsets = np.zeros(len(owner) + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=len(owner)), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(row, minlength=len(owner)), dtype=np.int64))
     after = other[np.argsort(row, kind="stable")]
     turn = _turn(columns, Lists(offsets, after), owner, trace.ids)
     place = np.empty(len(turn), np.int64)
@@ -292,7 +277,7 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
         after_offsets=waiting.offsets,
         after=place[waiting.values],
     )
-    return Replay(trace.name, checked(table), owner[turn])
+    return Replay(checked(table), trace.name, owner[turn])
 
 
 def _turn(

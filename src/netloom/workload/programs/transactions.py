@@ -30,7 +30,7 @@ THREAD = -1
 """The thread itself, among the numbers of its neighbours."""
 
 
-class Transactions:
+class Transactions(Rounds):
     """A program of threads on block-multithreaded processors; a ``Source``.
 
     Each thread runs for T_r cycles, during which no other thread of its node runs, issues a
@@ -101,7 +101,7 @@ class Transactions:
         check_law(law, run_cycles)
         nodes = np.asarray(node_of, np.int32)
         tasks = senders(graph)
-        self.num_nodes, self.num_threads = num_nodes, contexts * len(tasks)
+        self.num_threads = contexts * len(tasks)
         self.num_nodes_used = len(np.unique(nodes[tasks]))
         one, runs = _one_pass(
             graph, tasks, nodes, num_nodes, contexts, protocol or coherence(), fixed_cycles
@@ -126,11 +126,7 @@ class Transactions:
             delay[running[index == 0]] = begin[thread[index == 0]]
             return {"run": run, "delay": delay}
 
-        self._rounds = Rounds(one, draw)
-
-    def extend(self, complete: NDArray[np.int64], until: int) -> Messages:
-        """Return the next passes of each thread, as many as it may need; see ``Rounds.extend``."""
-        return self._rounds.extend(complete, until)
+        super().__init__(one, draw)
 
     def statistics(
         self, rows: NDArray[np.void], *, begin: int = 0, end: int
@@ -148,13 +144,11 @@ class Transactions:
             If nothing did.
         """
         times = {name: rows[name].astype(np.int64) for name in ("ready", "sent", "arrived")}
-        sent, arrived = (
-            self._rounds.of_rounds(times[name], self._sent) for name in ("sent", "arrived")
-        )
+        sent, arrived = (self.of_rounds(times[name], self._sent) for name in ("sent", "arrived"))
         counted = (arrived >= begin) & (arrived < end)
-        issued = self._rounds.of_rounds(rows["complete"].astype(np.int64), self._runs.row)
+        issued = self.of_rounds(rows["complete"].astype(np.int64), self._runs.row)
         issues = int(np.count_nonzero((issued >= begin) & (issued < end)))
-        resumed = self._rounds.of_rounds(times["ready"], self._runs.row)
+        resumed = self.of_rounds(times["ready"], self._runs.row)
         begun = issued[:, self._runs.before]
         begun[:, self._runs.place == 0] = np.roll(begun[:, self._runs.place == 0], 1, axis=0)
         ended = (resumed >= begin) & (resumed < end)

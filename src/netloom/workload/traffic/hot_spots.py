@@ -128,6 +128,8 @@ def place_hot_spots(
     ``modules``, an increment is never negative, and all of them together never come round: only
     an increment of 0 finds one that is there already, so it always ends.
 
+    They are int32[count], in the order drawn.
+
     Parameters
     ----------
     modules
@@ -138,8 +140,6 @@ def place_hot_spots(
         In modules; without a spacing every choice of ``count`` modules is as likely.
     seed
         Of the places.
-
-    They are int32[count], in the order drawn.
 
     Raises
     ------
@@ -187,6 +187,8 @@ def assign_hot_spots(
     that it has not yet, all as likely (Rosenblum & Mayr 1986, section 2.1): ``per_pe`` ·
     ``probability`` on average.
 
+    They are int32[pes, per_pe], in the order in which a PE got them, -1 behind the last.
+
     Parameters
     ----------
     pes
@@ -199,10 +201,6 @@ def assign_hot_spots(
         That a PE gets a hot spot in a round.
     seed
         Of the assignment; that of the places may be the same, they are independent.
-
-    Returns
-    -------
-    int32[pes, per_pe], in the order in which a PE got them, -1 behind the last.
 
     Raises
     ------

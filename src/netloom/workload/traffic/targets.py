@@ -187,8 +187,9 @@ def weighted(num_nodes: int, pairs: Shares) -> Weighted:
     >>> law.share
     array([0.25, 0.75])
     """
-    offsets = np.zeros(num_nodes + 1, np.int64)
-    np.cumsum(np.bincount(pairs.source, minlength=num_nodes), out=offsets[1:])
+    offsets = np.append(
+        0, np.cumsum(np.bincount(pairs.source, minlength=num_nodes), dtype=np.int64)
+    )
     share = pairs.weight / np.bincount(pairs.source, pairs.weight)[pairs.source]
     threshold, alias = alias_tables(offsets, share)
     return Weighted(offsets, pairs.target, share, threshold, pairs.target[alias])
@@ -224,19 +225,10 @@ def alias_tables(
     follow from the running sums of what lights lack and heavies have to spare (Hübschle-Schneider
     & Sanders 2019, section 4), and no cell is looked at in Python.
 
-    Parameters
-    ----------
-    offsets
-        int64[num_rows + 1]; row r is cells ``offsets[r]`` … ``offsets[r + 1]`` − 1.
-    share
-        float64[num_cells], adding to 1 in every row that is not empty.
-
-    Returns
-    -------
-    threshold
-        float64[num_cells] in [0, 1], the part of a cell that is its own.
-    alias
-        int64[num_cells], the cell of the same row that has the rest.
+    ``offsets``: int64[num_rows + 1]; row r is cells ``offsets[r]`` … ``offsets[r + 1]`` − 1.
+    ``share``: float64[num_cells], adding to 1 in every row that is not empty. The threshold,
+    float64[num_cells] in [0, 1], is the part of a cell that is its own; the alias,
+    int64[num_cells], is the cell of the same row that has the rest.
 
     Examples
     --------
