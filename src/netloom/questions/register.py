@@ -135,9 +135,17 @@ class Kind:
         return self.hook("chart", "PART_TITLES") or {}
 
     def chart(self, record: Recorded) -> Any:
-        """Return the picture of a recorded answer; None if there is none."""
-        own = self.hook("chart", "chart")
-        return own(record) if own else None
+        """Return the picture of a recorded answer: parts under a heading; None if there is none.
+
+        Parts stand side by side, or as ``arranged`` of ``chart.py`` has them.
+        """
+        if (heading := self.hook("chart", "heading")) is None:
+            return None
+        from netloom.drawing.frame import framed
+
+        arranged = self.hook("chart", "arranged")
+        drawn = arranged(record) if arranged else list(self.parts(record).values())
+        return framed(drawn, *heading(record))
 
     def levels(self, given: Any) -> tuple[float, ...]:
         """Return the values of ``sweep``, rising: ``LEVELS`` of ``curve.py`` reads them."""
