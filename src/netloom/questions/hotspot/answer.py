@@ -10,6 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import Answer, Column, Columns, asked, table
+from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.hotspot.figures import (
     hot_spots_of,
     queue_figures,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.provenance import Provenance
+    from netloom.questions.recorded import Recorded
     from netloom.simulation.combining import CombiningNetwork, CombiningRun
 
 
@@ -372,3 +374,17 @@ class HotSpotSimulation(Answer):
 
 def _full(capacity: int | None, used: int) -> str:
     return " (all that it holds)" if used == capacity else ""
+
+
+BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
+
+
+def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
+    """Return an answer of one rate; the picture of several is of them all."""
+    return None if record.several else record
+
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "steps_mean", "unhindered_steps", "steps_ci95", "throughput", "stable",
+    besides=("rate", "steps", "replications"), detail=detail,
+)  # fmt: skip

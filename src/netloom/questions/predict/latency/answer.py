@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
+from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.topology.faults import broken_parts
 
 if TYPE_CHECKING:
@@ -276,3 +278,9 @@ class LatencyPrediction(CurveAnswer):
         )
         loads = (each.sentence for each in self.observations)
         return "\n".join([head, *(f"! {flag}" for flag in self.flags), *loads])
+
+
+CURVE = CurveKind(
+    BY_LOAD, "offered", "latency", "zero_load_latency", stable="-saturated", model=True,
+    besides=("offered", "simulate"), found=in_figures("saturation_offered"),
+)  # fmt: skip

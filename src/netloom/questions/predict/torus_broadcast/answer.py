@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from netloom.questions.answers import CYCLES, Column, Columns, asked, table
+from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside
+from netloom.questions.simulate.broadcast.answer import BY_RATE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -199,3 +201,10 @@ class TorusBroadcastPrediction(CurveAnswer):
             f"{seed}, netloom {self.provenance.version}>"
         )
         return "\n".join([head, *(each.sentence for each in self.observations)])
+
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "latency", "zero_load_latency", stable="-saturated", model=True,
+    ends=ENDS_CYCLES, besides=("rate", "simulate", "k", "dimensions", "sides", "variant"),
+    about={"traffic": "uniform", "routing": "adaptive"}, found=in_figures("saturation_rate"),
+)  # fmt: skip

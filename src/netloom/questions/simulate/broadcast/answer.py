@@ -12,6 +12,7 @@ from netloom.errors import InputError
 from netloom.models.broadcast_load import class_loads
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_columns, channels_by
+from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.simulate.engines import NETWORK
 from netloom.topology import Cube
 from netloom.words import counted
@@ -284,3 +285,14 @@ class BroadcastSimulation(Answer):
             f"{self.lengths.name}-flit messages; seed {seed}, netloom {version}>"
         )
         return "\n".join([head, *map(str, self.observations)])
+
+
+BY_RATE = Axes(
+    "rate, messages/node/cycle", "latency of unicast messages", "cycles",
+    "accepted messages/node/cycle",
+)  # fmt: skip
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95",
+    "accepted", "stable", besides=("rate",),
+)  # fmt: skip

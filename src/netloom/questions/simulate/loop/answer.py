@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.numbers import parse_numbers
 from netloom.questions.simulate.engines import NETWORK
 
 if TYPE_CHECKING:
@@ -218,3 +221,16 @@ def _traffic(times: LoopTimes | None) -> str:
     return (
         f"average node {times.average_node:.4g}, worst node {times.worst_node:.4g} flits/node/cycle"
     )
+
+
+LEVELS = partial(parse_numbers, below_one=True)
+
+BY_APPLIED = Axes(
+    "applied traffic, flits/node/cycle", "message latency", "cycles",
+    "accepted traffic, flits/node/cycle", open=False,
+)  # fmt: skip
+
+CURVE = CurveKind(
+    BY_APPLIED, "applied", "message_latency", "unhindered_latency", accepted="accepted",
+    besides=("applied", "alone", "loops", "skip"),
+)  # fmt: skip

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, said_of
+from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, point_at, said_of
+from netloom.questions.simulate.load.answer import CURVE as OF_LOADS
 from netloom.questions.simulate.network import NETWORK
 
 if TYPE_CHECKING:
     import polars as pl
 
     from netloom.provenance import Provenance
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import SimulatedLoad
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
@@ -132,3 +134,17 @@ class NetworkSaturation(Answer):
             for search in self.searches
         ]
         return said_of("NetworkSaturation", self, lines)
+
+
+def found_at(record: Recorded, technique: str) -> list[tuple[float, float]]:
+    """Return where the search found a technique to saturate, and half the width of that."""
+    return [
+        (each["saturation_offered"], each["saturation_offered_width"] / 2)
+        for each in record.points
+        if each["switching"] == technique
+        and each["saturates"]
+        and each["saturation_offered"] is not None
+    ]
+
+
+CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=point_at)
