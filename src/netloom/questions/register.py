@@ -180,6 +180,10 @@ class Head(NamedTuple):
     usual: str
 
 
+RAISES = "Raises\n------\n"
+REFUSED = "InputError\n    If a field, a file or their combination cannot be used.\n"
+"""What every question raises."""
+
 _DECLARED: dict[str, Kind] = {}
 
 
@@ -365,9 +369,10 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _with_fields(text: str, fields: str) -> str:
-    """Return a docstring with a section of fields after what it says first."""
+    """Return a docstring with a section of fields, and InputError among what is raised."""
     said, sections = _split(text)
-    return f"{said}\n\n{fields}\n\n{sections}"
+    others = "" if sections.startswith(RAISES) else "\n"
+    return f"{said}\n\n{fields}\n\n{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
@@ -29,9 +30,8 @@ LIMITS = {
 
 def heading(record: Recorded) -> tuple[str, list[str]]:
     """Return what was analysed, and the verdict."""
-    found, mapping = record.figures, record.configuration["mapping"]
-    named = mapping if isinstance(mapping, str) else "as given"
-    what = f"{found['app']} on {found['topology']}, mapping {named}"
+    found, mapping = record.figures, mapping_name(record.configuration["mapping"])
+    what = f"{found['app']} on {found['topology']}, mapping {mapping}"
     return what, wrapped(found["verdict"]["sentence"])
 
 

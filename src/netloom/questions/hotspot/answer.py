@@ -280,8 +280,6 @@ class HotSpotSimulation(Answer):
         The rates that were asked for.
     interrupted
         Whether a run was stopped from outside.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = RUN
@@ -367,8 +365,7 @@ class HotSpotSimulation(Answer):
     def __repr__(self) -> str:
         hot_spots = self.provenance.configuration["hot_spots"]
         head = f"{hot_spots} hot spots of omega:{self.network.pes}"
-        seed, version = self.provenance.seed, self.provenance.version
-        lines = [f"<{head}; seed {seed}, netloom {version}>", *map(repr, self.points)]
+        lines = [f"<{head}; {self.origin}>", *map(repr, self.points)]
         return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.questions.answers import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
-from netloom.questions.named import find_network
+from netloom.questions.named import network_of
 from netloom.routing import (
     RouteTable,
     UpDown,
@@ -80,13 +80,6 @@ NETWORK = Columns(
     Column("seed", kind=int, value="network.seed"),
 )
 """What answers say of the network that ran them, their ``network``."""
-
-
-def network_of(question: ProgramQuestion) -> tuple[Topology, Machine | None]:
-    """Return the network that a question names, without its broken parts, and the machine."""
-    return find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
 
 
 def prepare_program(

@@ -118,8 +118,6 @@ class LatencyPrediction(CurveAnswer):
         ``table`` has no latency.
     simulated
         The network, simulated at some of the loads; None where it was not asked for.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -267,14 +265,14 @@ class LatencyPrediction(CurveAnswer):
         )
 
     def __repr__(self) -> str:
-        network, router, seed = self.network, self.router, self.provenance.seed
+        network, router = self.network, self.router
         low, high = network.saturation_range
         head = (
             f"<{self.name}, {network.routing}, {router.vcs} VCs of {router.buffer_flits} flits, "
             f"{self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} cycles "
             f"unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
             f"flits/node/cycle by {network.limit_sentence}, at most {network.bound.load:.4g} by "
-            f"{network.bound.what}; seed {seed}, netloom {self.provenance.version}>"
+            f"{network.bound.what}; {self.origin}>"
         )
         loads = (each.sentence for each in self.observations)
         return "\n".join([head, *(f"! {flag}" for flag in self.flags), *loads])

@@ -110,8 +110,6 @@ class TorusBroadcastPrediction(CurveAnswer):
         What the model says; its ``rate`` holds the rates that were asked for, rising.
     simulated
         The network of the model, simulated at some of them; None where it was not asked for.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -193,12 +191,12 @@ class TorusBroadcastPrediction(CurveAnswer):
         }
 
     def __repr__(self) -> str:
-        found, seed = self.found, self.provenance.seed
+        found = self.found
         head = (
             f"<{self.name}, {found.message_flits:g}-flit messages, {found.broadcast:g} broadcast, "
             f"{found.vcs} VCs, {found.variant} model: {found.zero_load_latency:.4g} cycles "
-            f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; seed "
-            f"{seed}, netloom {self.provenance.version}>"
+            f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; "
+            f"{self.origin}>"
         )
         return "\n".join([head, *(each.sentence for each in self.observations)])
 

@@ -42,8 +42,6 @@ class WiringPrediction(Answer):
         The sizes, and the lengths of messages.
     points
         One for each size: its figures as plain data.
-    provenance
-        Version and question.
     """
 
     columns: ClassVar = SIZE + DELAY + LENGTH

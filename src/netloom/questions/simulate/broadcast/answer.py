@@ -156,8 +156,6 @@ class BroadcastSimulation(Answer):
         One for each rate, rising.
     asked
         The rates that were asked for, messages a cycle of the average sending node.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -276,13 +274,12 @@ class BroadcastSimulation(Answer):
         return channels_by("rate", runs, self.network.topology)
 
     def __repr__(self) -> str:
-        seed, version = self.provenance.seed, self.provenance.version
         kind = f"{self.broadcast:.3g} broadcast"
         if self.multicast_targets:
             kind = f"{self.broadcast:.3g} multicast to {self.multicast_targets}"
         head = (
             f"<{self.traffic.name} on {self.network.topology.name}, {kind} ({self.tree} trees), "
-            f"{self.lengths.name}-flit messages; seed {seed}, netloom {version}>"
+            f"{self.lengths.name}-flit messages; {self.origin}>"
         )
         return "\n".join([head, *map(str, self.observations)])
 

@@ -234,8 +234,6 @@ class Simulation(Answer):
         The loads that were asked for.
     advice
         What was better known before the runs; None where nothing is amiss.
-    provenance
-        Version, question and seed.
     """
 
     network: SimulatedNetwork
@@ -335,7 +333,7 @@ def said_of(what: str, answer: Any, lines: Sequence[str]) -> str:
     head = (
         f"<{what} of {network.name}, {setting.routing.name}, {network.router_name} router, "
         f"{router.vcs} VCs of {router.buffer_flits} flits, {network.lengths.name}-flit packets; "
-        f"seed {network.seed}, netloom {answer.provenance.version}>"
+        f"{answer.origin}>"
     )
     return "\n".join([head, *lines, *(f"{name}: {why}" for name, why in network.refused.items())])
 

@@ -117,8 +117,6 @@ class LoopSimulation(Answer):
         The applied traffics that were asked for.
     finished
         Whether all runs came to their end, those of single programs too.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -195,8 +193,7 @@ class LoopSimulation(Answer):
                 + (f", {_times_as_slow(each)} as alone" if each.slowdown else "")
                 for each in point.programs
             ]
-        seed, version = self.provenance.seed, self.provenance.version
-        return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+        return "\n".join([f"<Loops of {head}; {self.origin}>", *lines])
 
 
 def _times_as_slow(program: ProgramSpeed) -> str:

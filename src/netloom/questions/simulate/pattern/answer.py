@@ -55,8 +55,6 @@ class PatternSimulation(Answer):
         One for each message length and computation that ended.
     asked
         How many were asked for.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -101,5 +99,5 @@ class PatternSimulation(Answer):
             f"{point.loop_us.mean():.1f} us (worst node {point.loop_us.max():.1f})"
             for point in self.points
         ]
-        head = f"<{self.pattern} on {self.network.topology.name}; seed {self.provenance.seed}, "
-        return "\n".join([f"{head}netloom {self.provenance.version}>", *lines])
+        head = f"<{self.pattern} on {self.network.topology.name}; {self.origin}>"
+        return "\n".join([head, *lines])

@@ -83,8 +83,6 @@ class NetworkSaturation(Answer):
         One for each technique.
     advice
         What was better known before the runs; None where nothing is amiss.
-    provenance
-        Version, question and seed.
     """
 
     network: SimulatedNetwork

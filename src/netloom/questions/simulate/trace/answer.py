@@ -91,8 +91,6 @@ class TraceReplay(TraceRun, Answer):
         The trace.
     mapping
         Name of the mapping.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -257,10 +255,9 @@ class TraceReplay(TraceRun, Answer):
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace
-        seed, version = self.provenance.seed, self.provenance.version
         lines = [
             f"<Replay of {trace.name} ({trace.num_tasks} tasks, {len(trace)} entries) on "
-            f"{network.topology.name}, mapping {self.mapping}; seed {seed}, netloom {version}>"
+            f"{network.topology.name}, mapping {self.mapping}; {self.origin}>"
         ]
         if self.note:
             lines.append(self.note)
