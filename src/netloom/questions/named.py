@@ -84,8 +84,6 @@ def find_network(
 
     Parameters
     ----------
-    on
-        The network or machine.
     failed_channels, failed_nodes
         What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
 

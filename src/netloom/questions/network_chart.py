@@ -80,8 +80,6 @@ def channels_chart(
 
     Parameters
     ----------
-    record
-        What a verb answered.
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
     load, title, most

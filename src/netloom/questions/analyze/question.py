@@ -135,10 +135,6 @@ class MappedNetwork:
 
     Attributes
     ----------
-    graph, network, machine
-        The program, the network, and the machine if one was named.
-    routing
-        The routing, made for the network.
     node_of
         int32[num_tasks], where each task runs.
     """

@@ -43,10 +43,7 @@ class OneRun(NamedTuple):
 class HotSpotLoad(Replications):
     """What a network does with requests at one rate.
 
-    Attributes
-    ----------
-    rate
-        Probability that a processing element makes a request in a step.
+    ``rate`` is the probability that a processing element makes a request in a step.
     """
 
     rate: float
@@ -268,19 +265,7 @@ LATENCIES = Columns(RATE, Column("steps", kind=int), Column("requests", kind=int
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HotSpotSimulation(Answer):
-    """What ``simulate_hot_spots`` found, at one rate or at several.
-
-    Attributes
-    ----------
-    network
-        What was simulated.
-    points
-        One for each rate, rising.
-    asked
-        The rates that were asked for.
-    interrupted
-        Whether a run was stopped from outside.
-    """
+    """What ``simulate_hot_spots`` found, at one rate or at several."""
 
     columns: ClassVar = RUN
     in_json: ClassVar = LOAD

@@ -133,8 +133,6 @@ class ProgramMapping(Answer):
         value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
     simulated
         Both simulated at one load; None where that was not asked for.
-    verdict
-        Whether it helps.
     """
 
     graph: ProcessGraph

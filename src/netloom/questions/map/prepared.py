@@ -34,10 +34,6 @@ class MappingTask(MappedNetwork):
 
     Attributes
     ----------
-    question
-        What was asked.
-    nodes
-        The nodes that may be used.
     layout
         None where a mapping is searched for.
     """

@@ -93,14 +93,10 @@ def prepare_program(
 
     Parameters
     ----------
-    question
-        The question.
     longest_flits
         Flits of the longest message, which is the longest packet where none is asked for.
     flit_bytes
         Bytes of a flit; the machine's own by default.
-    found
-        What ``network_of`` returned, if it was called before.
 
     Raises
     ------

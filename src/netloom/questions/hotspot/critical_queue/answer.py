@@ -59,12 +59,8 @@ class CriticalQueues(Answer):
     ----------
     network
         The network; the sizes of its own queues mean nothing.
-    hot_spots
-        How many words are shared.
     found
         Each rate with the search that was made for it, rising.
-    asked
-        The rates that were asked for.
     rise
         By how much a stage's mean queue must be longer to be discernibly longer.
     """

@@ -168,8 +168,6 @@ class LocalityPrediction(Answer):
 
         Parameters
         ----------
-        place
-            Which of the sizes.
         of
             Under which mapping; the ideal one by default.
         """

@@ -126,10 +126,6 @@ class MappedTorus:
 
     Attributes
     ----------
-    nodes, dimensions
-        The sizes of the torus.
-    topology, graph, mapping
-        The network and the program, None where none was given, and the name of the mapping.
     models
         Johnson's models of the processors and of the network.
     chosen, random

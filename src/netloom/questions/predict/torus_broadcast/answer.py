@@ -104,8 +104,6 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     Attributes
     ----------
-    name
-        The torus.
     found
         What the model says; its ``rate`` holds the rates that were asked for, rising.
     simulated

@@ -148,12 +148,6 @@ class BroadcastSimulation(Answer):
 
     Attributes
     ----------
-    network, traffic, lengths
-        What was simulated.
-    broadcast, multicast_targets, tree, startup_cycles
-        As asked.
-    points
-        One for each rate, rising.
     asked
         The rates that were asked for, messages a cycle of the average sending node.
     """

@@ -225,13 +225,9 @@ class Simulation(Answer):
 
     Attributes
     ----------
-    network
-        What was simulated.
     points
         One for each technique and load, in rising order of loads; past the first load at which a
         technique falls behind there are none.
-    asked
-        The loads that were asked for.
     advice
         What was better known before the runs; None where nothing is amiss.
     """
@@ -416,15 +412,7 @@ BY_LOAD = Axes(
 
 
 def point_at(record: Recorded, load: float, technique: str) -> Recorded:
-    """Return what an answer says of one load, as the answer of a simulation of that alone.
-
-    Parameters
-    ----------
-    record
-        The answer: of a simulation, or of a search for saturation.
-    load, technique
-        Offered traffic, and the switching technique.
-    """
+    """Return what an answer says of one load, as the answer of a simulation of that alone."""
     import polars as pl
 
     from netloom.questions.recorded import Recorded

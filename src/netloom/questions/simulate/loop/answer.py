@@ -99,22 +99,12 @@ class LoopSimulation(Answer):
 
     Attributes
     ----------
-    network
-        What ran the program.
-    program, mapping
-        Their names.
-    message_flits
-        Message length.
     limit
         What static analysis says of the same traffic; None where it says nothing.
     edges_within_nodes
         Edges of the program between tasks of one node, which are left out.
     silent_tasks
         Tasks that send nothing over the network: they have no loop, and no part in means.
-    points
-        One for each applied traffic, rising.
-    asked
-        The applied traffics that were asked for.
     finished
         Whether all runs came to their end, those of single programs too.
     """

@@ -82,10 +82,6 @@ class PreparedLoop:
 
     Attributes
     ----------
-    applied
-        The applied traffics asked for, rising.
-    network
-        What runs the program.
     graph, node_of
         The tasks that send over the network, None for ``uniform``, and the node of each.
     shared

@@ -47,8 +47,6 @@ class PatternSimulation(Answer):
 
     Attributes
     ----------
-    network, pattern, costs
-        What ran which pattern, and what messages cost at their ends.
     nodes
         int64[num_active], the nodes that take part.
     points

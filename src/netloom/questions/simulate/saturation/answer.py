@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Where one switching technique saturates.
-
-    Attributes
-    ----------
-    setting, found
-        The router and its bound, and the point at which it saturates.
-    points
-        All runs of the search, by load.
-    """
+    """Where one switching technique saturates."""
 
     setting: Setting
     found: SaturationPoint
@@ -77,10 +69,6 @@ class NetworkSaturation(Answer):
 
     Attributes
     ----------
-    network
-        What was simulated.
-    searches
-        One for each technique.
     advice
         What was better known before the runs; None where nothing is amiss.
     """

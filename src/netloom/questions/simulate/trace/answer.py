@@ -81,17 +81,7 @@ def _on_path(name: str) -> Column:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TraceReplay(TraceRun, Answer):
-    """What ``replay`` found.
-
-    Attributes
-    ----------
-    network
-        What ran the trace.
-    trace
-        The trace.
-    mapping
-        Name of the mapping.
-    """
+    """What ``replay`` found."""
 
     network: PreparedNetwork
     trace: Trace

@@ -39,8 +39,6 @@ class TransactionSimulation(TransactionRun, Answer):
 
     Attributes
     ----------
-    network
-        What ran the program.
     program, contexts, run_cycles
         What was run: its name, p and T_r.
     distance
