@@ -74,7 +74,7 @@ def test_the_network_is_found_once(monkeypatch):
         found.append(find_network(*given, **broken))
         return found[-1]
 
-    monkeypatch.setattr("netloom.questions.simulate.engines.find_network", find)
+    monkeypatch.setattr("netloom.questions.named.find_network", find)
     one(pattern="ab-1nn", message_bytes=100)
     assert len(found) == 1
 

@@ -42,7 +42,7 @@ def renamed(kept, on):
     return Recorded(kept.verb, figures, kept.tables)
 
 
-@pytest.mark.parametrize("name", ["chart", "parts"])
+@pytest.mark.parametrize("name", ["heading", "parts"])
 def test_every_question_has_a_picture_and_parts(name):
     assert [kind.words for kind in all_kinds() if kind.hook("chart", name) is None] == []
 

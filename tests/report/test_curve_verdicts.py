@@ -7,8 +7,8 @@ import pytest
 
 from netloom import simulate
 from netloom.questions.recorded import record
-from netloom.questions.simulate.load.curve import OFFERED
-from netloom.questions.simulate.loop.curve import APPLIED
+from netloom.questions.simulate.load.answer import BY_LOAD
+from netloom.questions.simulate.loop.answer import BY_APPLIED
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_names import names_of, telling
 from netloom.report.page.curve_pairs import compare_pair
@@ -37,11 +37,11 @@ def curve(label, points, fell=None, found=None, limit=None):
     )
 
 
-def group(*curves, axes=OFFERED):
+def group(*curves, axes=BY_LOAD):
     return CurveGroup("uniform traffic", axes, ("topology",), curves, (), ())
 
 
-def said(*curves, axes=OFFERED):
+def said(*curves, axes=BY_LOAD):
     return [each.replace("\u00a0", " ") for each in curve_sentences(group(*curves, axes=axes))]
 
 
@@ -115,11 +115,11 @@ def test_a_middle_curve_can_be_told_from_the_fastest_though_the_slowest_can_not(
 def test_without_intervals_none_is_spoken_of():
     slow = (("a", 25.0), ("b", 30.0))
     once = [curve(name, [(0.1, 20.0, None), (0.2, latency, None)]) for name, latency in slow]
-    fastest, pair = said(*once, axes=APPLIED)[-2:]
+    fastest, pair = said(*once, axes=BY_APPLIED)[-2:]
     assert "a is fastest: 25 cycles; b takes 30, +20 %." in fastest
     assert "single runs without intervals" in fastest
     assert pair.endswith("These are single runs without intervals.")
-    same = said(once[0], curve("c", [(0.2, 25.0, None)]), axes=APPLIED)[-1]
+    same = said(once[0], curve("c", [(0.2, 25.0, None)]), axes=BY_APPLIED)[-1]
     assert same.endswith("they take the same: 25 cycles.")
 
 

@@ -18,7 +18,7 @@ from netloom.experiments.findings import Refused
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.recorded import Recorded, record
-from netloom.questions.simulate.load.curve import point_at
+from netloom.questions.simulate.load.answer import point_at
 from netloom.report.page import page_of, report, write_report
 from netloom.report.page.curve_charts import MOST_PANELS, PALETTE, panels
 from netloom.report.page.curve_verdicts import curve_sentences

@@ -81,8 +81,6 @@ class KeptAnswer(NamedTuple):
 
         Parameters
         ----------
-        verb
-            The verb that answered.
         where, wanted
             How the point is called, and what would do, in errors.
 

@@ -34,15 +34,11 @@ class SectionCost(NamedTuple):
 
     Attributes
     ----------
-    section
-        The table.
     points, answered
         How many points it has, and how many of them need not be asked: they are answered, or past
         saturation.
     point_seconds
         What a point takes, the mean of those that were tried; None where none was needed.
-    tried
-        How many were.
     at_least
         Whether one of them was not finished in time.
     """
@@ -65,8 +61,6 @@ class Estimate(NamedTuple):
 
     Attributes
     ----------
-    sections
-        Of each of its tables.
     workers
         How many processes share the work.
     start_seconds

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points that differ in their level (and seed) only.
-
-    Attributes
-    ----------
-    levels
-        The points of each level of the experiment file, in rising order.
-    """
+    """Points that differ in their level (and seed) only, by level, rising."""
 
     levels: Mapping[float, tuple[Point, ...]]
 
@@ -66,15 +60,7 @@ def curves_of(points: Iterable[Point]) -> list[Curve]:
 
 
 def next_step(curve: Curve, known: Mapping[str, Outcome]) -> Step:
-    """Return what a curve needs next; nothing once it is complete.
-
-    Parameters
-    ----------
-    curve
-        The curve.
-    known
-        What is known of the points that are answered, by key.
-    """
+    """Return what a curve needs next; ``known`` is what is answered, by key."""
     low, high = 0.0, None
     levels = iter(curve.levels.items())
     for level, points in levels:

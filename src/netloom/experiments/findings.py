@@ -28,8 +28,6 @@ class Answered:
 
     Attributes
     ----------
-    point, record
-        The question and the answer.
     version, finished
         The netloom that answered, and when: an ISO date and time, UTC.
     wall_seconds, cpu_seconds

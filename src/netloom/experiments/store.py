@@ -90,16 +90,10 @@ class Kept(NamedTuple):
 class Store:
     """A store of answers, open; a context manager.
 
-    Every answer is written at once and in one transaction: a process that is killed loses what it
-    had not finished, and nothing else. Several processes may use one store at a time, of one
-    machine, or of several where the file system keeps SQLite's locks.
-
-    Parameters
-    ----------
-    path
-        The file.
-    create
-        Whether to make it if it is not there.
+    With ``create`` it is made if it is not there. Every answer is written at once and in one
+    transaction: a process that is killed loses what it had not finished, and nothing else. Several
+    processes may use one store at a time, of one machine, or of several where the file system keeps
+    SQLite's locks.
 
     Raises
     ------
@@ -283,11 +277,6 @@ class Store:
 
     def answer(self, key: str, called: str = "") -> KeptAnswer | None:
         """Return the answer of a point; None if there is none.
-
-        Parameters
-        ----------
-        key, called
-            The point, and what it is called in errors; by its key by default.
 
         Raises
         ------

@@ -260,6 +260,11 @@ class Answer:
     else:
         interrupted = False  # which answers may have as a field, or as a property
 
+    @property
+    def origin(self) -> str:
+        """The seed and the netloom that it comes from, in words."""
+        return f"seed {self.provenance.seed}, netloom {self.provenance.version}"
+
     def table(self) -> pl.DataFrame:
         """Return one row an observation; ``columns`` says what and in which units."""
         return self.columns.frame(self.table_rows)

@@ -57,8 +57,6 @@ def channels_by(
         Name of the column of loads.
     runs
         The loads, each with float[num_channels], flits a cycle.
-    topology
-        The network.
 
     Examples
     --------

@@ -54,8 +54,8 @@ def in_figures(name: str) -> Found:
 class CurveKind:
     """Where an answer's table has what a curve is drawn from; "" where it has no such thing.
 
-    A question declares one as ``CURVE`` in the ``curve.py`` of its folder, beside ``LEVELS``, which
-    reads the field in which it rises; without it that holds numbers above 0.
+    A question declares one as ``CURVE`` in its ``answer.py``, beside ``LEVELS``, which reads the
+    field in which it rises; without it that holds numbers above 0.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
+from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
 from netloom.topology import Topology, topology
@@ -18,6 +19,8 @@ from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.workload import ProcessGraph, Traffic
 
 
@@ -81,8 +84,6 @@ def find_network(
 
     Parameters
     ----------
-    on
-        The network or machine.
     failed_channels, failed_nodes
         What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
 
@@ -112,3 +113,21 @@ def find_network(
     if failed_channels or failed_nodes:
         network = without(network, channels=failed_channels or "", nodes=failed_nodes or "")
     return network, on_machine
+
+
+def network_of(question: Any) -> tuple[Topology, Machine | None]:
+    """Return the network that a question names, without its broken parts, and the machine."""
+    return find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
+    )
+
+
+def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
+    """Return the node of each task of a program, as a question maps it; see ``place_program``."""
+    asked = {"seed": question.seed, "tasks_per_node": question.tasks_per_node} | more
+    return place_program(question.mapping, graph, network, **asked)
+
+
+def mapping_name(mapping: Any) -> str:
+    """Return what a person calls the mapping of a question: its name or file."""
+    return mapping if isinstance(mapping, str) else "as given"

@@ -6,7 +6,9 @@ from functools import lru_cache
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.drawing.colours import COLOURS, LOAD_COLOURS
 from netloom.errors import InputError
@@ -14,8 +16,6 @@ from netloom.questions.named import find_network
 from netloom.topology import Cube, Faulty, Topology
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
     from numpy.typing import NDArray
 
     from netloom.questions.recorded import Recorded
@@ -80,8 +80,6 @@ def channels_chart(
 
     Parameters
     ----------
-    record
-        What a verb answered.
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
     load, title, most
@@ -148,9 +146,6 @@ def _visible(topology: Topology) -> list[int]:
 def _drawing(
     topology: Topology, load: NDArray[np.float64], title: str, most: float | None
 ) -> alt.Chart:
-    import altair as alt
-    import polars as pl
-
     start, end = _segments(topology)
     names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
     table = pl.DataFrame(
@@ -221,9 +216,6 @@ def _segments(topology: Topology) -> tuple[NDArray[np.float64], NDArray[np.float
 
 def _profile(load: NDArray[np.float64], title: str, most: float | None) -> alt.Chart:
     """All loads in falling order, thinned to a thousand points."""
-    import altair as alt
-    import polars as pl
-
     domain = alt.Undefined if most is None else [0, most]
     falling = np.sort(load[~np.isnan(load)])[::-1]
     shown = np.unique(np.linspace(0, max(len(falling) - 1, 0), 1000).astype(int))

@@ -35,12 +35,8 @@ def parse_numbers(
     ----------
     given
         A number, several (also ``0.1,0.2``), or a range ``START:STOP:STEP`` with both ends.
-    field
-        What they are, for messages.
     below_one
         Whether 1 itself is refused.
-    unit
-        Theirs, for messages.
 
     Raises
     ------
@@ -68,15 +64,6 @@ def parse_positive(
     given: Any, field: str, *, whole: bool = False, zero: bool = False
 ) -> tuple[float, ...]:
     """Return finite numbers above 0, rising, none twice; given as for ``parse_numbers``.
-
-    Parameters
-    ----------
-    given, field
-        As for ``parse_numbers``.
-    whole
-        Whether they must be whole numbers.
-    zero
-        Whether 0 will do.
 
     Raises
     ------
@@ -108,8 +95,6 @@ def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
     given
         As for ``parse_positive``, or ``START:STOP:xFACTOR``, a range of which each is so many times
         the one before.
-    field
-        What they are, for messages.
 
     Raises
     ------
@@ -142,8 +127,6 @@ def parse_rates(
     given
         As for ``parse_positive``; ``START:auto`` and ``START:auto:STEPS`` go to where the network
         saturates, nearly, in 20 steps or so many.
-    field
-        What they are, for messages.
     saturation
         Gives the rate at which the network saturates.
     nearly

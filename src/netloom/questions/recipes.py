@@ -111,8 +111,6 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
     form
         One of ``spec`` (see ``workload.parse_traffic``), ``targets`` (one a node, −1: none) and
         ``pairs`` (source, target, weight); perhaps ``rates``, one a node, and a ``name``.
-    network
-        The network.
 
     Raises
     ------

@@ -84,16 +84,8 @@ MOST_COLUMNS = 9
 def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] = ()) -> Columns:
     """Return the columns of a table by which answers are told: its key figures.
 
-    Of a table of which none is marked, they are the first in which something is known.
-
-    Parameters
-    ----------
-    record
-        An answer.
-    table
-        Which of its tables.
-    but
-        Columns that are shown elsewhere.
+    Of a table of which none is marked, they are the first in which something is known. Columns of
+    ``but`` are shown elsewhere.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,12 +76,12 @@ class Kind:
     prepare: Callable[[Any], Any]
     find: Callable[[Any, Any], Any]
     function: Callable[..., Any]
-    title: str
-    example: str
-    page: str
-    sweep: str
-    outputs: tuple[Output, ...]
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
+    title: str = ""
+    example: str = ""
+    page: str = ""
+    sweep: str = ""
+    outputs: tuple[Output, ...] = ()
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict
 
     def ask(self, **fields: Any) -> Any:
         """Ask it, and return the answer."""
@@ -135,15 +135,23 @@ class Kind:
         return self.hook("chart", "PART_TITLES") or {}
 
     def chart(self, record: Recorded) -> Any:
-        """Return the picture of a recorded answer; None if there is none."""
-        own = self.hook("chart", "chart")
-        return own(record) if own else None
+        """Return the picture of a recorded answer: parts under a heading; None if there is none.
+
+        Parts stand side by side, or as ``arranged`` of ``chart.py`` has them.
+        """
+        if (heading := self.hook("chart", "heading")) is None:
+            return None
+        from netloom.drawing.frame import framed
+
+        arranged = self.hook("chart", "arranged")
+        drawn = arranged(record) if arranged else list(self.parts(record).values())
+        return framed(drawn, *heading(record))
 
     def levels(self, given: Any) -> tuple[float, ...]:
-        """Return the values of ``sweep``, rising: ``LEVELS`` of ``curve.py`` reads them."""
+        """Return the values of ``sweep``, rising: ``LEVELS`` of ``answer.py`` reads them."""
         from netloom.questions.numbers import parse_positive
 
-        found: tuple[float, ...] = (self.hook("curve", "LEVELS") or parse_positive)(
+        found: tuple[float, ...] = (self.hook("answer", "LEVELS") or parse_positive)(
             given, self.sweep
         )
         return found
@@ -151,7 +159,7 @@ class Kind:
     @property
     def curve(self) -> CurveKind | None:
         """How its answers are points of curves; None if they are none."""
-        found: CurveKind | None = self.hook("curve", "CURVE")
+        found: CurveKind | None = self.hook("answer", "CURVE")
         return found
 
 
@@ -172,37 +180,38 @@ class Head(NamedTuple):
     usual: str
 
 
+RAISES = "Raises\n------\n"
+REFUSED = "InputError\n    If a field, a file or their combination cannot be used.\n"
+"""What every question raises."""
+
 _DECLARED: dict[str, Kind] = {}
 
 
-@overload
-def asks(
-    kind: Callable[P, Q], *, words: str = ..., title: str = ..., example: str = ...,
-    page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = ...,
-) -> Callable[[Callable[[Q], A]], Callable[P, A]]: ...  # fmt: skip
+class About(TypedDict, total=False):
+    """What a question says of itself; see ``Kind``."""
+
+    words: str
+    title: str
+    example: str
+    page: str
+    sweep: str
+    outputs: tuple[Output, ...]
+    repeatable: Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @overload
 def asks(
-    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], words: str = ..., title: str = ...,
-    example: str = ..., page: str = ..., sweep: str = ..., outputs: tuple[Output, ...] = ...,
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = ...,
-) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]: ...  # fmt: skip
+    kind: Callable[P, Q], **about: Unpack[About]
+) -> Callable[[Callable[[Q], A]], Callable[P, A]]: ...
 
 
+@overload
 def asks(
-    kind: Any,
-    *,
-    prepare: Callable[[Any], Any] | None = None,
-    words: str = "",
-    title: str = "",
-    example: str = "",
-    page: str = "",
-    sweep: str = "",
-    outputs: tuple[Output, ...] = (),
-    repeatable: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-) -> Any:
+    kind: Callable[P, Q], *, prepare: Callable[[Q], Ready], **about: Unpack[About]
+) -> Callable[[Callable[[Q, Ready], A]], Callable[P, A]]: ...
+
+
+def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unpack[About]) -> Any:
     """Declare that a function answers a question, and return the function that asks it.
 
     The function below takes the question, and with ``prepare`` what that has made ready. The
@@ -230,7 +239,6 @@ def asks(
             return made.find(question, made.prepare(question))
 
         made = Kind(
-            words=words or _words_of(function),
             verb=function.__name__,
             told=_split(function.__doc__ or "")[0],
             module=function.__module__,
@@ -239,12 +247,7 @@ def asks(
             prepare=prepare or (lambda _: None),
             find=find,
             function=asked,
-            title=title,
-            example=example,
-            page=page,
-            sweep=sweep,
-            outputs=outputs,
-            repeatable=repeatable,
+            **{"words": _words_of(function)} | about,
         )
 
         asked.__signature__ = signature_of(kind)  # type: ignore[attr-defined]
@@ -366,9 +369,10 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _with_fields(text: str, fields: str) -> str:
-    """Return a docstring with a section of fields after what it says first."""
+    """Return a docstring with a section of fields, and InputError among what is raised."""
     said, sections = _split(text)
-    return f"{said}\n\n{fields}\n\n{sections}"
+    others = "" if sections.startswith(RAISES) else "\n"
+    return f"{said}\n\n{fields}\n\n{RAISES}{REFUSED}{others}{sections.removeprefix(RAISES)}"
 
 
 @cache

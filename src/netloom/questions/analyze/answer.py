@@ -12,6 +12,7 @@ from netloom.contention import capacity_fraction, slowdown
 from netloom.errors import InputError
 from netloom.models import wormhole
 from netloom.questions.answers import FLITS, Answer, Column, Columns, table
+from netloom.questions.named import mapping_name
 from netloom.routing import half_way_round
 from netloom.topology import Cube
 
@@ -162,8 +163,6 @@ class Analysis(Answer):
     deadlock_cycle
         Channels that could wait for each other in a circle without virtual channels; () when
         there is no such circle, None when it was not looked for.
-    provenance
-        Version, question and seed.
     """
 
     graph: ProcessGraph
@@ -186,8 +185,7 @@ class Analysis(Answer):
     @property
     def mapping_name(self) -> str:
         """What a person calls the mapping: the name or file that was asked for."""
-        mapping = self.provenance.configuration["mapping"]
-        return mapping if isinstance(mapping, str) else "as given"
+        return mapping_name(self.provenance.configuration["mapping"])
 
     @cached_property
     def own(self) -> dict[str, Any]:
@@ -463,7 +461,7 @@ class Analysis(Answer):
             f"<Analysis of {self.graph.name} on {self.topology.name} ({self.routing}){offered}: "
             f"saturation {limit.worst_node:.4g} worst node, {limit.average_node:.4g} average node "
             f"(estimates), {limit.upper_bound:.4g} at most (flits/node/cycle); "
-            f"seed {self.provenance.seed}, netloom {self.provenance.version}>\n"
+            f"{self.origin}>\n"
             f"{self.verdict.sentence}"
         )
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
+from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -29,22 +28,17 @@ LIMITS = {
 """Saturation throughputs as JSON names them, and as a person does."""
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return the network by channel load beside the mapping's path contention levels.
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was analysed, and the verdict."""
+    found, mapping = record.figures, mapping_name(record.configuration["mapping"])
+    what = f"{found['app']} on {found['topology']}, mapping {mapping}"
+    return what, wrapped(found["verdict"]["sentence"])
 
-    Parameters
-    ----------
-    record
-        What ``analyze`` answered. Without random mappings only the mapping itself is shown.
-    """
-    import altair as alt
 
+def arranged(record: Recorded) -> list[Part]:
+    """Return the network by channel load beside the mapping's path contention levels."""
     channels, *beside = parts(record).values()
-    found, mapping = record.figures, record.configuration["mapping"]
-    named = mapping if isinstance(mapping, str) else "as given"
-    what = f"{found['app']} on {found['topology']}, mapping {named}"
-    words = wrapped(found["verdict"]["sentence"])
-    return framed([channels, alt.vconcat(*beside, spacing=24)], what, words)
+    return [channels, alt.vconcat(*beside, spacing=24)]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -66,9 +60,6 @@ def channel_loads(record: Recorded) -> alt.Chart:
 
 def path_contention(record: Recorded) -> alt.Chart:
     """Return the share of paths that meet at most so many others, also under random mappings."""
-    import altair as alt
-    import polars as pl
-
     names = {"own": OWN}
     if record.tables["random_table"].height:
         names["random"] = RANDOM
@@ -88,8 +79,6 @@ def path_contention(record: Recorded) -> alt.Chart:
 
 
 def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     levels = counted["path_contention"].to_numpy()
     counts = np.bincount(levels, counted["paths"].to_numpy())
     share = 100 * np.cumsum(counts) / counts.sum()
@@ -99,9 +88,6 @@ def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
 
 def saturation_among_random(record: Recorded) -> alt.LayerChart:
     """Return the saturation of each random mapping as a tick, this mapping's as a diamond."""
-    import altair as alt
-    import polars as pl
-
     own, offered = record.figures["saturation"], record.figures["offered"]
     random = record.tables["random_table"]
     table = pl.DataFrame(
@@ -136,8 +122,6 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
 
 
 def _whose(names: list[str]) -> alt.Color:
-    import altair as alt
-
     scale = alt.Scale(domain=names, range=[WHOSE[name] for name in names])
     return alt.Color("whose:N", title=None, scale=scale, legend=alt.Legend(orient="top"))
 

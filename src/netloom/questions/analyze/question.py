@@ -36,7 +36,7 @@ from netloom.questions.fields import (
     Seeded,
 )
 from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.named import find_network, read_program
+from netloom.questions.named import network_of, placed, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -136,10 +136,6 @@ class MappedNetwork:
 
     Attributes
     ----------
-    graph, network, machine
-        The program, the network, and the machine if one was named.
-    routing
-        The routing, made for the network.
     node_of
         int32[num_tasks], where each task runs.
     """
@@ -169,15 +165,10 @@ class MappedNetwork:
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    network, on_machine = network_of(question)
     routing = _routing(question.routing, network)
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    node_of = place_program(
-        question.mapping, graph, network,
-        seed=question.seed, tasks_per_node=question.tasks_per_node, hosts=hosts,
-    )  # fmt: skip
+    node_of = placed(question, graph, network, hosts=hosts)
     return MappedNetwork(graph, network, on_machine, routing, node_of)
 
 
@@ -191,11 +182,6 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
 )
 def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """Find where a mapped program contends and what limits it, without simulating.
-
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
 
     Examples
     --------

@@ -142,8 +142,6 @@ class CompiledPhases(Answer):
         What simulation found; None where it was not asked for.
     seconds
         That partition and schedule took.
-    provenance
-        Version, question and seed.
     """
 
     graph: ProcessGraph
@@ -384,10 +382,7 @@ class CompiledPhases(Answer):
     def __repr__(self) -> str:
         plan, predicted, limit = self.plan, self.predicted, self.plan.capacity
         most = f"{self.max_channels_used} of {limit.virtual_channels} virtual channels"
-        head = (
-            f"<{self.graph.name} in phases on {plan.topology.name}; seed {self.provenance.seed},"
-            f" netloom {self.provenance.version}>"
-        )
+        head = f"<{self.graph.name} in phases on {plan.topology.name}; {self.origin}>"
         if not plan.num_phases:
             return f"{head}\n{self.verdict.sentence}"
         lines = [

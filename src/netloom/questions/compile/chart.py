@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import framed
@@ -12,8 +14,6 @@ from netloom.questions.network_chart import network_chart, topology_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
     from numpy.typing import NDArray
 
     from netloom.drawing.frame import Part
@@ -43,15 +43,15 @@ MAP_COLUMNS, MAP_SIDE = 6, 210.0
 """Phases side by side, and how wide each is."""
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return who sends when: a bar a connection, context switches between the phases.
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return the pattern and its phases, and what bars of the timetable are."""
+    shown = _shown_phases(record)
+    return _title(record), _words(record, shown, len(_rows(record, shown)[1]))
 
-    Rows are processors, or connections where they are few. Connections that a processor has open
-    at once share its row's height. Where processors do not send and receive at once, a bar stands
-    at both ends of a connection.
-    """
-    drawn, rows = _timetable(record)
-    return framed([drawn], _title(record), _words(record, _shown_phases(record), rows))
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the timetable alone; ``phase_map`` is the picture of the phases."""
+    return [timetable(record)]
 
 
 def phase_map(record: Recorded) -> alt.HConcatChart:
@@ -69,17 +69,15 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 
 def timetable(record: Recorded) -> alt.LayerChart:
-    """Return who sends when; see ``chart``."""
-    return _timetable(record)[0]
+    """Return who sends when: a bar a connection, context switches between the phases.
 
-
-def _timetable(record: Recorded) -> tuple[alt.LayerChart, int]:
-    """Return who sends when, and in how many rows."""
-    import altair as alt
-
+    Rows are processors, or connections where they are few. Connections that a processor has open
+    at once share its row's height. Where processors do not send and receive at once, a bar stands
+    at both ends of a connection.
+    """
     begins, shown = _begins(record), _shown_phases(record)
     by_connection = record.figures["connections"] <= FEW_CONNECTIONS
-    bars, rows = _by_connection(record) if by_connection else _by_processor(record, shown)
+    bars, rows = _rows(record, shown)
     lanes = int(bars["lane"].max() or 0) + 1 if len(bars) else 1  # type: ignore[arg-type]
     row = min(max(HEIGHT / max(len(rows), 1), LEAST_ROW, 2.0 * lanes), MOST_ROW)
     last = shown - 1
@@ -118,7 +116,14 @@ def _timetable(record: Recorded) -> tuple[alt.LayerChart, int]:
     drawn: alt.LayerChart = alt.LayerChart(layer=layers).properties(
         width=WIDTH, height=row * max(len(rows), 1)
     )
-    return drawn, len(rows)
+    return drawn
+
+
+def _rows(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]]:
+    """Return the bars of the timetable, and the names of its rows."""
+    if record.figures["connections"] <= FEW_CONNECTIONS:
+        return _by_connection(record)
+    return _by_processor(record, shown)
 
 
 def phases_on_network(record: Recorded) -> alt.VConcatChart:
@@ -128,8 +133,6 @@ def phases_on_network(record: Recorded) -> alt.VConcatChart:
 
 def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     """Return the first phases on the network, and how many they are."""
-    import altair as alt
-
     network, channels = topology_of(record), record.figures["network_channels"]
     shown = min(record.figures["phases"], max(1, MOST_CHANNELS // max(1, channels)))
     crossed = record.tables["channels"]
@@ -152,8 +155,6 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
 
 def _alike(drawn: alt.Chart, most: float) -> alt.Chart:
     """Return a drawing whose colours and widths mean the same in all phases."""
-    import altair as alt
-
     if not isinstance(drawn.encoding.color, alt.Color):
         return drawn  # of a network that cannot be drawn: its loads in falling order
     domain = [0.0, most]
@@ -231,8 +232,6 @@ def _shown_phases(record: Recorded) -> int:
 
 def _timed(record: Recorded) -> pl.DataFrame:
     """Return the connections, with where their bars begin and end."""
-    import polars as pl
-
     table = record.tables["table"]
     begins = _begins(record)[table["phase"].to_numpy()]
     return table.with_columns(
@@ -244,8 +243,6 @@ def _timed(record: Recorded) -> pl.DataFrame:
 
 def _by_connection(record: Recorded) -> tuple[pl.DataFrame, list[str]]:
     """Return a bar a connection, each on its row, and the rows in the order of time."""
-    import polars as pl
-
     table = _timed(record)
     several = len(set(table["connection"].to_list())) < len(table)
     label = pl.format("{} #{}", "connection", pl.int_range(pl.len())) if several else "connection"
@@ -256,8 +253,6 @@ def _by_connection(record: Recorded) -> tuple[pl.DataFrame, list[str]]:
 
 def _by_processor(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]]:
     """Return bars of processors, those open at once in lanes, and the names of the rows."""
-    import polars as pl
-
     network, words = topology_of(record), record.tables["nodes"]["words"].to_numpy()
     busiest = np.sort(np.argsort(-words, kind="stable")[:MOST_ROWS]).tolist()
     sends = _timed(record).filter(pl.col("phase") < shown)
@@ -290,9 +285,6 @@ def _lanes(nodes: list[int], begins: list[float], ends: list[float]) -> list[int
 
 def _switches(record: Recorded, begins: NDArray[np.float64], shown: int) -> list[alt.Chart]:
     """Return the context switches as grey bands, with the number of the phase above."""
-    import altair as alt
-    import polars as pl
-
     table = pl.DataFrame(
         {
             "from": begins[:shown] - _switch_clocks(record),

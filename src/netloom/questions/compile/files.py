@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.save import check_writable, make_folder
 from netloom.errors import InputError
-from netloom.questions.compile.chart import phase_map
 from netloom.questions.outputs import Output, picture_output
 from netloom.questions.recorded import chart_of, record
 from netloom.textfiles import write_text
@@ -44,6 +43,12 @@ def _write_programs(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     return f"Programs: {path}"
 
 
+def _phase_map(answer: Any) -> Any:
+    from netloom.questions.compile.chart import phase_map
+
+    return phase_map(record(answer))
+
+
 FILES = (
     Output("out", "Plan file: phases, routes, times, programs.", _write_plan),
     Output(
@@ -53,7 +58,5 @@ FILES = (
         _check_programs,
     ),
     picture_output("gantt", "Gantt chart", chart_of, "Gantt chart"),
-    picture_output(
-        "map", "Every phase on the network", lambda found: phase_map(record(found)), "Map"
-    ),
+    picture_output("map", "Every phase on the network", _phase_map, "Map"),
 )

@@ -51,8 +51,6 @@ class VerifiedPlan:
 
     Attributes
     ----------
-    path, file
-        Where it is, and what it holds.
     lower_bound_phases
         No plan of its connections has fewer phases: computed anew.
     """
@@ -83,17 +81,7 @@ class VerifiedPlan:
 
 @dataclass(frozen=True, eq=False)
 class PlanRun:
-    """What the programs of a plan file delivered.
-
-    Attributes
-    ----------
-    path, file
-        Where they are, and what the file holds.
-    delivery
-        What came where.
-    seconds
-        That it took.
-    """
+    """What the programs of a plan file delivered."""
 
     path: str
     file: PlanFile
@@ -157,8 +145,6 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
 
     Parameters
     ----------
-    path
-        The file.
     workers
         Processes, see ``run_programs``.
 

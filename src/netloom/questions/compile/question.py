@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.errors import DeadlockError
-from netloom.mapping.named import place_program
 from netloom.models import ConSetCosts, MessageCosts
 from netloom.phases import (
     Capacity,
@@ -27,7 +26,7 @@ from netloom.questions.base import MOST, MOST_WORDS, option
 from netloom.questions.compile.answer import CompiledPhases, SimulatedPhases
 from netloom.questions.compile.files import FILES
 from netloom.questions.fields import BrokenParts, MonitoredParts, Placed, ProgramOnNetwork, Seeded
-from netloom.questions.named import find_network, read_program
+from netloom.questions.named import network_of, placed, read_program
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
@@ -139,15 +138,10 @@ class MappedPattern:
 
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
-    network, _ = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    network, _ = network_of(question)
     graph = read_program(question.app, messages=None, parts=question.parts)
     order = connection_order(question.order, graph)
-    node_of = place_program(
-        question.mapping, graph, network,
-        seed=question.seed, tasks_per_node=question.tasks_per_node,
-    )  # fmt: skip
+    node_of = placed(question, graph, network)
     given = connections(
         graph, node_of, network.num_nodes,
         words=question.words, word_bytes=question.word_bytes, order=order,
@@ -172,8 +166,6 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     NoRouteError
         If no path joins the nodes of a connection.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
+from netloom.questions.named import mapping_name
 from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
@@ -47,7 +48,7 @@ def lines(result: CompiledPhases) -> list[Any]:
 def _head(result: CompiledPhases) -> list[str]:
     plan, asked = result.plan, result.provenance.configuration
     given, network = plan.connections, plan.topology
-    mapping = asked["mapping"] if isinstance(asked["mapping"], str) else "as given"
+    mapping = mapping_name(asked["mapping"])
     order = f", {len(given.before)} in order" if len(given.before) else ""
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "

@@ -10,6 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import Answer, Column, Columns, asked, table
+from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.hotspot.figures import (
     hot_spots_of,
     queue_figures,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from netloom.provenance import Provenance
+    from netloom.questions.recorded import Recorded
     from netloom.simulation.combining import CombiningNetwork, CombiningRun
 
 
@@ -41,10 +43,7 @@ class OneRun(NamedTuple):
 class HotSpotLoad(Replications):
     """What a network does with requests at one rate.
 
-    Attributes
-    ----------
-    rate
-        Probability that a processing element makes a request in a step.
+    ``rate`` is the probability that a processing element makes a request in a step.
     """
 
     rate: float
@@ -266,21 +265,7 @@ LATENCIES = Columns(RATE, Column("steps", kind=int), Column("requests", kind=int
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HotSpotSimulation(Answer):
-    """What ``simulate_hot_spots`` found, at one rate or at several.
-
-    Attributes
-    ----------
-    network
-        What was simulated.
-    points
-        One for each rate, rising.
-    asked
-        The rates that were asked for.
-    interrupted
-        Whether a run was stopped from outside.
-    provenance
-        Version, question and seed.
-    """
+    """What ``simulate_hot_spots`` found, at one rate or at several."""
 
     columns: ClassVar = RUN
     in_json: ClassVar = LOAD
@@ -365,10 +350,23 @@ class HotSpotSimulation(Answer):
     def __repr__(self) -> str:
         hot_spots = self.provenance.configuration["hot_spots"]
         head = f"{hot_spots} hot spots of omega:{self.network.pes}"
-        seed, version = self.provenance.seed, self.provenance.version
-        lines = [f"<{head}; seed {seed}, netloom {version}>", *map(repr, self.points)]
+        lines = [f"<{head}; {self.origin}>", *map(repr, self.points)]
         return "\n".join(lines)
 
 
 def _full(capacity: int | None, used: int) -> str:
     return " (all that it holds)" if used == capacity else ""
+
+
+BY_RATE = Axes(f"rate, {THROUGHPUT}", "round trip", "steps", f"throughput, {THROUGHPUT}")
+
+
+def detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
+    """Return an answer of one rate; the picture of several is of them all."""
+    return None if record.several else record
+
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "steps_mean", "unhindered_steps", "steps_ci95", "throughput", "stable",
+    besides=("rate", "steps", "replications"), detail=detail,
+)  # fmt: skip

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -24,8 +23,8 @@ LENGTH = "mean length, packets"
 WIDTH, HEIGHT = 400, 300
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return queues and wait buffers by stage; of several rates also the steps of requests."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return the network and its hot spots, and how long it ran."""
     asked, found = record.configuration, record.figures
     capacity, rates = found["capacity"], found["asked"]
     sizes = {"queues": capacity["queue"], "wait buffers": capacity["wait_buffer"]}
@@ -41,8 +40,12 @@ def chart(record: Recorded) -> alt.HConcatChart:
         band = f"; bands: from the least to the most of {runs} replications" if runs > 1 else ""
         lines.append(f"rate {rates[0]:.4g}{band}")
     hot_spots = asked["hot_spots"]
-    title = f"{hot_spots} hot spot{'s' * (hot_spots != 1)} on omega:{found['pes']}"
-    return framed(list(parts(record, legends=False).values()), title, lines)
+    return f"{hot_spots} hot spot{'s' * (hot_spots != 1)} on omega:{found['pes']}", lines
+
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the parts side by side: the last has the legend of all."""
+    return list(parts(record, legends=False).values())
 
 
 def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
@@ -64,8 +67,6 @@ def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
 
 def queues_by_stage(record: Recorded, *, named: bool = True) -> alt.LayerChart:
     """Return mean lengths of queues and wait buffers by stage, with the range over replications."""
-    import altair as alt
-
     labelled, colour = _stages_and_colour(record)
     band = (
         alt.Chart(labelled)
@@ -87,8 +88,6 @@ def queues_by_stage(record: Recorded, *, named: bool = True) -> alt.LayerChart:
 
 def longest_by_stage(record: Recorded) -> alt.LayerChart:
     """Return the most that a queue or wait buffer of each stage ever held."""
-    import altair as alt
-
     most = alt.Y("max:Q", title="most packets ever", axis=alt.Axis(tickMinStep=1.0))
     line = _stage_line(record, most, named=True)
     chart: alt.LayerChart = alt.LayerChart(layer=[line]).properties(
@@ -99,8 +98,6 @@ def longest_by_stage(record: Recorded) -> alt.LayerChart:
 
 def _stage_line(record: Recorded, y: alt.Y, *, named: bool) -> alt.Chart:
     """Return a line a kind of queue, by stage."""
-    import altair as alt
-
     legend = alt.Legend(title=None, symbolOpacity=1) if named else None
     labelled, colour = _stages_and_colour(record)
     line: alt.Chart = (
@@ -118,9 +115,6 @@ def _stage_line(record: Recorded, y: alt.Y, *, named: bool) -> alt.Chart:
 
 def _stages_and_colour(record: Recorded) -> tuple[pl.DataFrame, alt.Scale]:
     """Return the queues that there are, by kind and stage over replications, and their colours."""
-    import altair as alt
-    import polars as pl
-
     table = record.tables["stages"].group_by("kind", "stage", maintain_order=True).agg(
         mean=pl.col("mean").mean(), low=pl.col("mean").min(), high=pl.col("mean").max(),
         max=pl.col("max").max(),
@@ -138,9 +132,6 @@ def _modules(record: Recorded) -> int:
 
 def steps_by_rate(record: Recorded) -> alt.LayerChart:
     """Return the steps of a request by rate: their mean, and what 99 % stay below."""
-    import altair as alt
-    import polars as pl
-
     names = {"steps_mean": "mean", "steps_p99": "99 % up to"}
     tidy = (
         record.tables["rates"]
@@ -173,9 +164,6 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
 
 def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Chart:
     """Return mean lengths by stage, a line a rate; ``kind`` is one of ``KINDS``."""
-    import altair as alt
-    import polars as pl
-
     table = (
         record.tables["stages"]
         .group_by("rate", "kind", "stage", maintain_order=True)
@@ -199,8 +187,6 @@ def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Ch
 
 def sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
     """Return a figure by size of queues, a colour a rate."""
-    import altair as alt
-
     size = alt.X("size:Q", title="queue size, packets", axis=alt.Axis(tickMinStep=1, format="d"))
     lines: alt.Chart = (
         alt.Chart(table)
@@ -217,9 +203,6 @@ def sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
 
 def _behind(record: Recorded) -> list[alt.Chart]:
     """Return a line at the first rate that the network does not keep up with, if there is one."""
-    import altair as alt
-    import polars as pl
-
     rates = record.tables["rates"].filter(stable=False)["rate"].to_list()[:1]
     if not rates:
         return []
@@ -231,8 +214,6 @@ def _behind(record: Recorded) -> list[alt.Chart]:
 
 def rates_colour(table: pl.DataFrame, *, named: bool = True) -> alt.Color:
     """Return the colours of rates."""
-    import altair as alt
-
     rates = table["rate"].unique(maintain_order=True).to_list()
     few = len(rates) <= len(COLOURS)
     scale = alt.Scale(domain=rates, **({"range": COLOURS} if few else {"scheme": "viridis"}))
@@ -242,15 +223,11 @@ def rates_colour(table: pl.DataFrame, *, named: bool = True) -> alt.Color:
 
 def _labelled(table: pl.DataFrame, modules: int) -> pl.DataFrame:
     """Return a table with the names of its stages, PEs and modules as ``where``."""
-    import polars as pl
-
     names = [_label(stage, modules) for stage in table["stage"].to_list()]
     return table.with_columns(pl.Series("where", names))
 
 
 def _stage(table: pl.DataFrame, modules: int) -> alt.X:
-    import altair as alt
-
     places = [_label(stage, modules) for stage in sorted(set(table["stage"].to_list()))]
     return alt.X("where:O", title="stage", sort=places, axis=alt.Axis(labelAngle=0))
 

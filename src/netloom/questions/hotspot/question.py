@@ -79,11 +79,6 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     The network is that of Rosenblum & Mayr's Ultracomputer (1986). Replications and rates use all
     processors; Ctrl-C ends them, and the answer contains those that are finished.
 
-    Raises
-    ------
-    InputError
-        If a field or their combination cannot be used.
-
     Examples
     --------
     >>> found = simulate_hot_spots(16, 1, assign=1.0, rate=0.15)

@@ -133,10 +133,6 @@ class ProgramMapping(Answer):
         value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
     simulated
         Both simulated at one load; None where that was not asked for.
-    verdict
-        Whether it helps.
-    provenance
-        Version, question and seed.
     """
 
     graph: ProcessGraph
@@ -293,6 +289,6 @@ class ProgramMapping(Answer):
         found = self.found
         return (
             f"<{self.graph.name} mapped onto {self.topology.name} for {found.objective}, by "
-            f"{found.found_by}; seed {self.provenance.seed}, netloom {self.provenance.version}>\n"
+            f"{found.found_by}; {self.origin}>\n"
             f"{self.verdict.sentence}"
         )

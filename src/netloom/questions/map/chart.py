@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
 from netloom.questions.analyze.chart import UNITS, wrapped
 from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -21,22 +21,19 @@ WHEN = {"before": "Before (identity)", "after": "After"}
 RESULT, OTHERS = COLOURS[0], GREY
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return the network by channel load before and after, and the objective of each mapping.
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was mapped, and the verdict."""
+    found = record.figures
+    what = f"{found['app']} mapped onto {found['topology']}"
+    return what, wrapped(found["verdict"]["sentence"])
 
-    Parameters
-    ----------
-    record
-        What ``find_mapping`` answered.
-    """
-    import altair as alt
 
-    drawn, found = parts(record), record.figures
+def arranged(record: Recorded) -> list[Part]:
+    """Return the network by channel load before and after, above the objectives of mappings."""
+    drawn = parts(record)
     pair = alt.hconcat(drawn["before"], drawn["after"], spacing=30)
     pair = pair.resolve_scale(color="independent")
-    what = f"{found['app']} mapped onto {found['topology']}"
-    words = wrapped(found["verdict"]["sentence"])
-    return framed([alt.vconcat(pair, drawn["objective"], spacing=26)], what, words)
+    return [alt.vconcat(pair, drawn["objective"], spacing=26)]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -66,9 +63,6 @@ def mapped_channels(record: Recorded, when: str) -> alt.Chart:
 
 def objectives(record: Recorded) -> alt.LayerChart:
     """Return the objective of every mapping as a bar, and the lower bound as a dashed line."""
-    import altair as alt
-    import polars as pl
-
     objective = record.figures["objective"]
     rows = [
         {

@@ -15,7 +15,7 @@ from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import check_room
 from netloom.questions.analyze.question import MappedNetwork
 from netloom.questions.fields import refuse
-from netloom.questions.named import find_network, read_program
+from netloom.questions.named import network_of, read_program
 from netloom.routing import parse_routing
 from netloom.topology.faults import check_working
 
@@ -34,10 +34,6 @@ class MappingTask(MappedNetwork):
 
     Attributes
     ----------
-    question
-        What was asked.
-    nodes
-        The nodes that may be used.
     layout
         None where a mapping is searched for.
     """
@@ -71,9 +67,7 @@ def prepare(question: MappingQuestion) -> MappingTask:
         refuse(question, ("seconds", "rounds", "tasks_per_node"), "a search, with no layout")
     objective_of(question.objective)
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    network, machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    network, machine = network_of(question)
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
     nodes = allocated_nodes(question.nodes, network, hosts)
     check_room(graph.num_tasks, nodes, question.tasks_per_node)

@@ -161,11 +161,6 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
     processor time is used up, or nothing can be better. If nothing is better than ranks in order,
     these stay. Ctrl-C ends the search: the best so far is the answer.
 
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
-
     Examples
     --------
     >>> found = find_mapping("mesh:4x4", "torus:4x4", objective="hop-bytes", rounds=1)

@@ -140,8 +140,6 @@ def mapping_verdict(
 
     Parameters
     ----------
-    found
-        The mapping.
     before, after
         Analyses of identity and of the mapping, which name what a path meets.
     simulated

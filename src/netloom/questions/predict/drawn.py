@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
+import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 WIDTH, HEIGHT = 430, 320
 
@@ -23,9 +21,6 @@ def latency_curve(
     table: pl.DataFrame, by: str, axis: str, marks: dict[str, float], idle: float
 ) -> alt.LayerChart:
     """Latency by rate: the model's, its part in the network, and simulated points."""
-    import altair as alt
-    import polars as pl
-
     half = pl.col("simulated_ci95").fill_null(0)
     measured = table.drop_nulls("simulated_latency").with_columns(
         low=pl.col("simulated_latency") - half,
@@ -85,9 +80,6 @@ def latency_curve(
 
 def rules(marks: dict[str, float], by: str) -> list[alt.Chart]:
     """Vertical lines where the network saturates and where none could go on, named to each side."""
-    import altair as alt
-    import polars as pl
-
     layers: list[alt.Chart] = []
     for place, (what, value) in enumerate(marks.items()):
         base = alt.Chart(pl.DataFrame({by: [value], "what": [what]})).encode(x=f"{by}:Q")
@@ -105,9 +97,6 @@ def rules(marks: dict[str, float], by: str) -> list[alt.Chart]:
 
 def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     """The parts of one latency; nothing where it is saturated."""
-    import altair as alt
-    import polars as pl
-
     point = table.row(0, named=True)
     names = {"network_latency": "in the network", "source_wait": "in the source queue"}
     rows = [{"where": names[name], "cycles": point[name] or 0.0} for name in names]
@@ -132,14 +121,10 @@ def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
 
 def nodes_axis() -> alt.X:
     """Return the axis of sizes."""
-    import altair as alt
-
     scale = alt.Scale(type="log", nice=False)
     return alt.X("nodes:Q", title="nodes", scale=scale, axis=alt.Axis(format="~s"))
 
 
 def ratio_axis(field: str, title: str) -> alt.Y:
     """Return an axis of ratios."""
-    import altair as alt
-
     return alt.Y(f"{field}:Q", title=title, scale=alt.Scale(type="log", nice=False))

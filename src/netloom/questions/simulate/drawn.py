@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.questions.network_chart import at_last
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from netloom.questions.recorded import Recorded
 
 
@@ -32,9 +32,6 @@ def highest(record: Recorded, load: str) -> float:
 
 def actual_by_applied(table: pl.DataFrame, most: float) -> alt.LayerChart:
     """Actual traffic of the average and the worst node by applied traffic."""
-    import altair as alt
-    import polars as pl
-
     tidy = table.rename({"average_node": AVERAGE, "worst_node": WORST}).unpivot(
         [AVERAGE, WORST],
         index=["applied", *(["message_bytes"] if "message_bytes" in table.columns else [])],
@@ -67,8 +64,6 @@ def actual_by_applied(table: pl.DataFrame, most: float) -> alt.LayerChart:
 
 def by_node() -> alt.Color:
     """Return the colours of the average and the worst node."""
-    import altair as alt
-
     return alt.Color(
         "node:N", scale=alt.Scale(domain=[AVERAGE, WORST], range=COLOURS[1::-1]), title=None
     )
@@ -76,6 +71,4 @@ def by_node() -> alt.Color:
 
 def x_axis(field: str, title: str) -> alt.X:
     """Return an axis of traffic, from its least value on."""
-    import altair as alt
-
     return alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=True))

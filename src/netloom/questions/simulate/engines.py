@@ -9,7 +9,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine
 from netloom.questions.answers import CYCLES, Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router, refuse
-from netloom.questions.named import find_network
+from netloom.questions.named import network_of
 from netloom.routing import (
     RouteTable,
     UpDown,
@@ -82,13 +82,6 @@ NETWORK = Columns(
 """What answers say of the network that ran them, their ``network``."""
 
 
-def network_of(question: ProgramQuestion) -> tuple[Topology, Machine | None]:
-    """Return the network that a question names, without its broken parts, and the machine."""
-    return find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
-
-
 def prepare_program(
     question: ProgramQuestion,
     *,
@@ -100,14 +93,10 @@ def prepare_program(
 
     Parameters
     ----------
-    question
-        The question.
     longest_flits
         Flits of the longest message, which is the longest packet where none is asked for.
     flit_bytes
         Bytes of a flit; the machine's own by default.
-    found
-        What ``network_of`` returned, if it was called before.
 
     Raises
     ------

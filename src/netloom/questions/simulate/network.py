@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.named import place_program
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.named import network_of, placed, read_program, read_traffic
 from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.engine import MOST_NODES
@@ -117,9 +116,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
         If the routing can deadlock on so many VCs.
     """
     load = max(question.loads, default=None)
-    topology, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    topology, on_machine = network_of(question)
     if topology.num_nodes > MOST_NODES:
         found = f"{counted(topology.num_nodes, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
@@ -172,13 +169,7 @@ def _traffic(
     if only is None:
         return *_of_programs(question, topology), None
     graph = read_program(only, messages=question.messages, parts=question.parts)
-    node_of = place_program(
-        question.mapping,
-        graph,
-        topology,
-        seed=question.seed,
-        tasks_per_node=question.tasks_per_node,
-    )
+    node_of = placed(question, graph, topology)
     traffic = from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
     tasks = None
     if len(np.unique(node_of)) == graph.num_tasks:

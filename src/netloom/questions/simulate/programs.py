@@ -38,10 +38,6 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     ----------
     question
         Its ``app`` is several programs, or one on nodes of its own.
-    topology
-        The network.
-    seed
-        Of random mappings.
 
     Raises
     ------

@@ -52,13 +52,7 @@ def sentences_of(record: Recorded) -> list[str]:
 
 
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:
-    """Return the key numbers of answers of one verb, one below the other.
-
-    Parameters
-    ----------
-    records
-        The answers, with the fields in which they differ.
-    """
+    """Return the key numbers of answers of one verb, one below the other."""
     first = records[0][1]
     name = first.kind.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))

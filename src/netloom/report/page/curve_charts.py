@@ -6,6 +6,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.report.page.curve_names import said_field, shared_words
 from netloom.report.page.curve_points import runs_said
@@ -14,9 +17,6 @@ from netloom.words import give_or_take, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import altair as alt
-    import polars as pl
 
     from netloom.report.page.curves import Curve, CurveGroup
 
@@ -67,9 +67,6 @@ def panels(group: CurveGroup) -> dict[str, list[tuple[Curve, str]]]:
 
 
 def _latency(group: CurveGroup) -> Figure:
-    import altair as alt
-    import polars as pl
-
     top, cut = _top(group)
     table = pl.DataFrame(
         [row for name, curves in panels(group).items() for row in _latency_rows(name, curves)],
@@ -102,9 +99,6 @@ def _latency(group: CurveGroup) -> Figure:
 
 
 def _throughput(group: CurveGroup) -> Figure:
-    import altair as alt
-    import polars as pl
-
     table = pl.DataFrame(
         [row for name, curves in panels(group).items() for row in _accepted_rows(name, curves)],
         schema=_COLUMNS,
@@ -184,8 +178,6 @@ def _accepted_rows(panel: str, curves: Sequence[tuple[Curve, str]]) -> list[dict
 
 def _arranged(layers: Sequence[alt.Chart], table: pl.DataFrame) -> Any:
     """Return layers in one pair of axes, or in one for each panel."""
-    import altair as alt
-
     names = table["panel"].unique(maintain_order=True).to_list()
     if len(names) <= 1:
         return alt.layer(*layers, data=table).properties(width=WIDTH, height=HEIGHT)
@@ -220,8 +212,6 @@ def _only(base: alt.Chart, kind: str) -> alt.Chart:
 
 def _lines(base: alt.Chart, y: Any, group: CurveGroup) -> list[alt.Chart]:
     """Return the lines of simulators, and dashed ones of models with a legend that says so."""
-    import altair as alt
-
     if not group.models:
         return [_only(base, SIMULATED).mark_line(strokeWidth=2.2, clip=True).encode(y=y("latency"))]
     known = [SIMULATED, MODEL] if group.simulated else [MODEL]
@@ -242,8 +232,6 @@ def _lines(base: alt.Chart, y: Any, group: CurveGroup) -> list[alt.Chart]:
 
 
 def _tips(group: CurveGroup, title: str) -> list[Any]:
-    import altair as alt
-
     return [
         alt.Tooltip("curve:N", title="curve"),
         alt.Tooltip("load:Q", title=group.axes.load.partition(",")[0], format=".4~g"),
@@ -252,14 +240,10 @@ def _tips(group: CurveGroup, title: str) -> list[Any]:
 
 
 def _y(title: str, scale: Any, field: str) -> Any:
-    import altair as alt
-
     return alt.Y(f"{field}:Q", title=title, scale=scale)
 
 
 def _load(group: CurveGroup) -> Any:
-    import altair as alt
-
     return alt.X(
         "load:Q", title=group.axes.load, scale=alt.Scale(zero=True, nice=True),
         axis=alt.Axis(tickCount=6),
@@ -271,8 +255,6 @@ def _colours(group: CurveGroup) -> Any:
 
     The legend leaves out the words that all names share, and has them as its title.
     """
-    import altair as alt
-
     names = list(dict.fromkeys(name for some in panels(group).values() for _, name in some))
     title, short = shared_words(names)
     changed = short if title else {}

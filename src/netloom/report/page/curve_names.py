@@ -17,11 +17,6 @@ THEMSELVES = frozenset({"topology", "traffic", "routing", "switching", "on", "ap
 def telling(about: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Return the fields in which configurations differ, but those that a preset's name implies.
 
-    Parameters
-    ----------
-    about
-        The configurations: values by field.
-
     Examples
     --------
     >>> one = {"topology": "mesh:8x8", "router": "three-stage", "route_cycles": 0, "vcs": 2}

@@ -106,13 +106,7 @@ def _rising(
 
 
 def pair_sentences(group: CurveGroup) -> list[str]:
-    """Return a sentence for each pair of simulated curves; of many, for those that cross.
-
-    Parameters
-    ----------
-    group
-        The curves.
-    """
+    """Return a sentence for each pair of simulated curves; of many, for those that cross."""
     pairs = list(combinations(group.simulated, 2))
     compared = [(one, other, compare_pair(one, other)) for one, other in pairs]
     if len(pairs) <= MOST_PAIRS:

@@ -35,13 +35,7 @@ def common_load(group: CurveGroup) -> float | None:
 
 
 def curve_sentences(group: CurveGroup) -> list[str]:
-    """Return what a group of curves says: saturation, throughput, latency, models, in this order.
-
-    Parameters
-    ----------
-    group
-        The curves.
-    """
+    """Return what a group of curves says: saturation, throughput, latency, models, in this order."""
     told = group.simulated or group.models
     say = _saturates if group.axes.open else _goes
     said = (
@@ -56,13 +50,7 @@ def curve_sentences(group: CurveGroup) -> list[str]:
 
 
 def curve_numbers(group: CurveGroup) -> DataTable:
-    """Return the key numbers of a group of curves, one row a curve.
-
-    Parameters
-    ----------
-    group
-        The curves.
-    """
+    """Return the key numbers of a group of curves, one row a curve."""
     common = common_load(group)
     unit = group.axes.latency_unit
     heads = ["curve", f"idle, {unit}", *(["saturates at"] if group.axes.open else [])]

@@ -145,11 +145,6 @@ def find_curves(records: Sequence[Recorded]) -> list[CurveGroup]:
     traffic has but one, all are. A curve of a single load is none, and left out, unless it falls
     behind there: that is to be compared with the others.
 
-    Parameters
-    ----------
-    records
-        Answers of any verb; those that have no latency by load are passed over.
-
     Examples
     --------
     >>> from netloom import simulate

@@ -119,15 +119,7 @@ def make_figure(
 
 
 def describe(spec: Mapping[str, Any], title: str) -> str:
-    """Return what a chart shows, in words and numbers: the range of each axis, and the most.
-
-    Parameters
-    ----------
-    spec
-        Vega-Lite, its data inside.
-    title
-        What the chart is called.
-    """
+    """Return what a chart shows, in words and numbers: the range of each axis, and the most."""
     columns, rows = _columns(spec)
     parts = []
     numeric = [

@@ -20,11 +20,6 @@ def render(page: Page) -> str:
 
     Whatever comes from data or users is escaped; the specifications of charts stand in it as JSON,
     with Vega, Vega-Lite and Vega-Embed beside them once.
-
-    Parameters
-    ----------
-    page
-        What it says.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup

@@ -54,8 +54,6 @@ def page_of(sources: Sequence[Recorded | Results], title: str = "") -> Page:
 
     Parameters
     ----------
-    sources
-        Records of answers, and results of experiments.
     title
         Its title; by default that of the experiment, or what the answers are of.
 

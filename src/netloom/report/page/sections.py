@@ -33,14 +33,8 @@ class Section:
 
     Attributes
     ----------
-    title
-        Its heading.
-    sentences
-        What it says.
     tables, figures
         Numbers, and what is drawn from them.
-    below
-        Its own sections.
     remark
         What is left out; perhaps "".
     """
@@ -59,8 +53,6 @@ class Asked:
 
     Attributes
     ----------
-    record
-        The answer.
     varied
         How its question differs from the others of its section.
     section
@@ -73,13 +65,7 @@ class Asked:
 
 
 def sections_of(asked: Sequence[Asked]) -> list[Section]:
-    """Return the sections of a page: first curves, then all other answers by what was asked.
-
-    Parameters
-    ----------
-    asked
-        All answers.
-    """
+    """Return the sections of a page: first curves, then all other answers by what was asked."""
     groups = find_curves([each.record for each in asked])
     drawn = {
         id(record) for group in groups for curve in group.curves for _, _, record in curve.answers

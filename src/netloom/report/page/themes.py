@@ -10,15 +10,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
 def _theme(ink: str, quiet: str, grid: str, ramp: list[str]) -> dict[str, Any]:
-    """Return the configuration of charts for one background.
-
-    Parameters
-    ----------
-    ink, quiet, grid
-        Colours of titles, of labels, and of lines behind.
-    ramp
-        From channels that carry nothing to the busiest.
-    """
+    """Return the configuration of charts for one background."""
     return {
         "background": "transparent",
         "font": FONT,

@@ -134,11 +134,6 @@ def check_folder(path: Path) -> Path:
 def sources_of(given: Any) -> Iterable[Source]:
     """Return what a report can be made of, from whatever a user has of it.
 
-    Parameters
-    ----------
-    given
-        See ``report``.
-
     Raises
     ------
     InputError

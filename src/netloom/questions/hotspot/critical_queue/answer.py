@@ -59,16 +59,10 @@ class CriticalQueues(Answer):
     ----------
     network
         The network; the sizes of its own queues mean nothing.
-    hot_spots
-        How many words are shared.
     found
         Each rate with the search that was made for it, rising.
-    asked
-        The rates that were asked for.
     rise
         By how much a stage's mean queue must be longer to be discernibly longer.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -126,5 +120,4 @@ class CriticalQueues(Answer):
     def __repr__(self) -> str:
         head = f"Critical queues of omega:{self.network.pes}, {self.hot_spots} hot spots"
         lines = [f"rate {rate:.4g}: {self.sentence(rate)}" for rate, _ in self.found]
-        seed, version = self.provenance.seed, self.provenance.version
-        return "\n".join([f"<{head}; seed {seed}, netloom {version}>", *lines])
+        return "\n".join([f"<{head}; {self.origin}>", *lines])

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import GREY
-from netloom.drawing.frame import framed
 from netloom.questions.hotspot.chart import HEIGHT, WIDTH, rates_colour, sizes
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return what sizes of queues do to the queues, and to the steps of requests."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return the network, and the critical sizes that were found."""
     found = record.figures
     critical = [
         f"{each['critical_queue']} at rate {each['rate']:.4g}"
         for each in found["rates"]
         if each["critical_queue"]
     ]
-    return framed(
-        list(parts(record, legends=False).values()),
-        f"Critical queues of omega:{found['pes']}, {found['hot_spots']} hot spots",
-        [f"critical: {', '.join(critical) or 'none'}; dashed: the rise that counts"],
-    )
+    words = f"critical: {', '.join(critical) or 'none'}; dashed: the rise that counts"
+    return f"Critical queues of omega:{found['pes']}, {found['hot_spots']} hot spots", [words]
+
+
+def arranged(record: Recorded) -> list[Part]:
+    """Return the parts side by side: the last has the legend of all."""
+    return list(parts(record, legends=False).values())
 
 
 def parts(record: Recorded, *, legends: bool = True) -> dict[str, Part]:
     """Return the parts of the picture of critical queues, by name; see ``parts``."""
-    import altair as alt
-    import polars as pl
-
     table = record.tables["table"].with_columns(rate=pl.format("{}", "rate"))
     sized = table.drop_nulls("size").with_columns(rise=100 * pl.col("rise"))
     counts = pl.DataFrame({"rise": [100 * record.figures["rise"]]})

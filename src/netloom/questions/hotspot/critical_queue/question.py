@@ -64,11 +64,6 @@ def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) 
     "The largest queue size which produces the first discernible degradation of performance as the
     queue size is decreased from infinity" (Rosenblum & Mayr 1986, section 4.3).
 
-    Raises
-    ------
-    InputError
-        If a field or their combination cannot be used.
-
     Examples
     --------
     >>> found = find_critical_queue(64, 4, rate=0.1, steps=500, replications=6)

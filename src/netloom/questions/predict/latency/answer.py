@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from netloom.models.channel_accuracy import PARTS, latency_band, off_by, provenance
 from netloom.questions.answers import CYCLES, FLITS, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.latency.network import LATENCY_FACTOR, SATURATED, STEADY
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, beside
+from netloom.questions.simulate.load.answer import BY_LOAD
 from netloom.topology.faults import broken_parts
 
 if TYPE_CHECKING:
@@ -116,8 +118,6 @@ class LatencyPrediction(CurveAnswer):
         ``table`` has no latency.
     simulated
         The network, simulated at some of the loads; None where it was not asked for.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -265,14 +265,20 @@ class LatencyPrediction(CurveAnswer):
         )
 
     def __repr__(self) -> str:
-        network, router, seed = self.network, self.router, self.provenance.seed
+        network, router = self.network, self.router
         low, high = network.saturation_range
         head = (
             f"<{self.name}, {network.routing}, {router.vcs} VCs of {router.buffer_flits} flits, "
             f"{self.packet_flits}-flit packets: {self.points[0].zero_load_latency:.4g} cycles "
             f"unhindered, saturates at {self.saturation:.4g} ({low:.4g} to {high:.4g}) "
             f"flits/node/cycle by {network.limit_sentence}, at most {network.bound.load:.4g} by "
-            f"{network.bound.what}; seed {seed}, netloom {self.provenance.version}>"
+            f"{network.bound.what}; {self.origin}>"
         )
         loads = (each.sentence for each in self.observations)
         return "\n".join([head, *(f"! {flag}" for flag in self.flags), *loads])
+
+
+CURVE = CurveKind(
+    BY_LOAD, "offered", "latency", "zero_load_latency", stable="-saturated", model=True,
+    besides=("offered", "simulate"), found=in_figures("saturation_offered"),
+)  # fmt: skip

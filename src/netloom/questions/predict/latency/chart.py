@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.predict.drawn import latency_curve, made_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return latency by load, beside the channels at the highest load that they can carry."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was predicted, on which routers, and where it saturates."""
     found, bound = record.figures, record.figures["throughput_bound"]
     router, mapping = found["router"], found["mapping"]
     mapped = "" if mapping is None else f", mapping {mapping}"
     low, high = found["saturation_range"]
-    return framed(
-        list(parts(record).values()),
-        f"{found['traffic']} on {found['topology']}{mapped}",
-        [
-            f"{found['routing']}, {router['name']} router, {counted(router['vcs'], 'VC')} of "
-            f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
-            f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
-            f"{bound['limited_by']}",
-            f"saturates at {found['saturation_offered']:.4g} "
-            f"({low:.4g} to {high:.4g}) by {found['saturation_limit']['where']}",
-            *found["flags"],
-        ],
-    )
+    return f"{found['traffic']} on {found['topology']}{mapped}", [
+        f"{found['routing']}, {router['name']} router, {counted(router['vcs'], 'VC')} of "
+        f"{router['buffer_flits']} flits, packets of {found['packet_flits']} flits",
+        f"channels: at offered traffic {_carried(record):.3g}; limit {bound['load']:.4g} by "
+        f"{bound['limited_by']}",
+        f"saturates at {found['saturation_offered']:.4g} "
+        f"({low:.4g} to {high:.4g}) by {found['saturation_limit']['where']}",
+        *found["flags"],
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:

@@ -40,8 +40,6 @@ class PredictedNetwork:
     ----------
     topology, traffic, routing, given_routing, router_name, router
         What was asked about; ``given_routing`` is what ``routing`` is the name of.
-    prepared
-        What the model starts from.
     saturation
         The offered load at which latency is three times that of the idle network, or there is no
         steady state: what ``find_saturation`` looks for. An estimate, at most ``bound``.

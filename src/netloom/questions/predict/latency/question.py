@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.named import place_program
 from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
@@ -31,7 +30,7 @@ from netloom.questions.fields import (
     asked_router,
     refuse,
 )
-from netloom.questions.named import find_network, read_program, read_traffic
+from netloom.questions.named import mapping_name, network_of, placed, read_program, read_traffic
 from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
@@ -98,9 +97,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
 def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
     question.refuse_limits_alone()
-    topology, on_machine = find_network(
-        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )
+    topology, on_machine = network_of(question)
     router_name, router = _router(question, on_machine)
     traffic = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
@@ -149,8 +146,6 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If packets could block each other for good.
 
@@ -169,7 +164,7 @@ def predict_latency(question: LatencyQuestion, network: PredictedNetwork) -> Lat
         points = tuple(predict_channels(network.prepared, load) for load in loads)
     return LatencyPrediction(
         network=network,
-        mapping=_mapping_name(question),
+        mapping=None if question.app is None else mapping_name(question.mapping),
         packet_flits=question.packet_flits,
         points=points,
         simulated=_simulated(question, network, loads),
@@ -198,17 +193,8 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    node_of = place_program(
-        question.mapping, graph, topology,
-        seed=question.seed, tasks_per_node=question.tasks_per_node,
-    )  # fmt: skip
+    node_of = placed(question, graph, topology)
     return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
-
-
-def _mapping_name(question: LatencyQuestion) -> str | None:
-    if question.app is None:
-        return None
-    return question.mapping if isinstance(question.mapping, str) else "as given"
 
 
 def _prepared(

@@ -110,8 +110,6 @@ class LocalityPrediction(Answer):
         T_r, network cycles.
     per_hop_limit
         What the latency of a hop tends to as distances grow (eq. 16).
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -170,8 +168,6 @@ class LocalityPrediction(Answer):
 
         Parameters
         ----------
-        place
-            Which of the sizes.
         of
             Under which mapping; the ideal one by default.
         """
@@ -217,10 +213,9 @@ class LocalityPrediction(Answer):
         return said
 
     def __repr__(self) -> str:
-        asked, seed = self.provenance.configuration, self.provenance.seed
+        asked = self.provenance.configuration
         head = (
             f"<Locality of {self.name}, mapping {self.mapping}, contexts {asked['contexts']:g}, "
-            f"network clock {asked['network_speed']:g} times the processors'; seed {seed}, netloom "
-            f"{self.provenance.version}>"
+            f"network clock {asked['network_speed']:g} times the processors'; {self.origin}>"
         )
         return "\n".join([head, *(self.sentence(place) for place in range(len(self.nodes)))])

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
 from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
 from netloom.questions.predict.locality.answer import PARTS
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return the parts of the time between transactions by mapping; of several sizes, gains."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was asked about, and what the ideal mapping gains."""
     found = record.figures
     words = [
         f"contexts a processor: {found['contexts']:g}; network clock over the processors': "
@@ -28,7 +27,7 @@ def chart(record: Recorded) -> alt.HConcatChart:
         words.append("ideal: all messages go one hop")
     else:
         words.append(f"gain of the ideal mapping over a random one: {found['gain']:.3g}")
-    return framed(list(parts(record).values()), f"Locality, {found['name']}", words)
+    return f"Locality, {found['name']}", words
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -42,9 +41,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def _between_transactions(table: pl.DataFrame) -> alt.Chart:
     """The time between transactions by mapping: Johnson 1992, figure 8."""
-    import altair as alt
-    import polars as pl
-
     parts = {
         f"{part}_cycles": name for part, name in PARTS.items() if table[f"{part}_cycles"].max()
     }
@@ -78,9 +74,6 @@ def _between_transactions(table: pl.DataFrame) -> alt.Chart:
 
 def _gains(table: pl.DataFrame) -> alt.Chart:
     """Gain over a random mapping, by size."""
-    import altair as alt
-    import polars as pl
-
     lines: alt.Chart = (
         alt.Chart(table.filter(pl.col("mapping") != "random"))
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
@@ -97,9 +90,6 @@ def _gains(table: pl.DataFrame) -> alt.Chart:
 
 def _per_hop(table: pl.DataFrame, limit: float) -> alt.LayerChart:
     """Latency of a hop by size, and its limit: Johnson 1992, figure 6."""
-    import altair as alt
-    import polars as pl
-
     lines = (
         alt.Chart(table)
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)

@@ -19,7 +19,7 @@ from netloom.models.locality_parts import (
 )
 from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
 from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
-from netloom.questions.named import read_program
+from netloom.questions.named import mapping_name, read_program
 from netloom.questions.numbers import parse_sizes
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import SIZES
@@ -126,10 +126,6 @@ class MappedTorus:
 
     Attributes
     ----------
-    nodes, dimensions
-        The sizes of the torus.
-    topology, graph, mapping
-        The network and the program, None where none was given, and the name of the mapping.
     models
         Johnson's models of the processors and of the network.
     chosen, random
@@ -165,7 +161,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
     if question.app is not None:
         assert topology is not None  # checked
         graph, chosen, at_random = _mapped(question, topology)
-        name = question.mapping if isinstance(question.mapping, str) else "as given"
+        name = mapping_name(question.mapping)
     elif question.distance is not None:
         chosen = _at_distance(question.distance, sizes, dimensions, topology)
         name = f"of distance {question.distance:g}"
@@ -185,11 +181,6 @@ def predict_locality(question: LocalityQuestion, ready: MappedTorus) -> Locality
 
     In Johnson's model (ISCA 1992), processors that wait longer also send less: see
     ``models.locality``.
-
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
 
     Examples
     --------

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from netloom.questions.answers import CYCLES, Column, Columns, asked, table
+from netloom.questions.curve_kind import CurveKind, in_figures
 from netloom.questions.numbers import known
 from netloom.questions.predict.points import SIMULATED, Beside, CurveAnswer, at, beside
+from netloom.questions.simulate.broadcast.answer import BY_RATE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,14 +104,10 @@ class TorusBroadcastPrediction(CurveAnswer):
 
     Attributes
     ----------
-    name
-        The torus.
     found
         What the model says; its ``rate`` holds the rates that were asked for, rising.
     simulated
         The network of the model, simulated at some of them; None where it was not asked for.
-    provenance
-        Version, question and seed.
     """
 
     columns: ClassVar = Columns(
@@ -191,11 +189,18 @@ class TorusBroadcastPrediction(CurveAnswer):
         }
 
     def __repr__(self) -> str:
-        found, seed = self.found, self.provenance.seed
+        found = self.found
         head = (
             f"<{self.name}, {found.message_flits:g}-flit messages, {found.broadcast:g} broadcast, "
             f"{found.vcs} VCs, {found.variant} model: {found.zero_load_latency:.4g} cycles "
-            f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; seed "
-            f"{seed}, netloom {self.provenance.version}>"
+            f"unhindered, saturates at {found.saturation_rate:.4g} messages/node/cycle; "
+            f"{self.origin}>"
         )
         return "\n".join([head, *(each.sentence for each in self.observations)])
+
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "latency", "zero_load_latency", stable="-saturated", model=True,
+    ends=ENDS_CYCLES, besides=("rate", "simulate", "k", "dimensions", "sides", "variant"),
+    about={"traffic": "uniform", "routing": "adaptive"}, found=in_figures("saturation_rate"),
+)  # fmt: skip

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.predict.drawn import HEIGHT, WIDTH, latency_curve, made_of
 
 if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return latency by rate beside how many VCs are held; of one rate, what they are made of."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return the torus, its messages, and where it saturates."""
     found = record.figures
-    words = [
+    return found["topology"], [
         f"adaptive routing, {found['vcs']} VCs; messages of {found['message_flits']:g} flits, "
         f"{found['broadcast']:.3g} of them broadcast; {found['variant']} model",
         f"{found['zero_load_latency']:.4g} cycles unhindered, saturates at "
         f"{found['saturation_rate']:.4g} messages/node/cycle",
     ]
-    return framed(list(parts(record).values()), found["topology"], words)
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -41,15 +39,11 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def _in_percent(held: pl.DataFrame) -> pl.DataFrame:
     """One row a rate and number of VCs that are held, as a word."""
-    import polars as pl
-
     share = 100 * pl.col("probability")
     return held.select("rate", pl.col("held").cast(pl.String), share.alias("share"))
 
 
 def _held_at_once(held: pl.DataFrame) -> alt.Chart:
-    import altair as alt
-
     bars: alt.Chart = (
         alt.Chart(_in_percent(held))
         .mark_bar(color=COLOURS[0])
@@ -65,8 +59,6 @@ def _held_at_once(held: pl.DataFrame) -> alt.Chart:
 
 def _held(held: pl.DataFrame, axis: str) -> alt.Chart:
     """How often 0, 1 … V virtual channels are held, by rate."""
-    import altair as alt
-
     areas: alt.Chart = (
         alt.Chart(_in_percent(held))
         .mark_area(opacity=0.85)

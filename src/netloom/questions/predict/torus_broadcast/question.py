@@ -131,11 +131,6 @@ def predict_torus_broadcast(
     ``models.torus_broadcasts``. ``simulate`` also runs the network and shows progress; Ctrl-C ends
     the runs, and the answer contains what is known by then.
 
-    Raises
-    ------
-    InputError
-        If a field or their combination cannot be used.
-
     Examples
     --------
     >>> found = predict_torus_broadcast(8, message_flits=32, vcs=3, broadcast=0.02, rate=0.004)

@@ -35,15 +35,6 @@ class WiringPrediction(Answer):
     """What ``predict_wiring`` says: a square mesh against a hypercube of the same wiring.
 
     The table has a row for each size, delay of wires and length of messages.
-
-    Attributes
-    ----------
-    nodes, message_headers
-        The sizes, and the lengths of messages.
-    points
-        One for each size: its figures as plain data.
-    provenance
-        Version and question.
     """
 
     columns: ClassVar = SIZE + DELAY + LENGTH

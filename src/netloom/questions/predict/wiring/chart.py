@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import framed
 from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return a mesh's bandwidth over a hypercube's, and its speed-up, by size and delay."""
-    return framed(
-        list(parts(record).values()),
-        "A mesh against a hypercube that is wired as densely",
-        [f"{record.figures['form']} forms; L / H: length of a message over its header's"],
-    )
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what is compared, by which formulas."""
+    words = f"{record.figures['form']} forms; L / H: length of a message over its header's"
+    return "A mesh against a hypercube that is wired as densely", [words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of a mesh against a hypercube, by name."""
-    import altair as alt
-
     colour = alt.Color(
         "delay:N",
         title="delay of wires",

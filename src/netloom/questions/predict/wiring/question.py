@@ -67,11 +67,6 @@ def predict_wiring(question: WiringQuestion) -> WiringPrediction:
     Formulas of Chittor 1991, chapter 2, give the width of channels, the length and the clock of the
     longest wire, and how much sooner a message arrives if nothing is in its way.
 
-    Raises
-    ------
-    InputError
-        If a field cannot be used.
-
     Examples
     --------
     >>> found = predict_wiring(256, message_headers=10)

@@ -12,6 +12,7 @@ from netloom.errors import InputError
 from netloom.models.broadcast_load import class_loads
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_columns, channels_by
+from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.simulate.engines import NETWORK
 from netloom.topology import Cube
 from netloom.words import counted
@@ -147,16 +148,8 @@ class BroadcastSimulation(Answer):
 
     Attributes
     ----------
-    network, traffic, lengths
-        What was simulated.
-    broadcast, multicast_targets, tree, startup_cycles
-        As asked.
-    points
-        One for each rate, rising.
     asked
         The rates that were asked for, messages a cycle of the average sending node.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -275,12 +268,22 @@ class BroadcastSimulation(Answer):
         return channels_by("rate", runs, self.network.topology)
 
     def __repr__(self) -> str:
-        seed, version = self.provenance.seed, self.provenance.version
         kind = f"{self.broadcast:.3g} broadcast"
         if self.multicast_targets:
             kind = f"{self.broadcast:.3g} multicast to {self.multicast_targets}"
         head = (
             f"<{self.traffic.name} on {self.network.topology.name}, {kind} ({self.tree} trees), "
-            f"{self.lengths.name}-flit messages; seed {seed}, netloom {version}>"
+            f"{self.lengths.name}-flit messages; {self.origin}>"
         )
         return "\n".join([head, *map(str, self.observations)])
+
+
+BY_RATE = Axes(
+    "rate, messages/node/cycle", "latency of unicast messages", "cycles",
+    "accepted messages/node/cycle",
+)  # fmt: skip
+
+CURVE = CurveKind(
+    BY_RATE, "rate", "unicast_latency_mean", "zero_load_latency", "unicast_latency_ci95",
+    "accepted", "stable", besides=("rate",),
+)  # fmt: skip

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched, x_axis
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return latencies of unicasts and broadcasts by rate, beside the channels' use."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was simulated, how messages are sent, and at which rate channels are shown."""
     found = record.figures
-    return framed(
-        list(parts(record).values()),
-        f"{found['traffic']} with {found['broadcast']:.3g} broadcasts on {found['topology']}",
-        [
-            f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
-            f"{switched(record)}",
-            f"channels: at {highest(record, 'rate'):.3g} messages/node/cycle",
-        ],
-    )
+    title = f"{found['traffic']} with {found['broadcast']:.3g} broadcasts on {found['topology']}"
+    return title, [
+        f"{found['tree']} trees, messages of {found['packet_flits']['law']} flits; "
+        f"{switched(record)}",
+        f"channels: at {highest(record, 'rate'):.3g} messages/node/cycle",
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -38,8 +34,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def broadcast_latency(record: Recorded) -> alt.Chart:
     """Return mean latencies of unicasts, and of broadcasts to their last target, by rate."""
-    import altair as alt
-
     columns = {"unicast_latency_mean": "unicast", "broadcast_latency_mean": "to the last target"}
     tidy = (
         record.tables["table"]

@@ -100,8 +100,6 @@ def simulate_broadcast(
 
     Raises
     ------
-    InputError
-        If a field or their combination cannot be used.
     DeadlockError
         If packets could block each other for good, or have.
 

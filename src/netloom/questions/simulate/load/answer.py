@@ -9,7 +9,9 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.numbers import known, tidy
+from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.numbers import known, parse_numbers, tidy
+from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
@@ -222,17 +225,11 @@ class Simulation(Answer):
 
     Attributes
     ----------
-    network
-        What was simulated.
     points
         One for each technique and load, in rising order of loads; past the first load at which a
         technique falls behind there are none.
-    asked
-        The loads that were asked for.
     advice
         What was better known before the runs; None where nothing is amiss.
-    provenance
-        Version, question and seed.
     """
 
     network: SimulatedNetwork
@@ -332,7 +329,7 @@ def said_of(what: str, answer: Any, lines: Sequence[str]) -> str:
     head = (
         f"<{what} of {network.name}, {setting.routing.name}, {network.router_name} router, "
         f"{router.vcs} VCs of {router.buffer_flits} flits, {network.lengths.name}-flit packets; "
-        f"seed {network.seed}, netloom {answer.provenance.version}>"
+        f"{answer.origin}>"
     )
     return "\n".join([head, *lines, *(f"{name}: {why}" for name, why in network.refused.items())])
 
@@ -404,3 +401,41 @@ def _by_program(point: SimulatedLoad) -> list[str]:
             line += f", {program.latency_slowdown:.3g} times that alone"
         lines.append(line)
     return lines
+
+
+LEVELS = parse_numbers
+
+BY_LOAD = Axes(
+    "offered traffic, flits/node/cycle", "packet latency", "cycles",
+    "accepted traffic, flits/node/cycle",
+)  # fmt: skip
+
+
+def point_at(record: Recorded, load: float, technique: str) -> Recorded:
+    """Return what an answer says of one load, as the answer of a simulation of that alone."""
+    import polars as pl
+
+    from netloom.questions.recorded import Recorded
+
+    runs = [run for each in record.points for run in each.get("runs", [each])]
+    figures = {name: value for name, value in record.figures.items() if name != "points"}
+    here = next(
+        run for run in runs if run["offered"] == load and run["switching"] in (technique, None)
+    )
+    only = pl.col("offered") == load
+    tables = {
+        name: table.filter(only & (pl.col("switching") == technique))
+        for name, table in record.tables.items()
+    }
+    return Recorded(VERB, figures | here, tables)
+
+
+def detail(record: Recorded, load: float, technique: str) -> Recorded:
+    """Return what a simulation says of one load."""
+    return point_at(record, load, technique) if record.several else record
+
+
+CURVE = CurveKind(
+    BY_LOAD, "offered", "packet_latency_mean", "zero_load_latency", "packet_latency_ci95",
+    "accepted", "stable", besides=("load", "alone"), detail=detail,
+)  # fmt: skip

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY, LOAD_COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    import altair as alt
     from numpy.typing import NDArray
 
     from netloom.drawing.frame import Part
@@ -21,14 +21,8 @@ if TYPE_CHECKING:
 OFFERED = "offered traffic, flits/node/cycle"
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return the latency-load curve beside the accepted traffic; for one load, where it goes.
-
-    Parameters
-    ----------
-    record
-        What ``simulate`` or ``find_saturation`` answered.
-    """
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was simulated, on which routers, and what limits it."""
     found, bound = record.figures, _bound(record)
     router = found["router"]
     whose = "any routing" if bound.get("of") == "network" else "this routing"
@@ -38,12 +32,11 @@ def chart(record: Recorded) -> alt.HConcatChart:
         f"With {whose} and these ends, at most {bound['load']:.4g} can be carried: "
         f"{bound['limited_by']}",
     ]
-    title = f"{found['traffic']} on {found['topology']}"
-    return framed(list(parts(record).values()), title, words)
+    return f"{found['traffic']} on {found['topology']}", words
 
 
 def parts(record: Recorded) -> dict[str, Part]:
-    """Return the parts of the picture of a simulation, by name."""
+    """Return latency and accepted traffic by load; of one load, where its packets go."""
     if record.several or record.verb == "find_saturation":
         return {"latency": latency_curve(record), "accepted": accepted_curve(record)}
     return {"channels": busy_channels(record), "latencies": latency_spread(record)}
@@ -57,9 +50,6 @@ def _bound(record: Recorded) -> dict[str, Any]:
 
 def latency_curve(record: Recorded) -> alt.LayerChart:
     """Return mean packet latency by load, with its confidence interval, up to saturation."""
-    import altair as alt
-    import polars as pl
-
     table = record.tables["table"].filter(pl.col("packet_latency_mean").is_not_null())
     half = pl.col("packet_latency_ci95").fill_null(0)
     table = table.with_columns(
@@ -102,9 +92,6 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
 
 def accepted_curve(record: Recorded) -> alt.LayerChart:
     """Return accepted traffic by load: of the mean node, and of the worst."""
-    import altair as alt
-    import polars as pl
-
     table = record.tables["table"].drop_nulls("accepted")
     load = alt.X("offered:Q", title=OFFERED, scale=alt.Scale(zero=True))
     title = "accepted traffic, flits/node/cycle"
@@ -140,9 +127,6 @@ def _reached(record: Recorded) -> float:
 
 def _limits(record: Recorded, *, named: bool) -> list[alt.Chart]:
     """Vertical lines where techniques saturate and where none could go on."""
-    import altair as alt
-    import polars as pl
-
     marks = _saturations(record)
     bound = _bound(record)["load"]
     if bound <= 1.3 * _reached(record):
@@ -176,8 +160,6 @@ def _saturations(record: Recorded) -> dict[float, str]:
 
 
 def _technique(record: Recorded) -> alt.Color:
-    import altair as alt
-
     names = list(record.figures["throughput_bounds"])
     legend = alt.Legend(orient="top", title=None, symbolOpacity=1) if len(names) > 1 else None
     scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
@@ -195,8 +177,6 @@ def latency_spread(record: Recorded) -> alt.Chart:
 
     Past saturation, how much nodes get through of what they offer.
     """
-    import polars as pl
-
     bins = record.figures["histogram"]
     if bins is None:
         nodes = record.tables["nodes"].filter(pl.col("node_offered") > 0)
@@ -215,9 +195,6 @@ def latency_spread(record: Recorded) -> alt.Chart:
 def _histogram(
     edges: NDArray[Any], heights: NDArray[Any], axis: str, counted: str, title: str
 ) -> alt.Chart:
-    import altair as alt
-    import polars as pl
-
     shown = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "height": heights, "none": 0})
     bars: alt.Chart = (
         alt.Chart(shown)

@@ -24,8 +24,6 @@ class ProgramLoad:
 
     Attributes
     ----------
-    name, nodes, tasks
-        The program, how many nodes it runs on, and its tasks.
     offered
         Offered traffic of its average sending node, flits/node/cycle.
     measured, batches

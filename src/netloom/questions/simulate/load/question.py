@@ -68,8 +68,6 @@ def simulate(question: SimulateQuestion, network: SimulatedNetwork) -> Simulatio
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If packets could block each other for good.
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
+from netloom.questions.curve_kind import Axes, CurveKind
+from netloom.questions.numbers import parse_numbers
 from netloom.questions.simulate.engines import NETWORK
 
 if TYPE_CHECKING:
@@ -96,26 +99,14 @@ class LoopSimulation(Answer):
 
     Attributes
     ----------
-    network
-        What ran the program.
-    program, mapping
-        Their names.
-    message_flits
-        Message length.
     limit
         What static analysis says of the same traffic; None where it says nothing.
     edges_within_nodes
         Edges of the program between tasks of one node, which are left out.
     silent_tasks
         Tasks that send nothing over the network: they have no loop, and no part in means.
-    points
-        One for each applied traffic, rising.
-    asked
-        The applied traffics that were asked for.
     finished
         Whether all runs came to their end, those of single programs too.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -192,8 +183,7 @@ class LoopSimulation(Answer):
                 + (f", {_times_as_slow(each)} as alone" if each.slowdown else "")
                 for each in point.programs
             ]
-        seed, version = self.provenance.seed, self.provenance.version
-        return "\n".join([f"<Loops of {head}; seed {seed}, netloom {version}>", *lines])
+        return "\n".join([f"<Loops of {head}; {self.origin}>", *lines])
 
 
 def _times_as_slow(program: ProgramSpeed) -> str:
@@ -218,3 +208,16 @@ def _traffic(times: LoopTimes | None) -> str:
     return (
         f"average node {times.average_node:.4g}, worst node {times.worst_node:.4g} flits/node/cycle"
     )
+
+
+LEVELS = partial(parse_numbers, below_one=True)
+
+BY_APPLIED = Axes(
+    "applied traffic, flits/node/cycle", "message latency", "cycles",
+    "accepted traffic, flits/node/cycle", open=False,
+)  # fmt: skip
+
+CURVE = CurveKind(
+    BY_APPLIED, "applied", "message_latency", "unhindered_latency", accepted="accepted",
+    besides=("applied", "alone", "loops", "skip"),
+)  # fmt: skip

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.drawing.frame import framed
+import altair as alt
+import polars as pl
+
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.simulate.drawn import (
     AVERAGE,
@@ -17,23 +19,17 @@ from netloom.questions.simulate.drawn import (
 )
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return actual by applied traffic, beside the channels' use at the highest of them."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what ran, its messages, and at which applied traffic channels are shown."""
     found = record.figures
-    return framed(
-        list(parts(record).values()),
-        f"{found['program']} on {found['topology']}, mapping {found['mapping']}",
-        [
-            f"messages of {found['message_flits']} flits, each waited for; {switched(record)}",
-            f"channels: at applied traffic {highest(record, 'applied'):.3g}",
-        ],
-    )
+    return f"{found['program']} on {found['topology']}, mapping {found['mapping']}", [
+        f"messages of {found['message_flits']} flits, each waited for; {switched(record)}",
+        f"channels: at applied traffic {highest(record, 'applied'):.3g}",
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -44,9 +40,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def loop_traffic(record: Recorded) -> alt.LayerChart:
     """Return actual by applied traffic of the average and the worst node, and their limits."""
-    import altair as alt
-    import polars as pl
-
     most, limit = max(record.figures["asked"]), record.figures["saturation"]
     curve = actual_by_applied(record.tables["table"].drop_nulls("average_node"), most)
     title = "Actual traffic by applied"

@@ -10,11 +10,10 @@ import numpy as np
 
 from netloom.contention import loop_saturation
 from netloom.errors import InputError
-from netloom.mapping.named import place_program
 from netloom.progress import counting
 from netloom.questions.base import Question, option
 from netloom.questions.fields import refuse
-from netloom.questions.named import read_program
+from netloom.questions.named import mapping_name, placed, read_program
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -83,10 +82,6 @@ class PreparedLoop:
 
     Attributes
     ----------
-    applied
-        The applied traffics asked for, rising.
-    network
-        What runs the program.
     graph, node_of
         The tasks that send over the network, None for ``uniform``, and the node of each.
     shared
@@ -132,8 +127,6 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If messages block each other for good.
 
@@ -156,7 +149,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
     return LoopSimulation(
         network=network,
         program=name,
-        mapping=question.mapping if isinstance(question.mapping, str) else "as given",
+        mapping=mapping_name(question.mapping),
         message_flits=question.message_flits,
         limit=_limit(question, ready),
         edges_within_nodes=ready.edges_within_nodes,
@@ -228,13 +221,7 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
     if only == UNIFORM:
         return None, working_nodes(topology)
     graph = read_program(only, messages=question.messages, parts=question.parts)
-    node_of = place_program(
-        question.mapping,
-        graph,
-        topology,
-        seed=question.seed,
-        tasks_per_node=question.tasks_per_node,
-    )
+    node_of = placed(question, graph, topology)
     sent = graph.across(node_of)
     if graph.num_edges and not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"

@@ -47,16 +47,12 @@ class PatternSimulation(Answer):
 
     Attributes
     ----------
-    network, pattern, costs
-        What ran which pattern, and what messages cost at their ends.
     nodes
         int64[num_active], the nodes that take part.
     points
         One for each message length and computation that ended.
     asked
         How many were asked for.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -101,5 +97,5 @@ class PatternSimulation(Answer):
             f"{point.loop_us.mean():.1f} us (worst node {point.loop_us.max():.1f})"
             for point in self.points
         ]
-        head = f"<{self.pattern} on {self.network.topology.name}; seed {self.provenance.seed}, "
-        return "\n".join([f"{head}netloom {self.provenance.version}>", *lines])
+        head = f"<{self.pattern} on {self.network.topology.name}; {self.origin}>"
+        return "\n".join([head, *lines])

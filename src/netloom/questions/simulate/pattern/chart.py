@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+
 from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.simulate.drawn import actual_by_applied, x_axis
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return actual by applied traffic, and what contention adds to a message."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what ran, on how many nodes."""
     found = record.figures
-    return framed(
-        list(parts(record).values()),
-        f"{found['pattern']} on {found['topology']}",
-        [f"nodes that take part: {found['active_nodes']}; {found['router']['name']}"],
-    )
+    words = f"nodes that take part: {found['active_nodes']}; {found['router']['name']}"
+    return f"{found['pattern']} on {found['topology']}", [words]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -35,8 +31,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def pattern_slowdown(record: Recorded) -> alt.Chart:
     """Return what contention adds to a message of a pattern, by applied traffic."""
-    import altair as alt
-
     slowdown: alt.Chart = (
         alt.Chart(record.tables["table"])
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)

@@ -11,11 +11,12 @@ from netloom.errors import InputError
 from netloom.machines import node_costs
 from netloom.progress import counting
 from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.named import network_of
 from netloom.questions.numbers import parse_positive
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import network_of, prepare_program
+from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.pattern.answer import PatternSimulation
 from netloom.simulation.loops import run_pattern
@@ -116,8 +117,6 @@ def simulate_pattern(question: PatternQuestion, ready: PreparedPattern) -> Patte
 
     Raises
     ------
-    InputError
-        If a field or their combination cannot be used.
     DeadlockError
         If messages block each other for good.
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
-from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, said_of
+from netloom.questions.simulate.load.answer import CHANNELS, RUNS, channels_of, point_at, said_of
+from netloom.questions.simulate.load.answer import CURVE as OF_LOADS
 from netloom.questions.simulate.network import NETWORK
 
 if TYPE_CHECKING:
     import polars as pl
 
     from netloom.provenance import Provenance
+    from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.answer import SimulatedLoad
     from netloom.questions.simulate.network import SimulatedNetwork
     from netloom.simulation.network.loaded import Setting
@@ -21,15 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Where one switching technique saturates.
-
-    Attributes
-    ----------
-    setting, found
-        The router and its bound, and the point at which it saturates.
-    points
-        All runs of the search, by load.
-    """
+    """Where one switching technique saturates."""
 
     setting: Setting
     found: SaturationPoint
@@ -75,14 +69,8 @@ class NetworkSaturation(Answer):
 
     Attributes
     ----------
-    network
-        What was simulated.
-    searches
-        One for each technique.
     advice
         What was better known before the runs; None where nothing is amiss.
-    provenance
-        Version, question and seed.
     """
 
     network: SimulatedNetwork
@@ -132,3 +120,17 @@ class NetworkSaturation(Answer):
             for search in self.searches
         ]
         return said_of("NetworkSaturation", self, lines)
+
+
+def found_at(record: Recorded, technique: str) -> list[tuple[float, float]]:
+    """Return where the search found a technique to saturate, and half the width of that."""
+    return [
+        (each["saturation_offered"], each["saturation_offered_width"] / 2)
+        for each in record.points
+        if each["switching"] == technique
+        and each["saturates"]
+        and each["saturation_offered"] is not None
+    ]
+
+
+CURVE = replace(OF_LOADS, besides=("alone",), found=found_at, detail=point_at)

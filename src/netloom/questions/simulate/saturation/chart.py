@@ -1,5 +1,5 @@
 """The picture of a search for saturation: that of a simulation of several loads."""
 
-from netloom.questions.simulate.load.chart import chart, parts
+from netloom.questions.simulate.load.chart import heading, parts
 
-__all__ = ["chart", "parts"]
+__all__ = ["heading", "parts"]

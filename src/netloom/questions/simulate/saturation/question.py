@@ -41,8 +41,6 @@ def find_saturation(question: SaturationQuestion, network: SimulatedNetwork) -> 
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If packets could block each other for good.
 

@@ -81,19 +81,7 @@ def _on_path(name: str) -> Column:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TraceReplay(TraceRun, Answer):
-    """What ``replay`` found.
-
-    Attributes
-    ----------
-    network
-        What ran the trace.
-    trace
-        The trace.
-    mapping
-        Name of the mapping.
-    provenance
-        Version, question and seed.
-    """
+    """What ``replay`` found."""
 
     network: PreparedNetwork
     trace: Trace
@@ -257,10 +245,9 @@ class TraceReplay(TraceRun, Answer):
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace
-        seed, version = self.provenance.seed, self.provenance.version
         lines = [
             f"<Replay of {trace.name} ({trace.num_tasks} tasks, {len(trace)} entries) on "
-            f"{network.topology.name}, mapping {self.mapping}; seed {seed}, netloom {version}>"
+            f"{network.topology.name}, mapping {self.mapping}; {self.origin}>"
         ]
         if self.note:
             lines.append(self.note)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
@@ -27,17 +27,14 @@ WAITS = {
 """What a critical path is made of, as a person says it, and as JSON does."""
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return what the critical path is made of, beside the channels' use."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what was replayed, and when it finished."""
     found = record.figures
     finish, ideal = found["finish_cycles"], found["ideal_finish_cycles"]
     words = "not finished" if finish is None else f"finished in {finish:,} cycles"
     words += "" if ideal is None else f"; {ideal:,} if no message met another"
-    return framed(
-        list(parts(record).values()),
-        f"{found['trace']} on {found['topology']}, mapping {found['mapping']}",
-        [words, switched(record)],
-    )
+    title = f"{found['trace']} on {found['topology']}, mapping {found['mapping']}"
+    return title, [words, switched(record)]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -49,9 +46,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def critical_path_made_of(record: Recorded) -> alt.Chart:
     """Return what the critical path of a trace waited for."""
-    import altair as alt
-    import polars as pl
-
     path = record.figures["critical_path"] or {}
     parts = pl.DataFrame(
         {"part": list(WAITS), "cycles": [path.get(name, 0) for name in WAITS.values()]}

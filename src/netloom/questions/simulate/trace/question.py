@@ -15,10 +15,11 @@ from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, refuse
+from netloom.questions.named import mapping_name, network_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import network_of, prepare_program
+from netloom.questions.simulate.engines import prepare_program
 from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.simulation.side_by_side import run_all
@@ -123,8 +124,6 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If messages block each other for good.
 
@@ -145,7 +144,7 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
         **vars(found),
         network=network,
         trace=trace,
-        mapping=question.mapping if isinstance(question.mapping, str) else "as given",
+        mapping=mapping_name(question.mapping),
         provenance=provenance_of(question, "replay", network.topology),
     )
 

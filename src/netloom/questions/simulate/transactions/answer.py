@@ -39,16 +39,12 @@ class TransactionSimulation(TransactionRun, Answer):
 
     Attributes
     ----------
-    network
-        What ran the program.
     program, contexts, run_cycles
         What was run: its name, p and T_r.
     distance
         d, the mean path length of the program's edges under its mapping, hops.
     silent_tasks
         Tasks without edges, which have no transactions and no part in means.
-    provenance
-        Version, question and seed.
     """
 
     network: PreparedNetwork
@@ -101,11 +97,10 @@ class TransactionSimulation(TransactionRun, Answer):
         return channels_by("contexts", [run], self.network.topology)
 
     def __repr__(self) -> str:
-        found, seed = self.found, self.provenance.seed
+        found = self.found
         return (
             f"<Transactions of {self.program} on {self.network.topology.name}, {self.contexts} "
-            f"contexts, distance {self.distance:.3g}; seed {seed}, netloom "
-            f"{self.provenance.version}>\n"
+            f"contexts, distance {self.distance:.3g}; {self.origin}>\n"
             f"a transaction every {found.inter_transaction_cycles:.4g} cycles a node, latency "
             f"{found.transaction_latency:.4g}; {found.message_rate:.4g} messages a cycle, latency "
             f"{found.message_latency:.4g} ± {self.interval('message_latency'):.2g}"

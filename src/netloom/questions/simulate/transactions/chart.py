@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from netloom.drawing.colours import COLOURS
-from netloom.drawing.frame import framed
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from netloom.drawing.frame import Part
     from netloom.questions.recorded import Recorded
 
 
-def chart(record: Recorded) -> alt.HConcatChart:
-    """Return where a context's time goes, beside the channels' use."""
+def heading(record: Recorded) -> tuple[str, list[str]]:
+    """Return what ran, and how long transactions and messages take."""
     found = record.figures
-    return framed(
-        list(parts(record).values()),
-        f"Transactions of {found['program']} on {found['topology']}",
-        [
-            f"{found['contexts']} contexts a node; a transaction every "
-            f"{found['inter_transaction_cycles']:.4g} cycles a node; messages take "
-            f"{found['message_latency']:.4g} cycles",
-            f"average distance {found['distance']:.3g}; {found['router']['name']}",
-        ],
-    )
+    return f"Transactions of {found['program']} on {found['topology']}", [
+        f"{found['contexts']} contexts a node; a transaction every "
+        f"{found['inter_transaction_cycles']:.4g} cycles a node; messages take "
+        f"{found['message_latency']:.4g} cycles",
+        f"average distance {found['distance']:.3g}; {found['router']['name']}",
+    ]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -39,9 +35,6 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def transaction_time(record: Recorded) -> alt.Chart:
     """Return where a context's time goes, from transaction to transaction."""
-    import altair as alt
-    import polars as pl
-
     found = record.figures
     parts = pl.DataFrame(
         {

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.named import place_program
 from netloom.progress import patience
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import read_program
+from netloom.questions.named import placed, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -110,10 +109,7 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     lengths = [step.flits for each in protocol.transactions for step in each.steps]
     network = prepare_program(question, longest_flits=max(lengths))
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
-    node_of = place_program(
-        question.mapping, graph, network.topology,
-        seed=question.seed, tasks_per_node=question.tasks_per_node,
-    )  # fmt: skip
+    node_of = placed(question, graph, network.topology)
     if graph.num_edges and not graph.across(node_of).num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
@@ -166,8 +162,6 @@ def simulate_transactions(
 
     Raises
     ------
-    InputError
-        If a field, a file or their combination cannot be used.
     DeadlockError
         If messages block each other for good.
 
