@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -20,6 +21,7 @@ from typing import (
     Any,
     ClassVar,
     NamedTuple,
+    TypeAlias,
     TypeVar,
     Union,
     cast,
@@ -29,13 +31,13 @@ from typing import (
 )
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 from pydantic_core import core_schema
 
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pydantic.fields import FieldInfo
 
@@ -68,6 +70,11 @@ else:
         def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
             return core_schema.is_instance_schema(self.kind)
 
+
+Numbers: TypeAlias = Annotated[
+    str | float | Sequence[float] | InstanceOf[np.ndarray], SkipValidation
+]
+"""A number, several, or their text, such as 0.1,0.2 or 0.1:0.5:0.1: ``numbers`` reads them."""
 
 QUALIFIED = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The modules before a class in the name of a type."""

@@ -6,13 +6,14 @@ last base's first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
@@ -33,9 +34,6 @@ from netloom.topology import Topology
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.traffic.lengths import LONGEST
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 """Fields of ``Router`` that a question may change one by one."""
 
@@ -54,6 +52,9 @@ OnePath: TypeAlias = (
 OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int]]
 AnyPath: TypeAlias = OnePath | InstanceOf[RouteTable]
 PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
+
+Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]
+"""Nodes by their numbers, or text or a file that names them; a mapping's are those of its tasks."""
 
 PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
@@ -185,7 +186,7 @@ class ProgramFile(MonitoredParts, panel="Program"):
 class Placed(Question, panel="Program"):
     """Where the tasks of a program run."""
 
-    mapping: Any = option(
+    mapping: Nodes = option(
         "Mapping: identity, random, a layout (gray, tiles, fold ...), "
         "distance:HOPS, a file, or the node of each task.",
         file=True,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from netloom.errors import InputError
 from netloom.progress import counting, patience
-from netloom.questions.base import Question, option
+from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Seeded
 from netloom.questions.numbers import parse_positive
 from netloom.simulation.combining import CombiningNetwork
@@ -56,7 +56,7 @@ class HotSpots(Question, panel="Hot spots, and who asks for them"):
     assign: float = option(
         "Probability that a PE gets a hot spot it draws.", default=0.95, ge=0, le=1
     )
-    rate: Any = option(
+    rate: Numbers = option(
         "Probability that a PE makes a request in a step: 0.15, 0.05,0.1 or START:STOP:STEP.",
         default=0.15,
     )

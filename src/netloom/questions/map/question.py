@@ -20,6 +20,7 @@ from netloom.questions.fields import (
     BrokenParts,
     EdgeWeight,
     HostNames,
+    Nodes,
     PathRouting,
     ProgramFile,
     ProgramOnNetwork,
@@ -57,7 +58,7 @@ class MappingQuestion(
 ):
     """Where each task of a program should run, so that its communication contends least."""
 
-    nodes: Any = option(
+    nodes: Nodes | None = option(
         "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names; one or several a line.",
         default=None,
         panel=WHERE,

@@ -18,7 +18,7 @@ from netloom.models.channel_queueing import (
 )
 from netloom.models.channel_turns import ChannelRouter
 from netloom.progress import patience
-from netloom.questions.base import ask, option
+from netloom.questions.base import Numbers, ask, option
 from netloom.questions.fields import (
     AnyPath,
     EdgeWeight,
@@ -83,7 +83,7 @@ class LatencyQuestion(Simulated, EdgeWeight, Placed, ProgramFile, PatternTraffic
         panel="Network",
         file=True,
     )
-    offered: Any = option(
+    offered: Numbers = option(
         f"Offered load of the average sending node: 0.2, several, {RATES}.",
         default="0:auto",
         panel="Traffic",

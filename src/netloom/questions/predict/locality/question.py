@@ -17,8 +17,16 @@ from netloom.models.locality_parts import (
     TransactionCost,
     random_distance,
 )
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
-from netloom.questions.fields import EdgeWeight, Network, Program, ProgramFile, Seeded, refuse
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
+from netloom.questions.fields import (
+    EdgeWeight,
+    Network,
+    Nodes,
+    Program,
+    ProgramFile,
+    Seeded,
+    refuse,
+)
 from netloom.questions.named import mapping_name, read_program
 from netloom.questions.numbers import parse_sizes
 from netloom.questions.outputs import PLOT
@@ -49,7 +57,7 @@ OF_A_PROGRAM = ("messages", "parts", "mapping", "weight")
 class TorusSize(Question, panel="Torus"):
     """The torus."""
 
-    nodes: Any = option(
+    nodes: Numbers | None = option(
         f"Nodes of the torus: {SIZES}.", default=None, kw_only=False, shown_default="1000"
     )
     dimensions: int | None = option(
@@ -73,7 +81,7 @@ class TasksOfNodes(Question, panel="Program"):
     app: Program | None = option(
         "Process graph with a task on each node, as for analyze.", default=None, file=True
     )
-    mapping: Any = option(
+    mapping: Nodes = option(
         "Mapping: identity, random, a layout (gray, tiles, fold ...), "
         "distance:HOPS, a file, or the node of each task.",
         default="identity",

@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.models.torus_broadcasts import torus_broadcast
-from netloom.questions.base import MOST, MOST_DIMENSIONS, Question, option
+from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, option
 from netloom.questions.fields import Network, Seeded
 from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
@@ -69,7 +69,7 @@ class Messages(Question, panel="Messages"):
         "Length of all messages, M.", unit="flits", default=32, ge=1, le=2**24
     )
     broadcast: float = option("Share of the messages that are broadcast.", default=0.0, ge=0, le=1)
-    rate: Any = option(
+    rate: Numbers = option(
         f"Messages that a node generates, broadcasts included: 0.002, several, {RATES}.",
         unit="messages/node/cycle", default="0:auto",
     )  # fmt: skip

@@ -20,7 +20,7 @@ from netloom.models.wiring import (
     wire_length_ratio,
 )
 from netloom.provenance import Provenance
-from netloom.questions.base import Question, option
+from netloom.questions.base import Numbers, Question, option
 from netloom.questions.numbers import parse_positive, parse_sizes
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import SIZES
@@ -33,12 +33,12 @@ DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 class WiringQuestion(Question, panel="Networks and messages"):
     """A square mesh against a hypercube of as many nodes and the same density of wires."""
 
-    nodes: Any = option(
+    nodes: Numbers = option(
         f"Sizes of the networks, powers of two: {SIZES}.",
         default=(64, 256, 1024, 4096),
         kw_only=False,
     )
-    message_headers: Any = option(
+    message_headers: Numbers = option(
         "Length of a message over that of its header, L/H: 1,10 or START:STOP:STEP.",
         default=(1, 10, 100),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from netloom.progress import counting, patience
 from netloom.questions.answers import CYCLES
-from netloom.questions.base import Question, option
+from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
 from netloom.questions.named import read_traffic
 from netloom.questions.numbers import parse_numbers
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class BroadcastFields(Question, panel="Broadcast"):
     """How many messages there are, and how those to all nodes are sent."""
 
-    rate: Any = option(
+    rate: Numbers = option(
         "Messages that the average sending node creates per cycle: 0.002, several with commas, or "
         "START:STOP:STEP."
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from netloom.progress import counting, patience
 from netloom.questions.answers import FLITS
-from netloom.questions.base import ask, option, positional_fields
+from netloom.questions.base import Numbers, ask, option, positional_fields
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -36,7 +36,7 @@ P = ParamSpec("P")
 class SimulateQuestion(OpenLoad):
     """A network under a load, or several."""
 
-    load: Any = option(
+    load: Numbers = option(
         "Offered traffic of the average sending node (of each program, if there are several): "
         "0.2, 0.1,0.2 or START:STOP:STEP.",
         unit=FLITS,

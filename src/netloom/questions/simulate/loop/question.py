@@ -11,7 +11,7 @@ import numpy as np
 from netloom.contention import loop_saturation
 from netloom.errors import InputError
 from netloom.progress import counting
-from netloom.questions.base import Question, option
+from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import refuse
 from netloom.questions.named import mapping_name, placed, read_program
 from netloom.questions.numbers import parse_numbers
@@ -44,7 +44,7 @@ UNIFORM = "uniform"
 class LoopFields(Question, panel="Loop: every task computes, sends, waits, and repeats"):
     """What a task does in its loop, and how many loops are measured."""
 
-    applied: Any = option(
+    applied: Numbers = option(
         "Applied traffic of every task: the share of its time that it sends if no message is "
         "delayed. 0.25, 0.1,0.2 or START:STOP:STEP.",
         unit="flits/cycle",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from netloom.errors import InputError
 from netloom.machines import node_costs
 from netloom.progress import counting
-from netloom.questions.base import InstanceOf, Question, argument, option
+from netloom.questions.base import InstanceOf, Numbers, Question, argument, option
 from netloom.questions.named import network_of
 from netloom.questions.numbers import parse_positive
 from netloom.questions.outputs import PLOT
@@ -41,10 +41,10 @@ class PatternFields(Question, panel="Experiment"):
         kw_only=True,
         panel="Arguments",
     )
-    message_bytes: Any = option(
+    message_bytes: Numbers = option(
         "Message length: one, or several with commas.", default=4096, unit="bytes"
     )
-    think_us: Any = option(
+    think_us: Numbers = option(
         "Mean computation of a loop, drawn from 0 to twice as much: one, several with commas, or "
         "START:STOP:STEP.",
         default=1000,
