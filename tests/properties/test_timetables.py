@@ -12,8 +12,7 @@ from netloom.phases import Capacity, Connections, Plan, schedule
 from netloom.phases.kernels.colouring import edge_colouring
 from netloom.phases.kernels.sharing import fair_rates
 from netloom.phases.plan.connections import ranks
-from netloom.phases.timetable.phase_arrays import each_phase
-from netloom.phases.timetable.sharing import flow_times, places_of
+from netloom.phases.timetable.sharing import each_phase, flow_times, places_of
 from netloom.routing import DimensionOrder, paths
 from netloom.topology import torus
 from tests.reference import timetables as definition

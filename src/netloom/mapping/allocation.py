@@ -11,14 +11,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.textfiles import read_lines
-from netloom.topology import Faulty, Omega, working_nodes
+from netloom.topology import Faulty, Omega, Topology, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.topology import Topology
 
 WORD = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\]|[^,\s])+")
 """What names nodes, between commas and blanks: these may be in ``(0,3)`` or ``n[3-7,9]``."""

@@ -12,14 +12,13 @@ from netloom.mapping.routes.joint_routes import ROUNDS, JointRoutes, joint_route
 from netloom.mapping.search.bounds import least
 from netloom.mapping.search.generations import FoundMapping
 from netloom.mapping.search.starts import random_starts
-from netloom.routing import source_routes
+from netloom.routing import SourceRoutes, source_routes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.mapping.layouts.parts import Layout
     from netloom.mapping.search.objectives import Measure
-    from netloom.routing import SourceRoutes
 
 
 def routes_of_layout(layout: Layout, value_of: Measure) -> SourceRoutes | None:

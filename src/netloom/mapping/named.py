@@ -13,7 +13,7 @@ from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, gray
 from netloom.mapping.placements import identity, place
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import real_number
-from netloom.topology import hop_distances
+from netloom.topology import Topology, hop_distances
 from netloom.topology.faults import check_working, working_nodes, working_part
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
 DISTANCE = "distance:"

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from netloom.models import conset_clocks, pattern_message_passing_clocks
+from netloom.models import ConSetCosts, MessageCosts, conset_clocks, pattern_message_passing_clocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.timetables import Timetable
 

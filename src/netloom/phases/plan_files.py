@@ -23,7 +23,7 @@ from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.connections import MOST_WORDS, Connections, ranks
 from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.timetable.timetables import Kind, Timetable
-from netloom.phases.violations import InvalidPlanError, Violation
+from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS
 from netloom.textfiles import read_text, write_text
@@ -334,9 +334,9 @@ def _topology(record: _File) -> Topology:
     if record.network is None:
         return topology(record.topology)
     ends = np.array(record.network.channels, np.int32).reshape(-1, 2)
-    strange = np.flatnonzero((ends >= record.network.num_nodes).any(axis=1))
-    if strange.size:
-        where, found = f"network.channels[{strange[0]}]", str(ends[strange[0]].tolist())
+    strange = first_wrong((ends >= record.network.num_nodes).any(axis=1))
+    if strange is not None:
+        where, found = f"network.channels[{strange}]", str(ends[strange].tolist())
         raise InputError(where, found, f"nodes below {record.network.num_nodes}")
     source, target = np.ascontiguousarray(ends.T)
     return Topology(record.topology, record.network.num_nodes, source, target)
@@ -350,11 +350,10 @@ def _check_once(record: _File, lines: list[_Connection], phase: NDArray[np.int32
             wanted = "at least one"
             raise InvalidPlanError(Violation("once", f"phase {index}", "no connections", wanted))
     used, first, count = np.unique(number, return_index=True, return_counts=True)
-    again = np.flatnonzero(count > 1)
-    if again.size:
-        at = np.flatnonzero(number == used[again[0]])[:2]
+    if (again := first_wrong(count > 1)) is not None:
+        at = np.flatnonzero(number == used[again])[:2]
         where = f"phase {phase[at[1]]}, connection {_tasks(lines[at[1]])}"
-        found = f"number {used[again[0]]} again, as in phase {phase[at[0]]}"
+        found = f"number {used[again]} again, as in phase {phase[at[0]]}"
         raise InvalidPlanError(Violation("once", where, found, "each connection once"))
     every = record.num_connections
     if len(used) and used[-1] >= every:
@@ -363,8 +362,8 @@ def _check_once(record: _File, lines: list[_Connection], phase: NDArray[np.int32
         found = f"number {line.connection}"
         raise InputError(where, found, f"numbers below {every}, the num_connections")
     if len(used) < every:
-        gaps = np.flatnonzero(used != np.arange(len(used)))
-        lost = int(gaps[0]) if gaps.size else len(used)
+        gap = first_wrong(used != np.arange(len(used)))
+        lost = len(used) if gap is None else gap
         found = f"no connection with number {lost}"
         raise InvalidPlanError(Violation("once", "phases", found, f"all of 0 to {every - 1}"))
 
@@ -377,16 +376,14 @@ def _connections(record: _File, network: Topology, lines: list[_Connection]) -> 
     """Return the connections, in the order of their numbers."""
     tasks = np.array([line.tasks for line in lines], np.int32).reshape(-1, 2)
     nodes = np.array([line.nodes for line in lines], np.int32).reshape(-1, 2)
-    strange = np.flatnonzero((nodes >= network.num_nodes).any(axis=1))
-    if strange.size:
-        line = lines[strange[0]]
+    if (strange := first_wrong((nodes >= network.num_nodes).any(axis=1))) is not None:
+        line = lines[strange]
         wanted = f"nodes below {network.num_nodes}"
         raise InputError(f"connection {_tasks(line)}", f"nodes {list(line.nodes)}", wanted)
     order = np.array(record.order, np.int32).reshape(-1, 2)
-    strange = np.flatnonzero((order >= len(lines)).any(axis=1))
-    if strange.size:
+    if (strange := first_wrong((order >= len(lines)).any(axis=1))) is not None:
         wanted = f"connections below {len(lines)}"
-        raise InputError(f"order[{strange[0]}]", str(order[strange[0]].tolist()), wanted)
+        raise InputError(f"order[{strange}]", str(order[strange].tolist()), wanted)
     given = Connections(
         num_nodes=network.num_nodes,
         source=nodes[:, 0].copy(),
@@ -409,20 +406,19 @@ def _routes(
     offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
     entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
-    strange = np.flatnonzero(np.maximum(left, entered) >= network.num_nodes)
-    if strange.size:
-        at = int(np.searchsorted(offsets, strange[0], side="right")) - 1
+    strange = first_wrong(np.maximum(left, entered) >= network.num_nodes)
+    if strange is not None:
+        at = int(np.searchsorted(offsets, strange, side="right")) - 1
         found, wanted = str(lines[at].route), f"nodes below {network.num_nodes}"
         raise InputError(f"{places[at]}.route", found, wanted)
     channels = _lowest_channel(network, left, entered)
     for at, line in enumerate(lines):
         if line.channels is not None:
             channels[offsets[at] : offsets[at + 1]] = _given_channels(network, line, places[at])
-    apart = np.flatnonzero(channels < 0)
-    if apart.size:
-        at = int(np.searchsorted(offsets, apart[0], side="right")) - 1
+    if (apart := first_wrong(channels < 0)) is not None:
+        at = int(np.searchsorted(offsets, apart, side="right")) - 1
         where = f"phase {phase[at]}, connection {_tasks(lines[at])}"
-        found = f"a hop from node {left[apart[0]]} to node {entered[apart[0]]}"
+        found = f"a hop from node {left[apart]} to node {entered[apart]}"
         raise InvalidPlanError(Violation("route", where, found, "nodes that a channel joins"))
     return Paths(offsets, channels)
 

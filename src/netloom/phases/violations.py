@@ -125,7 +125,7 @@ def first_violation(
     )
 
 
-def _first(wrong: NDArray[np.bool_]) -> int | None:
+def first_wrong(wrong: NDArray[np.bool_] | np.bool_) -> int | None:
     """Return the first place that is wrong; None if all are right."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
@@ -144,11 +144,11 @@ def _once(plan: Plan) -> Violation | None:
     if given.num_nodes != nodes:
         found = f"connections between {given.num_nodes} nodes"
         return Violation("once", "plan", found, f"{nodes}, the nodes of {plan.topology.name}")
-    if (lost := _first(plan.phase < 0)) is not None:
+    if (lost := first_wrong(plan.phase < 0)) is not None:
         where = f"connection {given.describe(lost)}"
         return Violation("once", where, f"phase {plan.phase[lost]}", "a phase from 0 on")
     used = np.unique(plan.phase)
-    if (gap := _first(used != np.arange(len(used)))) is not None:
+    if (gap := first_wrong(used != np.arange(len(used)))) is not None:
         wanted = f"some in every phase up to the last, {used[-1]}"
         return Violation("once", f"phase {gap}", "no connections", wanted)
     return None
@@ -156,13 +156,13 @@ def _once(plan: Plan) -> Violation | None:
 
 def _route(plan: Plan) -> Violation | None:
     network, routes = plan.topology, plan.routes
-    strange = _first((routes.channels < 0) | (routes.channels >= network.num_channels))
+    strange = first_wrong((routes.channels < 0) | (routes.channels >= network.num_channels))
     if strange is not None:
         connection, hop = _hop(plan, strange)
         found = f"channel {routes.channels[strange]} as hop {hop}"
         wanted = f"channels from 0 to {network.num_channels - 1}"
         return Violation("route", _connection(plan, connection), found, wanted)
-    if (empty := _first(routes.lengths == 0)) is not None:
+    if (empty := first_wrong(routes.lengths == 0)) is not None:
         wanted = "at least one channel"
         return Violation("route", _connection(plan, empty), "no route", wanted)
     return _broken_route(plan) or _repeated_node(plan)
@@ -181,7 +181,7 @@ def _broken_route(plan: Plan) -> Violation | None:
     come_to[1:] = network.channel_target[routes.channels]
     last = come_to[routes.offsets[1:]]  # copied: the next line starts the next route there
     come_to[routes.offsets[:-1]] = given.source
-    broken = _first(network.channel_source[routes.channels] != come_to[:-1])
+    broken = first_wrong(network.channel_source[routes.channels] != come_to[:-1])
     if broken is not None:
         connection, hop = _hop(plan, broken)
         taken = network.channel_name(int(routes.channels[broken]))
@@ -189,7 +189,7 @@ def _broken_route(plan: Plan) -> Violation | None:
         wanted = f"a channel that leaves node {network.node_name(int(come_to[broken]))}, {role}"
         found = f"channel {taken} as hop {hop}"
         return Violation("route", _connection(plan, connection), found, wanted)
-    if (astray := _first(last != given.target)) is not None:
+    if (astray := first_wrong(last != given.target)) is not None:
         found = f"a route that ends in node {network.node_name(int(last[astray]))}"
         wanted = f"node {network.node_name(int(given.target[astray]))}, its target"
         return Violation("route", _connection(plan, astray), found, wanted)
@@ -207,7 +207,7 @@ def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _repeated_node(plan: Plan) -> Violation | None:
     node, connection = _visits(plan)
     visits = np.sort(connection * plan.topology.num_nodes + node)
-    if (again := _first(visits[1:] == visits[:-1])) is not None:
+    if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
         where, twice = divmod(int(visits[again]), plan.topology.num_nodes)
         found = f"a route that visits node {plan.topology.node_name(twice)} twice"
         return Violation("route", _connection(plan, where), found, "each node once")
@@ -224,7 +224,7 @@ def _capacity(plan: Plan) -> Violation | None:
     taken, count = np.unique(
         plan.phase[connection].astype(np.int64) * places + place, return_counts=True
     )
-    over = _first(count > capacity.virtual_channels)
+    over = first_wrong(count > capacity.virtual_channels)
     if over is None:
         return None
     phase, full = divmod(int(taken[over]), places)
@@ -238,7 +238,7 @@ def _capacity(plan: Plan) -> Violation | None:
 def _phase_order(plan: Plan) -> Violation | None:
     given = plan.connections
     first, second = plan.phase[given.before], plan.phase[given.after]
-    if (pair := _first(first > second)) is None:
+    if (pair := first_wrong(first > second)) is None:
         return None
     where = _connection(plan, int(given.after[pair]))
     earlier = given.describe(int(given.before[pair]))
@@ -263,7 +263,7 @@ def _sizes(plan: Plan, timetable: Timetable) -> Violation | None:
             return Violation("timetable", "timetable", found, f"{wanted}, one a {what}")
     start, end = timetable.start, timetable.end
     sound = (start >= 0) & (end >= start) & np.isfinite(end)  # false for NaN, too
-    if (at := _first(~sound)) is not None:
+    if (at := first_wrong(~sound)) is not None:
         found = f"clocks {_clocks(start[at])} to {_clocks(end[at])}"
         wanted_times = "a start from 0 on and an end that is not before it"
         return Violation("timetable", _connection(plan, at), found, wanted_times)
@@ -276,7 +276,7 @@ def _durations(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Violatio
         per_word = max(per_word, costs.channel_clocks_per_word)
     words, took = plan.connections.words, timetable.end - timetable.start
     short = words * per_word - took
-    if (at := _first(short > _slack(timetable))) is None:
+    if (at := first_wrong(short > _slack(timetable))) is None:
         return None
     found = f"{_clocks(took[at])} clocks for {words[at]} words, {_clocks(short[at])} too few"
     wanted = f"at least {_clocks(per_word)} a word"
@@ -287,7 +287,7 @@ def _time_order(plan: Plan, timetable: Timetable) -> Violation | None:
     given = plan.connections
     late = timetable.end[given.before] - timetable.start[given.after]
     together = plan.phase[given.before] == plan.phase[given.after]
-    if (pair := _first(together & (late > _slack(timetable)))) is None:
+    if (pair := first_wrong(together & (late > _slack(timetable)))) is None:
         return None
     first, second = int(given.before[pair]), int(given.after[pair])
     starts, ends = _clocks(timetable.start[second]), _clocks(timetable.end[first])
@@ -345,7 +345,7 @@ def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
     place, connection, phase = place[order], connection[order], phase[order]
     same = (place[1:] == place[:-1]) & (phase[1:] == phase[:-1])
     early = timetable.end[connection[:-1]] - timetable.start[connection[1:]]
-    if (at := _first(same & (early > _slack(timetable)))) is None:
+    if (at := first_wrong(same & (early > _slack(timetable)))) is None:
         return None
     first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
     where = f"phase {phase[at]}, node {plan.topology.node_name(int(place[at]))}"
@@ -382,7 +382,7 @@ def _overwork(
     done -= (done[first] - clocks[connection[first]])[group]
     began = np.minimum.reduceat(timetable.start[connection], first)[group]
     excess = done - (end - began)
-    if (at := _first(excess > _slack(timetable))) is None:
+    if (at := first_wrong(excess > _slack(timetable))) is None:
         return None
     namer = plan.topology.node_name if kind == "node" else plan.topology.channel_name
     span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
@@ -395,12 +395,12 @@ def _makespans(plan: Plan, timetable: Timetable) -> Violation | None:
     last = np.zeros(plan.num_phases)
     np.maximum.at(last, plan.phase, timetable.end)
     off = ~(np.abs(timetable.makespan - last) <= _slack(timetable))  # true for NaN
-    if (at := _first(off)) is not None:
+    if (at := first_wrong(off)) is not None:
         found = f"a makespan of {_clocks(timetable.makespan[at])} clocks"
         wanted = f"{_clocks(last[at])}, when its last connection ends"
         return Violation("timetable", f"phase {at}", found, wanted)
     below = timetable.lower_bound - timetable.makespan
-    if (at := _first(~(below <= _slack(timetable)))) is not None:
+    if (at := first_wrong(~(below <= _slack(timetable)))) is not None:
         found = f"a lower bound of {_clocks(timetable.lower_bound[at])} clocks"
         wanted = f"at most {_clocks(timetable.makespan[at])}, the makespan"
         return Violation("timetable", f"phase {at}", found, wanted)

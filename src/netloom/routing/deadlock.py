@@ -14,17 +14,15 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.layered import Layered
-from netloom.routing.parse import all_routes
+from netloom.routing.parse import Routing, all_routes
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.up_down import UpDown
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.routing.parse import Routing
     from netloom.routing.ragged import Paths
-    from netloom.topology import Topology
 
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""

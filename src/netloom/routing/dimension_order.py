@@ -9,12 +9,10 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.ragged import Paths
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from netloom.topology import Topology
 
 
 @dataclass(frozen=True)

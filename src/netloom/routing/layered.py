@@ -17,13 +17,12 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
 from netloom.routing.ragged import Paths, offsets_of
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.faults import Faulty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.topology import Topology
 
 MOST_LAYERS = 62
 """Most layers that are looked for: no router has more VCs."""

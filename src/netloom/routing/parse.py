@@ -13,7 +13,7 @@ from netloom.routing.layered import Layered, ShortestPath, layered_paths, shorte
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.topology.faults import Faulty, working_nodes
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing.ragged import Paths
-    from netloom.topology import Topology
 
 Routing: TypeAlias = DimensionOrder | ShortestPath | UpDown | Layered | SourceRoutes
 

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from netloom.topology import Topology
 
 
 class Ports(NamedTuple):

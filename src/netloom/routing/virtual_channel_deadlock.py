@@ -28,6 +28,7 @@ from netloom.routing.virtual_channel_tables import (
     STICKY_ESCAPE,
     TABLE,
     WEST_FIRST,
+    VirtualChannelRouting,
     datelines,
     rule_routing,
 )
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing.dimension_order import DimensionOrder
-    from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 
 MOST_NODES = 32
 """Largest network in which a refused routing is followed; of larger ones, a small one like it."""

@@ -34,12 +34,11 @@ from netloom.routing.virtual_channel_tables import (
     table_routing,
 )
 from netloom.spec import split_spec
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.topology import Topology
 
 __all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_routing"]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
-from netloom.topology.cubes import cube, hypercube, mesh, torus
+from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.graph import graph_topology, read_graph
-from netloom.topology.omegas import omega
+from netloom.topology.omegas import Omega, omega
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from netloom.topology.core import Topology
-    from netloom.topology.cubes import Cube
-    from netloom.topology.omegas import Omega
 
 TOPOLOGIES = (
     "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4, omega:512, omega:4096/8 "

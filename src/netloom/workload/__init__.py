@@ -24,7 +24,12 @@ from netloom.workload.graphs.permutations import (
 )
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 from netloom.workload.graphs.writers import write
-from netloom.workload.meshes.element_meshes import ElementMesh, element_mesh, read_mesh
+from netloom.workload.meshes.element_meshes import (
+    ElementMesh,
+    element_mesh,
+    generate_mesh,
+    read_mesh,
+)
 from netloom.workload.meshes.finite_elements import (
     MeshPartition,
     PartitionStructure,
@@ -32,7 +37,6 @@ from netloom.workload.meshes.finite_elements import (
     partition_mesh,
     partition_structure,
 )
-from netloom.workload.meshes.mesh_generation import generate_mesh
 from netloom.workload.parse import read
 from netloom.workload.traffic import Traffic
 from netloom.workload.traffic.arrivals import Arrivals, parse_arrivals

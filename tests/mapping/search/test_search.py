@@ -131,7 +131,7 @@ def test_what_all_pairs_send_alike_loads_channels_alike(mapped, alike):
     )
     nodes, per_node = np.unique(arrays.place_node, return_counts=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_arrays_module.light_graph, "__kwdefaults__", {"spared": 0.0})
+        patch.setattr(search_arrays_module, "SPARED", 0.0)
         light = search_arrays(
             dense, topology, routing, dense.bytes, nodes.astype(np.int32), per_node[0]
         )

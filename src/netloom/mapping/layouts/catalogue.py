@@ -15,14 +15,13 @@ from netloom.mapping.layouts.parts import Layout, refusal, require_cube
 from netloom.mapping.layouts.shapes import hypercube_dimension
 from netloom.mapping.layouts.trees import h_tree, tiles
 from netloom.routing import DimensionOrder
-from netloom.topology import Cube, cube
+from netloom.topology import Cube, Topology, cube
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
 

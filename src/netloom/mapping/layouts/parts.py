@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Paths
-    from netloom.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)

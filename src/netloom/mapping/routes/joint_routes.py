@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from threading import Event
 from time import thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,20 +15,25 @@ from netloom.mapping.placements import check_mapping
 from netloom.mapping.routes.joint_routes_bound import CLOSE, least_load
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
-from netloom.routing import DimensionOrder, Paths, SourceRoutes, find_deadlock, parse_routing, paths
+from netloom.routing import (
+    DimensionOrder,
+    Paths,
+    Routing,
+    SourceRoutes,
+    find_deadlock,
+    parse_routing,
+    paths,
+)
 from netloom.routing.dimension_order import cube_tables
 from netloom.routing.layered import MOST_LAYERS, layers
 from netloom.simulation.side_by_side import ctrl_c_sets
-from netloom.topology import Cube, hop_distances
+from netloom.topology import Cube, Topology, hop_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.routing import Routing
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
 MOST_NODES = 2**13

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from netloom.topology import Topology
 
 CLOSE = 1e-9
 """Relative difference of loads that is none."""

@@ -9,16 +9,13 @@ import numpy as np
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.routing import DimensionOrder, paths
-from netloom.routing.dimension_order import cube_tables
-from netloom.topology import hop_distances, mesh
+from netloom.routing import DimensionOrder, Routing, paths
+from netloom.routing.dimension_order import CubeTables, cube_tables
+from netloom.topology import Topology, hop_distances, mesh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.routing import Routing
-    from netloom.routing.dimension_order import CubeTables
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
 MOST_TABLED = 512

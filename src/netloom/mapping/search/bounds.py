@@ -10,7 +10,7 @@ import numpy as np
 from netloom.mapping.search.compact import ground_of, halves
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
-from netloom.topology import Cube, Faulty, slabs
+from netloom.topology import Cube, Faulty, Topology, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.mapping.search.objectives import Measure
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
     Weights = NDArray[np.float64]

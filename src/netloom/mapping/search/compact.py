@@ -8,14 +8,13 @@ import numpy as np
 
 from netloom.mapping.search.bisection import Part, bisect
 from netloom.mapping.search.pairs import hops
-from netloom.topology import Cube, Faulty
+from netloom.topology import Cube, Faulty, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from netloom.topology import Topology
 
 CENTRES = 64
 """Nodes around which a part is tried."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
-from netloom.topology import working_nodes
+from netloom.topology import Topology, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.mapping.search.pairs import JointWeights
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
     Neighbours: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -17,7 +17,7 @@ from netloom.mapping.search.rounds import Clock, Round, run_round, warm_up
 from netloom.mapping.search.starts import check_room, random_starts, starts_of
 from netloom.progress import patience
 from netloom.provenance import DEFAULT_SEED
-from netloom.routing import parse_routing
+from netloom.routing import Routing, parse_routing
 from netloom.simulation.side_by_side import run_all
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from netloom.topology import Cube, hop_distances
+from netloom.topology import Cube, Topology, hop_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
     JointWeights: TypeAlias = csr_array[np.float64, tuple[int, int]]

@@ -10,12 +10,11 @@ from netloom.mapping.search.bisection import Part, bisect, gain, whole_weights
 from netloom.mapping.search.compact import Ground, apart, compact_nodes, ground_of, halves
 from netloom.mapping.search.pairs import joint_weights
 from netloom.provenance import DEFAULT_SEED
-from netloom.topology import working_nodes
+from netloom.topology import Topology, working_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.topology import Topology
     from netloom.workload import ProcessGraph
 
     Program: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.mapping.search.arrays import search_arrays
+from netloom.mapping.search.arrays import SearchArrays, search_arrays
 from netloom.routing import DimensionOrder
-from netloom.topology import Cube, mesh
+from netloom.topology import Cube, Topology, mesh
 from netloom.workload import process_graph
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.mapping.search.arrays import SearchArrays
     from netloom.mapping.search.objectives import Measure
-    from netloom.topology import Topology
 
 MOVES, MOST_MOVES, FEW_JOINED = 5_000, 20_000_000, 64
 """Moves of a round's first stage for each task, and at most in all; fewer where tasks are joined to

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.plan.connections import ranks
+from netloom.phases.plan.connections import Connections, ranks
 from netloom.progress import counting
 from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import ConSetCosts
-    from netloom.phases.plan.connections import Connections
     from netloom.phases.plan.plans import Plan
     from netloom.phases.timetable.timetables import Timetable
     from netloom.topology import Topology

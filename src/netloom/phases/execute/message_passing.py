@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.plan.connections import ranks
+from netloom.phases.plan.connections import Connections, ranks
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network.program import NetworkProgram
-from netloom.simulation.network.routers import router
+from netloom.simulation.network.routers import Router, router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
 from netloom.workload.programs.messages import Messages, messages
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.models.messages import MessageCosts
-    from netloom.phases.plan.connections import Connections
-    from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
 MOST_WORDS = 2**30

@@ -20,7 +20,7 @@ from struct import Struct
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from netloom.phases.execute.worker import START_SECONDS, Report, Worker
+from netloom.phases.execute.worker import START_SECONDS, Network, Report, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from netloom.phases.execute.node_programs import NodeProgram
-    from netloom.phases.execute.worker import Message, Network
+    from netloom.phases.execute.worker import Message
 
 HEAD = Struct("<i")
 """Before every message of a worker: the worker that it is for, or one of those below."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -20,8 +20,6 @@ from netloom.phases.execute.processes import WorkerLostError, run_in_processes
 from netloom.phases.execute.worker import Network, Report, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.phases.execute.node_programs import NodeProgram

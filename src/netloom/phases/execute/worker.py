@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.phases.execute.node_programs import SEND
+from netloom.phases.execute.node_programs import SEND, Action, NodePhase, NodeProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator, Sequence
 
     from numpy.typing import NDArray
-
-    from netloom.phases.execute.node_programs import Action, NodePhase, NodeProgram
 
     Words: TypeAlias = NDArray[Any]
     Message: TypeAlias = tuple[str, Any, Any]

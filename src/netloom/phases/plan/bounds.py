@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.topology import Cube, hop_distances, slabs
+from netloom.topology import Cube, Topology, hop_distances, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.connections import Connections
     from netloom.phases.plan.plans import Capacity
-    from netloom.topology import Topology
 
 MOST_NODES = 2**13
 """Most nodes of a network; a table holds the distance of every pair."""

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.phases.plan.bounds import hops_to
-from netloom.phases.plan.connections import ranks
-from netloom.phases.plan.plans import Plan
+from netloom.phases.plan.connections import Connections, ranks
+from netloom.phases.plan.plans import Capacity, Plan
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.phases.plan.connections import Connections
-    from netloom.phases.plan.plans import Capacity
     from netloom.topology import Topology
 
 ROUNDS = 60

@@ -10,22 +10,18 @@ from netloom.errors import InputError
 from netloom.models.messages import ConSetCosts
 from netloom.phases.plan.balance import FEW_MOVES, balanced, phase_clocks
 from netloom.phases.plan.bounds import least_clocks, least_phases
-from netloom.phases.plan.connections import ranks
+from netloom.phases.plan.connections import Connections, ranks
 from netloom.phases.plan.negotiate import negotiated, sequential
-from netloom.phases.plan.plans import Plan
+from netloom.phases.plan.plans import Capacity, Plan
 from netloom.phases.plan.symmetric import pack_permutations, permutations
 from netloom.provenance import DEFAULT_SEED
 from netloom.routing import Paths
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from netloom.phases.plan.connections import Connections
-    from netloom.phases.plan.plans import Capacity
-    from netloom.topology import Topology
 
     Attempt: TypeAlias = Callable[[int], Plan | None]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.phases.plan.plans import Plan
+from netloom.phases.plan.plans import Capacity, Plan
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from netloom.models.messages import ConSetCosts
     from netloom.phases.plan.connections import Connections
-    from netloom.phases.plan.plans import Capacity
     from netloom.topology import Cube
 
 TRIES = 1_000_000

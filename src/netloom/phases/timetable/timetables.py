@@ -9,15 +9,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.plan.connections import ranks
-from netloom.phases.timetable.phase_arrays import each_phase
-from netloom.phases.timetable.sharing import flow_times, places_of, shared_times
+from netloom.phases.timetable.sharing import Phase, each_phase, flow_times, places_of, shared_times
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.models import ConSetCosts
     from netloom.phases.plan.plans import Plan
-    from netloom.phases.timetable.phase_arrays import Phase
 
 Kind: TypeAlias = Literal["timetable", "shared", "streaming"]
 """How connections are used: one at a time by timetable, the same but with shared channels, or all

@@ -17,14 +17,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.textfiles import text_lines
-from netloom.workload.graphs.process_graph import process_graph
+from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from netloom.workload.graphs.process_graph import ProcessGraph
 
 PARTS = {
     "network": "EISR",

@@ -17,8 +17,12 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import whole_number
 from netloom.workload.graphs.process_graph import ProcessGraph, process_graph
-from netloom.workload.meshes.element_meshes import ElementMesh, read_mesh
-from netloom.workload.meshes.mesh_generation import GENERATED, generate_mesh
+from netloom.workload.meshes.element_meshes import (
+    GENERATED,
+    ElementMesh,
+    generate_mesh,
+    read_mesh,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

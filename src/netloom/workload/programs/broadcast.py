@@ -13,19 +13,16 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.workload.programs.messages import Messages, checked
-from netloom.workload.programs.trees import balanced_orientation, branches, row_first
-from netloom.workload.traffic.lengths import parse_lengths
-from netloom.workload.traffic.stream import PacketStream
+from netloom.workload.programs.trees import Branches, balanced_orientation, branches, row_first
+from netloom.workload.traffic.lengths import Lengths, parse_lengths
+from netloom.workload.traffic.stream import Packets, PacketStream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Cube, Topology
-    from netloom.workload.programs.trees import Branches
     from netloom.workload.traffic import Traffic
     from netloom.workload.traffic.arrivals import Arrivals
-    from netloom.workload.traffic.lengths import Lengths
-    from netloom.workload.traffic.stream import Packets
 
 STREAMS = 6
 """Streams of chance that a seed makes; the first three are the packets' own."""

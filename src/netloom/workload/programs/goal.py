@@ -17,12 +17,10 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size
 from netloom.textfiles import text_lines
-from netloom.workload.programs.traces import listed, ordered_trace
+from netloom.workload.programs.traces import Trace, listed, ordered_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from netloom.workload.programs.traces import Trace
 
     _Queues: TypeAlias = dict[tuple[int, int], deque[int]]  # sends of each source and tag
 

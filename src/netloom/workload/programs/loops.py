@@ -14,16 +14,14 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
-from netloom.workload.counter_random import LONGEST_MEAN, check_law, durations, uniforms
-from netloom.workload.programs.messages import messages
+from netloom.workload.counter_random import LONGEST_MEAN, Law, check_law, durations, uniforms
+from netloom.workload.programs.messages import Messages, messages
 from netloom.workload.programs.rounds import Rounds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.workload.counter_random import Law
     from netloom.workload.graphs.process_graph import ProcessGraph
-    from netloom.workload.programs.messages import Messages
 
 THINKING, CHOOSING = 0, 2
 """Streams of chance; ``durations`` takes two."""

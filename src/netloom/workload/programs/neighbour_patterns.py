@@ -14,15 +14,12 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.workload.counter_random import durations
-from netloom.workload.programs.messages import messages
-from netloom.workload.programs.node_costs import packetised
+from netloom.workload.programs.messages import Messages, messages
+from netloom.workload.programs.node_costs import NodeCosts, packetised
 from netloom.workload.programs.rounds import Rounds, second_half
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from netloom.workload.programs.messages import Messages
-    from netloom.workload.programs.node_costs import NodeCosts
 
     Row: TypeAlias = tuple[int, int, int, list[int]]  # source, target, bytes, after
 

@@ -233,23 +233,26 @@ def _unpacked(path: Path) -> pl.DataFrame:
     if rows > max(MOST_ROWS_A_BYTE * path.stat().st_size, MOST_SAME_ROWS):
         found = f"{rows} rows in {path.stat().st_size} bytes"
         raise InputError(str(path), found, "entries that each have an id of their own")
-    words = [name for name, kind in schema.items() if kind == pl.String and _known(name)]
+    words = [
+        name for name, kind in schema.items() if kind == pl.String and _canonical(name) in KNOWN
+    ]
     sizes = lazy.select(pl.col(words).str.len_bytes().sum()).collect() if words else pl.DataFrame()
     largest = max(sizes.row(0), default=0) if words else 0
     if largest > MOST_BYTES:
         raise InputError(str(path), f"{largest} bytes of words", f"at most {MOST_BYTES}")
-    unread = [pl.lit(0, pl.Int8).alias(name) for name in schema if not _known(name)]
+    unread = [pl.lit(0, pl.Int8).alias(name) for name in schema if _canonical(name) not in KNOWN]
     return lazy.with_columns(unread).collect()
 
 
-def _known(name: str) -> bool:
+def _canonical(name: str) -> str:
+    """Return the name that we use for a column."""
     name = name.strip().lower()
-    return SPELLINGS.get(name, name) in KNOWN
+    return SPELLINGS.get(name, name)
 
 
 def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
     """The table under the names that we use; what is missing, or nearly right, is refused."""
-    names = [SPELLINGS.get(name.strip().lower(), name.strip().lower()) for name in table.columns]
+    names = [*map(_canonical, table.columns)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated:
         raise InputError(where, f"two columns '{repeated}'", "each column once")
@@ -258,7 +261,7 @@ def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
         missing.append("flits")
     for name in names:
         near = get_close_matches(name, [*KNOWN, *SPELLINGS], 1, 0.7)
-        if name not in KNOWN and near and SPELLINGS.get(near[0], near[0]) not in names:
+        if name not in KNOWN and near and _canonical(near[0]) not in names:
             raise InputError(where, f"column '{name}'", f"'{near[0]}', or another name")
     if missing:
         found = f"no column '{missing[0]}', but {', '.join(names)}"

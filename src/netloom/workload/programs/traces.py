@@ -17,7 +17,7 @@ import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
 from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
-from netloom.workload.programs.trees import branches
+from netloom.workload.programs.trees import Branches, branches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.topology import Topology
-    from netloom.workload.programs.trees import Branches
 
 EVERYONE = -1
 """In place of a target: all tasks but the source."""

@@ -10,18 +10,16 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size
-from netloom.workload.counter_random import check_law, durations, uniforms
+from netloom.workload.counter_random import Law, check_law, durations, uniforms
 from netloom.workload.programs.loops import senders
 from netloom.workload.programs.messages import Messages, checked, messages
-from netloom.workload.programs.protocols import coherence
+from netloom.workload.programs.protocols import Protocol, Transaction, coherence
 from netloom.workload.programs.rounds import Rounds, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.workload.counter_random import Law
     from netloom.workload.graphs.process_graph import ProcessGraph
-    from netloom.workload.programs.protocols import Protocol, Transaction
 
 RUNNING, BEGINNING = 0, 2
 """Streams of chance; ``durations`` takes two."""

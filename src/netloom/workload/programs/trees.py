@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.topology import Cube
-from netloom.workload.programs.messages import messages
+from netloom.topology import Cube, Topology
+from netloom.workload.programs.messages import Messages, messages
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.topology import Topology
-    from netloom.workload.programs.messages import Messages
 
 MOST_TEMPLATES = 64
 """Most trees that are kept to be moved from root to root; a torus of two dimensions has eight."""

@@ -10,16 +10,14 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import real_number, split_spec, whole_number
-from netloom.topology import Cube
+from netloom.topology import Cube, Topology
 from netloom.workload.graphs import permutations
-from netloom.workload.traffic import hot_spot, pairs, permutation, uniform
+from netloom.workload.traffic import Traffic, hot_spot, pairs, permutation, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netloom.topology import Topology
     from netloom.workload.graphs.process_graph import ProcessGraph
-    from netloom.workload.traffic import Traffic
 
 TRAFFICS = (
     "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour (each also with "

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.workload.traffic.targets import Fixed, HotSpot, Shares, Uniform, merged, weighted
+from netloom.workload.traffic.targets import Fixed, HotSpot, Law, Shares, Uniform, merged, weighted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.workload.graphs.process_graph import ProcessGraph
-    from netloom.workload.traffic.targets import Law
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.workload.traffic.arrivals import LAST_CYCLE, LEAST_RATE, arrival_blocks, parse_arrivals
-from netloom.workload.traffic.lengths import parse_lengths
+from netloom.workload.traffic.arrivals import (
+    LAST_CYCLE,
+    LEAST_RATE,
+    Arrivals,
+    arrival_blocks,
+    parse_arrivals,
+)
+from netloom.workload.traffic.lengths import Lengths, parse_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.workload.traffic import Traffic
-    from netloom.workload.traffic.arrivals import Arrivals
-    from netloom.workload.traffic.lengths import Lengths
 
 
 class Packets(NamedTuple):
