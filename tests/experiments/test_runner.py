@@ -264,8 +264,8 @@ def test_a_worker_that_is_killed_is_told_in_one_line(tmp_path):
         stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 1
-    line = next(each for each in ended.stderr.splitlines() if each.startswith("netloom: "))
-    assert line.startswith("netloom: workers: found one that died (SIGKILL(-9)); expected fewer")
+    said = "\nnetloom: workers: found one that died (SIGKILL(-9)); expected fewer"
+    assert said in f"\n{ended.stderr}"  # progress may be said before
     assert "Traceback" not in ended.stderr
 
 
