@@ -206,8 +206,6 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
 
     Parameters
     ----------
-    prepared
-        Made by ``prepare_channels``.
     load
         By what the rates of all flows are multiplied, at least 0.
 
@@ -288,8 +286,6 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 
     Parameters
     ----------
-    prepared
-        Made by ``prepare_channels``.
     latency_factor
         How many times the latency of an idle network is too much. ``find_saturation`` of the
         simulator takes 3.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.simulation.intervals import Batches, batch_interval, paired_ratio
+from netloom.simulation.intervals import Batches, interval_over_runs, paired_ratio
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import ProgramRun, run_program
 from netloom.simulation.steady import run_to
@@ -357,20 +357,9 @@ BATCH_TRANSACTIONS = 10
 class TransactionRun:
     """What a run of transactions found in its window.
 
-    Attributes
-    ----------
-    found
-        Figures of all of the measured time.
-    batches
-        Figures of its parts.
-    mean_flits
-        B, the mean length of a message.
-    channel_flits
-        float64[num_channels], flits a cycle on each channel.
-    cycle
-        The cycle it came to.
-    interrupted
-        Whether it was stopped from outside.
+    Figures of all of the measured time, and of its ``batches``; B, the mean length of a message;
+    float64[num_channels], flits a cycle on each channel; the cycle it came to, and whether it was
+    stopped from outside.
     """
 
     found: TransactionStatistics
@@ -382,8 +371,7 @@ class TransactionRun:
 
     def interval(self, quantity: str) -> float:
         """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
-        values = [getattr(batch, quantity) for batch in self.batches]
-        return batch_interval(values, np.ones(len(values)))[1]
+        return interval_over_runs([getattr(batch, quantity) for batch in self.batches])[1]
 
 
 def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:

@@ -36,14 +36,8 @@ MOST_RAISED = 254
 class Setting:
     """One switching technique on the network: all that a run needs but its load.
 
-    Attributes
-    ----------
-    router, routing
-        The router, and the routing made for its VCs.
-    reservation
-        The connections, with reserved VCs.
-    bound
-        What limits the traffic with this routing and these injection and ejection channels.
+    The routing is made for the router's VCs; connections are for reserved VCs. The bound limits
+    the traffic with this routing and these injection and ejection channels.
     """
 
     router: Router
@@ -81,12 +75,8 @@ class LoadedNetwork:
 
     Attributes
     ----------
-    topology
-        The network.
-    traffic, lengths, arrivals
-        Who sends to whom, how long packets are, when they come.
-    seed
-        Of everything random.
+    traffic, lengths, arrivals, seed
+        Who sends to whom, how long packets are, when they come; the seed of everything random.
     programs
         The programs whose traffic it is; None for that of a pattern, or of one program without
         nodes of its own.
@@ -301,16 +291,9 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
 
 @dataclass(frozen=True)
 class Intact:
-    """What the same traffic would find if nothing were broken.
+    """What the same traffic would find, with the default routing, if nothing were broken.
 
-    Attributes
-    ----------
-    routing
-        The default routing of the whole network.
-    bound
-        What would limit the traffic.
-    hops
-        Mean path length of a packet; None where there are too many pairs of nodes to list.
+    ``hops`` is the mean path length; None where there are too many pairs of nodes to list.
     """
 
     routing: str
