@@ -48,19 +48,11 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class ProgramTraffic:
-    """The programs that make the traffic, if each has nodes of its own.
+    """The programs that make the traffic, and where they run, if each has nodes of its own.
 
-    Attributes
-    ----------
-    shared
-        The programs and where they run.
-    traffics
-        The traffic of each alone.
-    seeds
-        Of the packets of each. They do not depend on the other programs.
-    load_factor
-        The load of the average sending node if every program offers a load of 1; above 1 if
-        programs share nodes.
+    ``traffics`` and ``seeds`` are those of each alone, whatever the other programs. ``load_factor``
+    is the load of the average sending node if every program offers a load of 1; above 1 if
+    programs share nodes.
     """
 
     shared: SharedProgram
