@@ -30,7 +30,7 @@ What a head that has come to the front of its buffer waits for is, with packets 
 - *The source*: Geo/G/1 (Takagi, Queueing Analysis vol. 3, 1993) in front of the injection channel.
   What its own packets do to each other behind that is no service of its.
 
-Short buffers (``credit_loops``): a lone packet that none of them holds waits for credits, exactly.
+Short buffers (``Loops``): a lone packet that none of them holds waits for credits, exactly.
 Its source sends nothing else meanwhile; a VC needs a buffer's slots for a loop each, between
 packets that follow at once; a packet that can only use 1 / m of a channel disturbs others less, by
 the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC

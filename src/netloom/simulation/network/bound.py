@@ -120,7 +120,7 @@ def throughput_bound(
       tables of one channel each, dimension order (half of what goes half-way round a ring goes
       either way), O1TURN, Valiant, ROMM;
     - all channels together, where they do: the most even split of the traffic over the ways that
-      packets may take (see ``contention.choice``).
+      packets may take (see ``best_split``).
 
     The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed; otherwise the
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel

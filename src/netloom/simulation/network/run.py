@@ -266,7 +266,7 @@ def run_network(
         When it ends.
     beside
         Another run that it is to be compared with: it warms up and is measured in the same cycles,
-        whatever the limits; see ``paired.paired_ratio``.
+        whatever the limits; see ``intervals.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 
