@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from netloom.contention import expected_load as choice
+from netloom.contention import expected_load
 from netloom.contention.expected_load import best_split
 from netloom.contention.kernels.choice import list_ways, take_cheapest
 from netloom.routing import virtual_channel_routing
@@ -107,7 +107,7 @@ def test_rising_prices_end_a_few_per_cent_below(monkeypatch):
     routing = virtual_channel_routing(network, "odd-even", num_vcs=1)
     exact = best_split(routing, source[apart], target[apart], np.ones(56))
     assert exact.least == pytest.approx(19 / 6)
-    monkeypatch.setattr(choice, "MOST_EXACT", 0)
+    monkeypatch.setattr(expected_load, "MOST_EXACT", 0)
     near = best_split(routing, source[apart], target[apart], np.ones(56))
     assert not near.exact
     assert 0.97 * exact.least < near.least <= exact.least
@@ -115,5 +115,5 @@ def test_rising_prices_end_a_few_per_cent_below(monkeypatch):
 
 def test_too_many_ways(monkeypatch):
     routing = virtual_channel_routing(torus(4, 4), "adaptive", num_vcs=3)
-    monkeypatch.setattr(choice, "MOST_ARCS", 3)
+    monkeypatch.setattr(expected_load, "MOST_ARCS", 3)
     assert best_split(routing, np.array([0]), np.array([10]), np.ones(1)) is None

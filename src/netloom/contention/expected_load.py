@@ -73,10 +73,7 @@ def to_every_node(
     On a channel of a dimension, coordinates corrected before are the target's and those corrected
     after are the source's: all targets are alike, so the sources are summed over the former.
 
-    Parameters
-    ----------
-    sent
-        float64[num_nodes], what each node sends to every other one.
+    ``sent`` is float64[num_nodes], what each node sends to every other one.
 
     Examples
     --------
@@ -116,10 +113,7 @@ def valiant_loads(
     The first trip depends only on where a packet comes from, the second on where it goes. The
     second is the first one of what nodes receive, backwards, in the other order of dimensions.
 
-    Parameters
-    ----------
-    sent, received
-        float64[num_nodes], what each node sends and receives, from and to itself too.
+    Both are float64[num_nodes], what each node sends and receives, from and to itself too.
 
     Examples
     --------

@@ -158,14 +158,7 @@ def loop_saturation(
     Each task goes at its own pace: most send more than those whose paths cross the busiest channel,
     so that the upper bound is not that of the average node. None if no path uses a channel.
 
-    Parameters
-    ----------
-    topology, routing
-        The network.
-    graph, node_of
-        The program, and the node of each of its tasks.
-    shares
-        float64[num_edges], the part of its source's messages that each edge carries.
+    ``shares`` is float64[num_edges], the part of its source's messages that each edge carries.
 
     Examples
     --------
@@ -209,17 +202,8 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
     θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same, so
     that of a path is taken to be the mean of itself and of the paths it meets.
 
-    Parameters
-    ----------
-    found, limit
-        Contention and saturation of the mapped program.
-    offered
-        Traffic of the average sending node.
-
-    Returns
-    -------
-    slowdown
-        float64[num_paths]: 1 for a path that meets no other, NaN for one without channels.
+    ``offered`` is the traffic of the average sending node. Returns float64[num_paths]: 1 for a path
+    that meets no other, NaN for one without channels.
 
     Examples
     --------
@@ -280,12 +264,7 @@ def accepted_path_traffic(offered: ArrayLike, path_contention: ArrayLike) -> NDA
     Contention lengthens each message by θ, the program waits, and so offers less: λ_p is the
     smaller root of λ_p² (1 - λ_pa) - λ_p (λ_pa + λ_sat) + λ_pa λ_sat = 0, λ_sat = 1/(ν + 1).
 
-    Parameters
-    ----------
-    offered
-        λ_pa in [0, 1], traffic of the path without contention.
-    path_contention
-        ν, number of other paths it meets.
+    ``offered`` is λ_pa in [0, 1], and ν is as for ``path_slowdown``.
 
     Examples
     --------
@@ -401,14 +380,7 @@ def offered_by_run(sent_bytes: float, run_us: float, bandwidth_bytes_per_us: flo
 
     λ_a = (L'/B) / T (section 3.7, second way), with the channel's bandwidth B.
 
-    Parameters
-    ----------
-    sent_bytes
-        L', bytes that a node sent, on average, in the whole run.
-    run_us
-        T, length of the run in µs.
-    bandwidth_bytes_per_us
-        B, of one channel.
+    ``sent_bytes`` is L', bytes that a node sent, on average, in the whole run of T µs.
 
     Examples
     --------

@@ -50,14 +50,8 @@ class Verdict:
 def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Verdict:
     """Return the verdict on a mapping with these limits.
 
-    Parameters
-    ----------
-    limit
-        Saturation throughput of the mapped program.
-    offered
-        Traffic that the average sending node offers, as a fraction of a channel's bandwidth.
-    paths_meet
-        Whether any two paths share a channel.
+    ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth;
+    ``paths_meet`` says whether any two paths share a channel.
 
     Examples
     --------

@@ -61,14 +61,8 @@ def any_vc_flows(
 ) -> Flows:
     """Return the flows of given paths whose packets may take any VC of each channel.
 
-    Parameters
-    ----------
-    paths
-        Of any topology and deterministic routing.
-    sources, targets, rates
-        Nodes at the ends of each path, and its flits a cycle at load 1.
-    vcs, num_nodes, num_channels
-        Of the network.
+    The paths are of any topology and deterministic routing: nodes at the ends of each, and its
+    flits a cycle at load 1. The other numbers are those of the network.
 
     Raises
     ------

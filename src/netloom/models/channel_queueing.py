@@ -30,7 +30,7 @@ What a head that has come to the front of its buffer waits for is, with packets 
 - *The source*: Geo/G/1 (Takagi, Queueing Analysis vol. 3, 1993) in front of the injection channel.
   What its own packets do to each other behind that is no service of its.
 
-Short buffers (``credit_loops``): a lone packet that none of them holds waits for credits, exactly.
+Short buffers (``Loops``): a lone packet that none of them holds waits for credits, exactly.
 Its source sends nothing else meanwhile; a VC needs a buffer's slots for a loop each, between
 packets that follow at once; a packet that can only use 1 / m of a channel disturbs others less, by
 the ratio of waits in M/M/m and M/M/1 (Sakasegawa, Ann. Inst. Stat. Math. 29, 1977). With one VC
@@ -206,8 +206,6 @@ def predict_channels(prepared: PreparedChannels, load: float = 1.0) -> ChannelPr
 
     Parameters
     ----------
-    prepared
-        Made by ``prepare_channels``.
     load
         By what the rates of all flows are multiplied, at least 0.
 
@@ -288,8 +286,6 @@ def channel_saturation(prepared: PreparedChannels, *, latency_factor: float = np
 
     Parameters
     ----------
-    prepared
-        Made by ``prepare_channels``.
     latency_factor
         How many times the latency of an idle network is too much. ``find_saturation`` of the
         simulator takes 3.

@@ -89,11 +89,10 @@ class Turns(NamedTuple):
     of one input are apart already. ``whole``: whether only whole packets move; ``single``: whether
     there is one VC only. ``stretched``: cycles that a lone packet is on its way over a channel;
     ``room``: how much of a delay its buffers take up. ``head``: cycles that a head lacks a VC;
-    ``source``: those for
-    which a packet keeps its source. ``recycle``: cycles
-    until there is room for another whole packet (negative: before), which the ``fits`` packets
-    share that a buffer holds. ``spread``: power of a
-    channel's utilisation by which stretched packets disturb less. ``conflict``: see ``CONFLICT``.
+    ``source``: those for which a packet keeps its source. ``recycle``: cycles until there is room
+    for another whole packet (negative: before), which the ``fits`` packets share that a buffer
+    holds. ``spread``: power of a channel's utilisation by which stretched packets disturb less.
+    ``conflict``: see ``CONFLICT``.
     """
 
     before: NDArray[np.int64]

@@ -13,6 +13,7 @@ Inside, time is in network cycles. What the processor does is given in processor
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -173,18 +174,17 @@ def predict_locality(
     peak = share * load.shape[-1]  # over the mean
     top = peak.max(axis=-1)
     mean_flits = channel_utilisation(1, d, flits, n)
-    own = node_channel_wait(  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
-        0.5 / flits, flits, network.node_channels, transaction.squared_length_ratio
-    )
+    node_wait = partial(
+        node_channel_wait, flits=flits, channels=network.node_channels,
+        squared_length_ratio=transaction.squared_length_ratio,
+    )  # fmt: skip
+    own = node_wait(0.5 / flits)  # of a ρ_n of one half: what multiplies ρ_n / (1 − ρ_n)
 
     def message_latency(rate: NDArray[np.float64]) -> NDArray[np.float64]:
         with np.errstate(divide="ignore", invalid="ignore"):
             used = np.minimum((mean_flits * rate)[..., None] * peak, 1)
             queues = growth * (share * used / (1 - used)).sum(axis=-1)
-        own_wait = node_channel_wait(
-            rate, flits, network.node_channels, transaction.squared_length_ratio
-        )
-        return np.asarray(alone + np.where(growth > 0, queues, 0) + own_wait)
+        return np.asarray(alone + np.where(growth > 0, queues, 0) + node_wait(rate))
 
     with np.errstate(divide="ignore", over="ignore"):
         most = 1 / curve.least_gap
@@ -358,12 +358,7 @@ def alewife(
 class MappedMessages:
     """Where messages go on a torus: under one mapping or on one torus, or several (first axis).
 
-    Attributes
-    ----------
-    distance
-        float64[n], mean hops.
-    channel_load
-        Messages on each channel; 1 where all channels have the same.
+    Mean hops, float64[n], and messages on each channel; 1 where all channels have the same.
     """
 
     distance: NDArray[np.float64]

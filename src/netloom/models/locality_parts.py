@@ -66,17 +66,7 @@ def random_distance(nodes: ArrayLike, dimensions: ArrayLike) -> NDArray[np.float
     for the curve between: so does the paper, whose thousand processors in two dimensions have
     k = 31.6 (its Figure 8 says k = 10, n = 2, which is a hundred).
 
-    Parameters
-    ----------
-    nodes
-        N, at least 2, not necessarily whole.
-    dimensions
-        n, at least 1.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two nodes, or there is no dimension.
+    N is at least 2, not necessarily whole, and n at least 1: otherwise it raises InputError.
 
     Examples
     --------
@@ -132,16 +122,8 @@ def node_channel_wait(
     Johnson 1992 says that there is such a term (section 2.4) and that it added 2 to 5 cycles, but
     not which: this is the usual one, not the paper's.
 
-    Parameters
-    ----------
-    rate
-        r_m, messages a cycle and node; less than 1 / B.
-    flits
-        B, the mean length of a message.
-    channels
-        How many of them a message passes: 0, 1 or 2.
-    squared_length_ratio
-        v, at least 1.
+    ``rate`` is r_m, messages a cycle and node, less than 1 / B; B is the mean length in flits. A
+    message passes 0, 1 or 2 such channels.
 
     Examples
     --------
@@ -301,12 +283,7 @@ def message_curve(
 ) -> MessageCurve:
     """Return the node model (Johnson 1992, eq. 9, which is eqs. 6, 7 and 8 together).
 
-    Parameters
-    ----------
-    application, transaction
-        The models that it joins.
-    speed
-        Network cycles in a processor cycle.
+    ``speed`` is network cycles in a processor cycle.
 
     Examples
     --------

@@ -288,19 +288,8 @@ def break_even_words(
     Where ``regular_conset_clocks`` and ``message_passing_clocks`` are equal: at
     k = (m (c_s + c_r + a h) − P t_switch) / (b n − a m) words.
 
-    Parameters
-    ----------
-    phases, sends
-        P and n, of the connections.
-    messages
-        m, of each processor by message passing.
-    conset, passing
-        Costs of both.
-
-    Raises
-    ------
-    InputError
-        If there is no phase, or sends or messages are negative.
+    P ``phases`` of n ``sends`` are those of the connections, m ``messages`` those of each processor
+    by message passing. Errors are those of the two.
 
     Examples
     --------

@@ -37,8 +37,8 @@ run model-accuracy`` says how good it is on all of the paper's 72, and 36 withou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -197,8 +197,12 @@ def torus_broadcast(
     """
     shape = _checked(sides, message_flits, vcs, broadcast, variant, injection_channels)
     rates = _checked_rates(rate, startup_cycles)
+    asked: dict[str, Any] = {
+        "message_flits": message_flits, "vcs": int(vcs), "broadcast": float(broadcast),
+        "variant": variant, "rate": rates,
+    }  # fmt: skip
     if variant != "improved":
-        return _published(shape, message_flits, int(vcs), rates, broadcast, startup_cycles, variant)
+        return _published(shape, startup_cycles, asked)
     setup = prepare(shape, message_flits, int(vcs))
     servers = int(injection_channels) or setup.ports
     answers = solved(setup, shape, broadcast, servers, rates.ravel())
@@ -209,11 +213,7 @@ def torus_broadcast(
     copies = broadcast * loads.sum() / setup.ports * rates
     return TorusBroadcast(
         sides=shape,
-        message_flits=message_flits,
-        vcs=vcs,
-        broadcast=float(broadcast),
-        variant=variant,
-        rate=rates,
+        **asked,
         latency=startup_cycles + figures[..., NETWORK] + figures[..., SOURCE],
         network_latency=figures[..., NETWORK],
         source_wait=figures[..., SOURCE],
@@ -305,28 +305,14 @@ def _checked_rates(rate: ArrayLike, startup: float) -> NDArray[np.float64]:
     return rates
 
 
-def _published(
-    sides: tuple[int, ...],
-    flits: int,
-    vcs: int,
-    rates: NDArray[np.float64],
-    broadcast: float,
-    startup: float,
-    variant: Literal["consistent", "printed"],
-) -> TorusBroadcast:
-    _check_equal(sides, variant)
-    model = partial(
-        published_torus, sides[0], dimensions=len(sides), message_flits=flits, vcs=vcs,
-        broadcast=broadcast, startup_cycles=startup, variant=variant,
-    )  # fmt: skip
-    found = model(rate=rates)
+def _published(sides: tuple[int, ...], startup: float, asked: dict[str, Any]) -> TorusBroadcast:
+    _check_equal(sides, asked["variant"])
+    network = {"dimensions": len(sides), "startup_cycles": startup, **asked}
+    found = published_torus(sides[0], **network)
+    idle = published_torus(sides[0], **network | {"rate": 0.0})
     return TorusBroadcast(
         sides=sides,
-        message_flits=flits,
-        vcs=vcs,
-        broadcast=float(broadcast),
-        variant=variant,
-        rate=rates,
+        **asked,
         latency=found.latency,
         network_latency=found.network_latency,
         source_wait=found.source_wait,
@@ -340,7 +326,7 @@ def _published(
         blocked=found.escape_busy,
         held_vcs=found.busy_vcs,
         saturated=found.saturated,
-        zero_load_latency=float(model(rate=0.0).latency),
+        zero_load_latency=float(idle.latency),
         injection_channels=0,
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.simulation.intervals import Batches, batch_interval, paired_ratio
+from netloom.simulation.intervals import Batches, interval_over_runs, paired_ratio
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import ProgramRun, run_program
 from netloom.simulation.steady import run_to
@@ -223,17 +223,9 @@ MOST_DELAYED = 20
 class NodeFigures(NamedTuple):
     """Figures of the nodes that send most messages, by their mean or their worst.
 
-    Attributes
-    ----------
-    loop_us
-        The time of a loop.
-    communication_us
-        The time of a message, sent and received: what of a loop is not computation.
-    slowdown
-        The thesis's normalised communication time of a message, without its start-up:
-        (τ_m − α) / (β L), eq. 4.4.
-    traffic
-        Actual traffic, in shares of a channel's bandwidth.
+    The time of a loop, and that of a message, sent and received: what of a loop is not computation.
+    ``slowdown`` is the thesis's normalised communication time of a message, without its start-up:
+    (τ_m − α) / (β L), eq. 4.4. ``traffic`` is the actual one, in shares of a channel's bandwidth.
     """
 
     loop_us: float
@@ -357,20 +349,9 @@ BATCH_TRANSACTIONS = 10
 class TransactionRun:
     """What a run of transactions found in its window.
 
-    Attributes
-    ----------
-    found
-        Figures of all of the measured time.
-    batches
-        Figures of its parts.
-    mean_flits
-        B, the mean length of a message.
-    channel_flits
-        float64[num_channels], flits a cycle on each channel.
-    cycle
-        The cycle it came to.
-    interrupted
-        Whether it was stopped from outside.
+    Figures of all of the measured time, and of its ``batches``; B, the mean length of a message;
+    float64[num_channels], flits a cycle on each channel; the cycle it came to, and whether it was
+    stopped from outside.
     """
 
     found: TransactionStatistics
@@ -382,8 +363,7 @@ class TransactionRun:
 
     def interval(self, quantity: str) -> float:
         """Return the half-width of the 95 % confidence interval of a figure, from batch means."""
-        values = [getattr(batch, quantity) for batch in self.batches]
-        return batch_interval(values, np.ones(len(values)))[1]
+        return interval_over_runs([getattr(batch, quantity) for batch in self.batches])[1]
 
 
 def batch_cycles(thread_cycles: float, processor_cycles: float) -> int:

@@ -26,20 +26,9 @@ if TYPE_CHECKING:
 class ProgramNetwork:
     """A network and the engine that runs programs on it.
 
-    Attributes
-    ----------
-    topology
-        The network.
-    router
-        Its routers, or how its lockstep worms switch and arbitrate.
-    routing
-        The routing, made for the router's VCs, or of one path for each pair of nodes.
-    packet_flits
-        Most flits of a packet.
-    switch_cycles
-        Cycles that a processor takes to go from one hardware context to another.
-    seed
-        Of what routing leaves to chance.
+    It has routers, or lockstep worms that switch and arbitrate so; the routing is made for the
+    router's VCs, or of one path for each pair of nodes. The other fields are those of
+    ``NetworkProgram``.
     """
 
     topology: Topology

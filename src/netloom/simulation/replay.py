@@ -24,17 +24,7 @@ HEARING_CYCLES = 10_000
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run came to its end.
-
-    Attributes
-    ----------
-    cycle
-        The cycle it came to.
-    enough
-        Whether it came as far as asked.
-    interrupted
-        Whether it was stopped from outside.
-    """
+    """The cycle that a run came to, whether that is as far as asked, or it was stopped outside."""
 
     cycle: int
     enough: bool

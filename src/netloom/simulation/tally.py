@@ -39,18 +39,9 @@ PACKETS, LATENCY, NETWORK, QUEUE, HOPS, FLITS = range(ROWS)
 class Delivered(NamedTuple):
     """Packets that have been delivered: one array a property, int32[packets] each.
 
-    Attributes
-    ----------
-    number
-        How many packets were created before it.
-    birth, entry, arrival
-        Cycles in which it was created, its head left the source, and its tail was delivered.
-    source, target
-        Nodes.
-    hops
-        Network channels it crossed.
-    flits
-        Its length.
+    ``number``: how many packets were created before it. ``birth``, ``entry``, ``arrival``: cycles
+    in which it was created, its head left the source, and its tail was delivered. ``source``,
+    ``target``: nodes. ``hops``: network channels it crossed. ``flits``: its length.
     """
 
     number: NDArray[np.int32]
@@ -121,12 +112,8 @@ class Measured:
 class Groups(NamedTuple):
     """Groups of packets that are also measured apart, such as those of several programs.
 
-    Attributes
-    ----------
-    senders
-        Nodes that send packets of each group.
-    of
-        The group (int[packets]) of packets that have been delivered.
+    ``senders``: how many nodes send packets of each group. ``of``: the group (int[packets]) of
+    packets that have been delivered.
     """
 
     senders: tuple[int, ...]

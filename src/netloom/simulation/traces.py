@@ -201,16 +201,10 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     released it, until one that was released by its start only. Where a row waited for a
     processor, the chain does not turn to those that it waited for: the wait is a part of its own.
 
-    Parameters
-    ----------
-    table
-        All rows of the program, numbered from 0, at least one.
-    rows
-        The same rows when all are complete: a structured array with the fields ``ready``,
-        ``sent``, ``entered``, ``arrived``, ``complete`` and ``last``.
-    unhindered
-        Given int64[] numbers of rows that send a message, returns int64[], the cycles that each
-        of these messages takes through the network when nothing else is in it.
+    ``table`` has all rows of the program, numbered from 0, at least one; ``rows`` are these when
+    all are complete, with the fields ``ready``, ``sent``, ``entered``, ``arrived``, ``complete``
+    and ``last``. Given int64[] numbers of rows that send a message, ``unhindered`` returns int64[],
+    the cycles that each takes through the network when nothing else is in it.
 
     Examples
     --------

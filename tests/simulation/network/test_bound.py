@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from netloom.contention import expected_load as choice
+from netloom.contention import expected_load
 from netloom.errors import NoRouteError
 from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound
@@ -171,7 +171,7 @@ def test_valiant_makes_two_trips():
 
 
 def test_a_limit_that_was_not_reckoned_is_the_networks(monkeypatch):
-    monkeypatch.setattr(choice, "MOST_ARCS", 99)
+    monkeypatch.setattr(expected_load, "MOST_ARCS", 99)
     found = bound_of(torus(8, 8), "tornado", "adaptive")
     assert (found.load, found.kind) == (pytest.approx(2 / 3), "network")
     assert found.sentence.startswith("with any routing and these ends, no more than 0.6667 can be")

@@ -1,9 +1,8 @@
 """Omega networks whose switches combine requests to one word, step by step."""
 
 from netloom.simulation.combining.engine import CombiningEngine
-from netloom.simulation.combining.network import CombiningNetwork
+from netloom.simulation.combining.network import CombiningNetwork, CombiningRun, run_combining
 from netloom.simulation.combining.replications import CriticalQueue, SizeTried, critical_queue
-from netloom.simulation.combining.run import CombiningRun, run_combining
 
 __all__ = [
     "CombiningEngine",

@@ -32,10 +32,8 @@ class CombiningEngine:
 
     Parameters
     ----------
-    network, traffic
-        The network and the requests; of one size.
-    seed
-        Of the requests and of the order of packets that meet.
+    network, traffic, seed
+        The network and the requests, of one size; the seed of these and of who goes first.
     keep_requests
         Whether to keep each completed request, 33 bytes.
 

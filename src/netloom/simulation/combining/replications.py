@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.simulation.combining.run import BATCHES, run_combining
+from netloom.simulation.combining.network import BATCHES, run_combining
 from netloom.simulation.intervals import batch_interval, interval_over_runs, percentiles
 from netloom.simulation.side_by_side import run_all
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.simulation.combining.network import CombiningNetwork
-    from netloom.simulation.combining.run import CombiningRun
+    from netloom.simulation.combining.network import CombiningNetwork, CombiningRun
     from netloom.workload import HotSpotTraffic
 
 
@@ -52,15 +51,7 @@ class QueueLengths(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Replications:
-    """Runs of one network at one rate.
-
-    Attributes
-    ----------
-    network
-        The network.
-    runs, seeds
-        One run a replication, and its seed.
-    """
+    """Runs of one network at one rate, one a replication, and the seed of each."""
 
     network: CombiningNetwork
     runs: tuple[CombiningRun, ...]

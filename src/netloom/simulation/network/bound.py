@@ -120,7 +120,7 @@ def throughput_bound(
       tables of one channel each, dimension order (half of what goes half-way round a ring goes
       either way), O1TURN, Valiant, ROMM;
     - all channels together, where they do: the most even split of the traffic over the ways that
-      packets may take (see ``contention.choice``).
+      packets may take (see ``best_split``).
 
     The latter two only where at most ``MOST_PAIRS`` pairs of nodes have to be listed; otherwise the
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
@@ -304,14 +304,13 @@ def _of_routing(
         attained = _in_orders(topology, orders, traffic)
         if attained is not None and attained.max(initial=0) <= fullest / SAME:
             return []
-    if listed_pairs(traffic) > MOST_PAIRS:
+    sent = _pairs(traffic)
+    if sent is None:
         return None
-    source, target, weight = traffic.matrix()
-    apart = source != target
+    apart = sent.source != sent.target
     if not apart.any():
         return []
-    sent = weight[apart] * traffic.rate.sum()
-    split = best_split(routing, source[apart], target[apart], sent)
+    split = best_split(routing, *(each[apart] for each in sent))
     if split is None:
         return None
     dearest = _first_largest(split.prices)
@@ -379,27 +378,28 @@ def _channel_loads(
         if not routing.minimal:
             received = _received(traffic.law, traffic.rate)
             return valiant_loads(topology, order, traffic.rate, received)
-        return _romm(topology, order, traffic)
+        sent = _pairs(traffic)
+        if sent is None or romm_work(topology, sent.source, sent.target) > MOST_BOXES:
+            return None
+        return romm_loads(topology, order, *sent)
     if isinstance(topology, Cube) and tables.kind == O1TURN and not routing.uses_credits:
         return _in_orders(topology, _both_orders(topology), traffic)
-    if not (routing.routes or tables.kind == TABLE) or listed_pairs(traffic) > MOST_PAIRS:
+    sent = _pairs(traffic) if routing.routes or tables.kind == TABLE else None
+    if sent is None:
         return None
-    source, target, weight = traffic.matrix()
-    sent = Shares(source, target, weight * traffic.rate.sum())
     if routing.routes is None:
         return _table_loads(topology, tables, sent)
-    routed = paths(topology, routing.routes, source, target)
+    routed = paths(topology, routing.routes, sent.source, sent.target)
     by_hop = np.repeat(sent.weight, routed.lengths)
     return np.bincount(routed.channels, by_hop, minlength=topology.num_channels).astype(np.float64)
 
 
-def _romm(topology: Cube, order: DimensionOrder, traffic: Traffic) -> NDArray[np.float64] | None:
+def _pairs(traffic: Traffic) -> Shares | None:
+    """Return all pairs of nodes, and flits a cycle at load 1; None if there are too many."""
     if listed_pairs(traffic) > MOST_PAIRS:
         return None
     source, target, weight = traffic.matrix()
-    if romm_work(topology, source, target) > MOST_BOXES:
-        return None
-    return romm_loads(topology, order, source, target, weight * traffic.rate.sum())
+    return Shares(source, target, weight * traffic.rate.sum())
 
 
 def _table_loads(

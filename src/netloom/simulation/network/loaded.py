@@ -36,14 +36,8 @@ MOST_RAISED = 254
 class Setting:
     """One switching technique on the network: all that a run needs but its load.
 
-    Attributes
-    ----------
-    router, routing
-        The router, and the routing made for its VCs.
-    reservation
-        The connections, with reserved VCs.
-    bound
-        What limits the traffic with this routing and these injection and ejection channels.
+    The routing is made for the router's VCs; connections are for reserved VCs. The bound limits
+    the traffic with this routing and these injection and ejection channels.
     """
 
     router: Router
@@ -54,19 +48,11 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class ProgramTraffic:
-    """The programs that make the traffic, if each has nodes of its own.
+    """The programs that make the traffic, and where they run, if each has nodes of its own.
 
-    Attributes
-    ----------
-    shared
-        The programs and where they run.
-    traffics
-        The traffic of each alone.
-    seeds
-        Of the packets of each. They do not depend on the other programs.
-    load_factor
-        The load of the average sending node if every program offers a load of 1; above 1 if
-        programs share nodes.
+    ``traffics`` and ``seeds`` are those of each alone, whatever the other programs. ``load_factor``
+    is the load of the average sending node if every program offers a load of 1; above 1 if
+    programs share nodes.
     """
 
     shared: SharedProgram
@@ -81,12 +67,8 @@ class LoadedNetwork:
 
     Attributes
     ----------
-    topology
-        The network.
-    traffic, lengths, arrivals
-        Who sends to whom, how long packets are, when they come.
-    seed
-        Of everything random.
+    traffic, lengths, arrivals, seed
+        Who sends to whom, how long packets are, when they come; the seed of everything random.
     programs
         The programs whose traffic it is; None for that of a pattern, or of one program without
         nodes of its own.
@@ -301,16 +283,9 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
 
 @dataclass(frozen=True)
 class Intact:
-    """What the same traffic would find if nothing were broken.
+    """What the same traffic would find, with the default routing, if nothing were broken.
 
-    Attributes
-    ----------
-    routing
-        The default routing of the whole network.
-    bound
-        What would limit the traffic.
-    hops
-        Mean path length of a packet; None where there are too many pairs of nodes to list.
+    ``hops`` is the mean path length; None where there are too many pairs of nodes to list.
     """
 
     routing: str

@@ -71,10 +71,8 @@ class NetworkProgram(ProgramEngine):
     packet_flits
         Most flits of a packet: longer messages are cut, and all their packets are queued at their
         source at once.
-    switch_cycles
-        Cycles that a processor takes to go from one hardware context to another.
-    seed
-        Of what routing leaves to chance.
+    switch_cycles, seed
+        See ``ProgramEngine``; the seed is that of what routing leaves to chance.
     reservation
         For reserved VCs: the connections; ``routing`` is its own.
     by_node

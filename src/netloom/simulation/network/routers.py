@@ -160,13 +160,6 @@ class Router:
         A packet that is longer than a buffer waits for credits besides; see ``credit_wait``. That
         is exact for whole numbers; of means it is that of a packet of the mean length.
 
-        Parameters
-        ----------
-        hops
-            Network channels crossed.
-        flits
-            Packet length P (whole or mean).
-
         Examples
         --------
         >>> Router().zero_load_cycles(hops=5.25, flits=5)
@@ -193,14 +186,8 @@ class Router:
         source and its router. Its tail is delayed by the longest chain of such waits: it goes
         round q = ⌊(P − 1) / B⌋ loops, each L − B (L0 − B) cycles longer than B flits in a row. A
         chain goes round loops of L behind the head's own way through all D routers; one that also
-        goes round the source's m loops from there has the head's waits at m routers only.
-
-        Parameters
-        ----------
-        hops, flits
-            As for ``zero_load_cycles``.
-        head
-            Cycles that the head waits at each router.
+        goes round the source's m loops from there has the head's waits (``head`` cycles at each
+        router) at m routers only.
         """
         times = self.timing()
         rounds = (np.asarray(flits) - 1) // self.buffer_flits

@@ -169,14 +169,10 @@ class Run:
     ----------
     topology, routing, router
         The network; ``routing`` was made for the router's VCs and channels.
-    traffic, load, lengths, arrivals
-        The packets; see ``workload.PacketStream``.
-    seed
-        Of everything random. Packets and the coins of their routing have streams of their own.
-    reservation
-        The connections, with reserved VCs.
-    bound
-        What is proven to limit the traffic; None: nothing is known.
+    traffic, load, lengths, arrivals, seed
+        The packets; see ``workload.PacketStream``. The coins of their routing are drawn apart.
+    reservation, bound
+        The connections, with reserved VCs; what is proven to limit the traffic, if it is known.
     senders
         What makes the packets, each with chance of its own, so that one has the same packets
         whatever others there are: ``traffic`` at ``load`` by default, which else is that of all.
@@ -270,7 +266,7 @@ def run_network(
         When it ends.
     beside
         Another run that it is to be compared with: it warms up and is measured in the same cycles,
-        whatever the limits; see ``paired.paired_ratio``.
+        whatever the limits; see ``intervals.paired_ratio``.
     stopped
         Asked between steps: whether to end at once, with what is known.
 

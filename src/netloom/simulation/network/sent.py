@@ -32,17 +32,11 @@ MOST_SENDERS = 2**15
 
 @dataclass(frozen=True, eq=False)
 class Sender:
-    """What makes packets, with chance of its own.
+    """What makes packets, with chance of its own; see ``workload.PacketStream``.
 
-    Attributes
-    ----------
-    traffic, load
-        Who sends to whom, how much; see ``workload.PacketStream``. Of nodes, or of tasks.
-    seed
-        The same seed makes the same packets, and the same coins of their routing.
-    node_of
-        int32[num_tasks], where the traffic is of tasks: the node of each. So a program has the
-        same packets under every mapping. None where it is of nodes.
+    The same seed makes the same packets, and the same coins of their routing. ``node_of`` is
+    int32[num_tasks], the node of each task, if the traffic is of tasks: so a program has the same
+    packets under every mapping. None if it is of nodes.
     """
 
     traffic: Traffic

@@ -40,16 +40,8 @@ def run_loads(
     Ctrl-C ends the runs under way; what is known so far is returned, the last of it marked as
     interrupted.
 
-    Parameters
-    ----------
-    make_run
-        Makes a run that has not begun, at a load.
-    loads
-        Offered loads, flits/node/cycle.
-    limits
-        When a run ends.
-    tell
-        Called with the number of runs that have ended, whenever one has.
+    ``make_run`` makes a run that has not begun, at a load in flits/node/cycle. ``tell`` is called
+    with the number of runs that have ended, whenever one has.
     """
     rising = sorted(loads)
     saturated = len(rising)

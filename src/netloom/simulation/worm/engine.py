@@ -93,14 +93,8 @@ class Worm:
 class WormEngine(ProgramEngine):
     """The channels of one network of lockstep worms, a program, and the cycle it is at.
 
-    Parameters
-    ----------
-    topology, routing
-        The network, and what gives every message its path.
-    worm
-        How it switches and arbitrates.
-    switch_cycles
-        Cycles that a processor takes to go from one hardware context to another.
+    The routing gives every message its path. ``switch_cycles`` are those in which a processor goes
+    from one hardware context to another.
 
     Examples
     --------
@@ -262,13 +256,8 @@ WANTED = "routing up-down, which has no such circles on any network"
 def on_their_way(state: State) -> tuple[Records, NDArray[np.int64], NDArray[np.int64]]:
     """Return the worms whose heads are on their way, and what they hold.
 
-    Returns
-    -------
-    worms
-        Their records, as ``layout.WORM``.
-    holder, place
-        int64[all channels]: which of them holds a channel, -1: none; and the channel's place in
-        that worm's path.
+    Records as ``layout.WORM``, and int64[all channels]: which of them holds a channel, -1: none;
+    and the channel's place in that worm's path.
     """
     worms = state.worms[state.worms["moves"] < state.worms["length"]]
     counts = worms["moves"] - worms["released"]
