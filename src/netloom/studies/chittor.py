@@ -46,7 +46,7 @@ from netloom.topology import (
 from netloom.workload import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -64,29 +64,30 @@ ESTIMATES = {
 """Table 3.1, by the fields of ``MeshEstimate`` and ``RandomMappings``."""
 
 
-def rows() -> Iterator[Row]:
-    """Yield every number of chapters 2 and 3 that netloom recomputes."""
-    yield from rows_of(*PARTS)
-
-
-def rows_of(*items: str, known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield the numbers of some items.
+def rows_of(*items: str, **changes: Any) -> tuple[Row, ...]:
+    """Return the numbers of some items, or of all that netloom recomputes of chapters 2 and 3.
 
     Parameters
     ----------
     items
-        Of ``PARTS``.
-    known
-        The data file's content; another one has other sizes or numbers of mappings.
+        Of ``PARTS``; all if none.
+    changes
+        What one item has in place of what the data file says, such as other ``nodes``.
 
     Examples
     --------
     >>> [row.quantity for row in rows_of("figure 2.1")][:2]
     ['bisection width of hypercube:3', 'peak width of hypercube:3']
     """
-    printed = dict(published("chittor") if known is None else known)
-    for item in items:
-        yield from PARTS[item](printed)
+    printed = published("chittor")
+    found: list[Row] = []
+    for item in items or PARTS:
+        known = printed | {item: printed[item] | changes} if changes else printed
+        found += PARTS[item](known)
+    return tuple(found)
+
+
+rows = rows_of
 
 
 def _row(

@@ -22,19 +22,17 @@ from netloom.mapping import find_layout
 from netloom.progress import counting
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.studies.chittor import process_graphs
-from netloom.studies.comparing import compare_all, run_side_by_side
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all, run_side_by_side
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.studies.validation import Part
 
 APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 """Applied traffic of the figures."""
@@ -47,18 +45,6 @@ GRAPHS = ("binary tree", "2D mesh", "3D mesh", "hypercube")
 
 LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
 """Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
-
-
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield what the thesis says of figures 5.6 and 5.9 to 5.16.
-
-    Parameters
-    ----------
-    known
-        The data file's content; another one has other numbers of mappings and seeds.
-    """
-    printed = published("chittor-programs") if known is None else known
-    yield from compare_all("chittor", printed, PARTS)
 
 
 def figure_5_6(
@@ -392,3 +378,5 @@ PARTS: dict[str, Part] = {
     "figures 5.14 to 5.16": _policies,
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "chittor", "chittor-programs", PARTS)

@@ -17,10 +17,9 @@ from netloom.models.combining import single_hot_spot, tree_saturation
 from netloom.progress import counting
 from netloom.simulation.combining import CombiningEngine, CombiningNetwork, run_combining
 from netloom.simulation.combining.critical import critical_queue
-from netloom.studies.comparing import compare, compare_all, run_side_by_side
 from netloom.studies.kinds import kind_of
-from netloom.studies.rosenblum_mayr_systems import PAPER, STEPS, System, systems
-from netloom.studies.validation import Row, published
+from netloom.studies.rosenblum_mayr_tables import PAPER, STEPS, System, systems
+from netloom.studies.validation import Row, compare, compare_all, published, run_side_by_side
 from netloom.workload import HotSpotTraffic
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.simulation.combining import CombiningRun
-    from netloom.studies.comparing import Part
+    from netloom.studies.validation import Part
 
 SPACINGS = {"close": (3, 1), "medium": (16, 2), "wide": (61, 2)}
 """Modules from one hot spot to the next, and how many more or less (section 4.4)."""
@@ -38,8 +37,9 @@ MIDDLE = slice(3, 6)
 """Levels of the requests behind stages 2 to 4."""
 
 
-def rows(known: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield what is said of queues outside the tables; ``known`` is the data file's content."""
+def rows() -> Iterator[Row]:
+    """Yield what is said of queues outside the tables."""
+    known = published(PAPER)
     yield from closed_form(known["closed form"])
     yield from compare_all(PAPER, known, PARTS)
     yield from saturation(known["Pfister & Norton"])
