@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.mapping import find_layout
-from netloom.progress import counting
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.studies.chittor import process_graphs
 from netloom.studies.validation import compare_all, run_side_by_side
@@ -51,29 +50,28 @@ def figure_5_6(
     seeds: int, applied: Sequence[float] = APPLIED, release_cycles: Sequence[int] = (0, 1)
 ) -> pl.DataFrame:
     """The transpose of 144 nodes, with both readings of when a channel is free again."""
-    cases = [
-        {**TRANSPOSE, "release_cycles": release, "applied": traffic, "seed": seed, "loops": 400}
-        for release, traffic, seed in product(release_cycles, applied, _from_one(seeds))
-    ]
-    return run_loops(cases, "figure 5.6")
+    return _transposes("figure 5.6", "release_cycles", release_cycles, applied, seeds, loops=400)
 
 
 def figure_5_9(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of message length, on the transpose."""
-    cases = [
-        {**TRANSPOSE, "message_flits": flits, "applied": traffic, "seed": seed}
-        for flits, traffic, seed in product((5, 50, 250), applied, _from_one(seeds))
-    ]
-    return run_loops(cases, "figure 5.9")
+    return _transposes("figure 5.9", "message_flits", (5, 50, 250), applied, seeds)
 
 
 def figure_5_10(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of the distribution of computation times, on the transpose."""
+    return _transposes("figure 5.10", "think", ("fixed", "uniform"), applied, seeds)
+
+
+def _transposes(
+    what: str, option: str, values: Sequence[Any], applied: Sequence[float], seeds: int, **more: Any
+) -> pl.DataFrame:
+    """Run the transpose with each value of an option."""
     cases = [
-        {**TRANSPOSE, "think": think, "applied": traffic, "seed": seed}
-        for think, traffic, seed in product(("fixed", "uniform"), applied, _from_one(seeds))
+        {**TRANSPOSE, option: value, "applied": traffic, "seed": seed, **more}
+        for value, traffic, seed in product(values, applied, _from_one(seeds))
     ]
-    return run_loops(cases, "figure 5.10")
+    return run_loops(cases, what)
 
 
 def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
@@ -164,8 +162,7 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    with counting(len(cases), what) as tell:
-        found = run_side_by_side([partial(_run_loop, case) for case in cases], tell)
+    found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
 

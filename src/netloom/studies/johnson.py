@@ -15,7 +15,6 @@ import numpy as np
 
 from netloom.contention import measure
 from netloom.mapping import random_mapping
-from netloom.progress import counting
 from netloom.questions.simulate.transactions.question import simulate_transactions
 from netloom.routing import DimensionOrder
 from netloom.studies.validation import compare_all, run_side_by_side
@@ -71,9 +70,8 @@ def _runs(
     import polars as pl
 
     cases = list(product(protocols, routers, CONTEXTS, range(1, seeds + 1), distances))
-    with counting(len(cases), "transactions on torus:8x8") as tell:
-        found = run_side_by_side([partial(_run, *case) for case in cases], tell)
-    return pl.DataFrame(found)
+    runs = [partial(_run, *case) for case in cases]
+    return pl.DataFrame(run_side_by_side(runs, "transactions on torus:8x8"))
 
 
 def _run(

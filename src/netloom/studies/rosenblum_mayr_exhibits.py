@@ -184,7 +184,6 @@ def _once(by_name: Mapping[str, System], placements: Mapping[tuple[Any, ...], in
             partial(system.run, system.traffic(placements[system.family]), 1)
             for system in by_name.values()
         ],
-        lambda _: None,
     )
     return {name: [run] for name, run in zip(by_name, runs, strict=True)}
 

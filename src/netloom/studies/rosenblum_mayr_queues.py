@@ -76,14 +76,11 @@ def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
     item, within = "Pfister & Norton", known["within"]
     cases = list(product(known["pes"], known["hot_fractions"]))
     seeds = range(1, known["seeds"] + 1)
-    with counting(len(cases) * len(seeds), "tree saturation") as tell:
-        found = run_side_by_side(
-            [
-                partial(_carried, pes, fraction, 1.0, "none", known, seed)
-                for (pes, fraction), seed in product(cases, seeds)
-            ],
-            tell,
-        )
+    runs = [
+        partial(_carried, pes, fraction, 1.0, "none", known, seed)
+        for (pes, fraction), seed in product(cases, seeds)
+    ]
+    found = run_side_by_side(runs, "tree saturation")
     samples = np.reshape(found, (len(cases), -1))
     names = [f"throughput of {pes} elements, h = {fraction}" for pes, fraction in cases]
     limits = {name: tree_saturation(*case) for name, case in zip(names, cases, strict=True)}
@@ -117,10 +114,8 @@ def spacing(
         traffic = normal.traffic(seed, spacing=SPACINGS[spaced])
         return replace(normal, queue=queue).run(traffic, seed, digits=digits)
 
-    with counting(len(cases) * len(seeds), f"spacing, {digits}") as tell:
-        runs = run_side_by_side(
-            [partial(one, case, seed) for case, seed in product(cases, seeds)], tell
-        )
+    asked = [partial(one, case, seed) for case, seed in product(cases, seeds)]
+    runs = run_side_by_side(asked, f"spacing, {digits}")
     return {case: runs[at * len(seeds) :][: len(seeds)] for at, case in enumerate(cases)}
 
 
@@ -176,7 +171,7 @@ def _population(known: Mapping[str, Any], fraction: float, rule: Any) -> NDArray
         return (engine.completed - done) / span, elements, first
 
     seeds = range(1, known["seeds"] + 1)
-    return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds], lambda _: None))
+    return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds]))
 
 
 def _critical(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,8 +250,7 @@ def _over_seeds(
     def one(seed: int) -> CombiningRun:
         return system.run(system.traffic(seed, wait=wait), seed, **options)
 
-    with counting(seeds, what) as tell:
-        return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], tell)
+    return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], what)
 
 
 def _row(

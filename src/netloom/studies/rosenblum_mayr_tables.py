@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.progress import counting
 from netloom.simulation.combining import CombiningNetwork, run_combining
 from netloom.studies.validation import Row, published, run_side_by_side
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
@@ -246,7 +245,7 @@ def alike(
         batch = list(islice(seeds, BATCH))
         assert batch[-1] <= rule["most_seeds"], f"no placements like those of {name}"
         looks = [partial(_look, system, seed, [likes[at] for at in open_], rule) for seed in batch]
-        for seed, alike_to in zip(batch, run_side_by_side(looks, lambda _: None), strict=True):
+        for seed, alike_to in zip(batch, run_side_by_side(looks), strict=True):
             for at, is_alike in zip(open_, alike_to, strict=True):
                 if is_alike and len(found[at]) < many[at]:
                     found[at].append(seed)
@@ -293,8 +292,7 @@ def _simulate(cases: Sequence[Case], what: str) -> NDArray[np.float64]:
         system, seed, wait = case
         return cells(system.run(system.traffic(seed, wait=wait), seed))
 
-    with counting(len(cases), what) as tell:
-        return np.array(run_side_by_side([partial(one, case) for case in cases], tell))
+    return np.array(run_side_by_side([partial(one, case) for case in cases], what))
 
 
 def cells(run: CombiningRun) -> tuple[float, ...]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.figures import MODELLED, Cell
-from netloom.progress import counting
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
@@ -34,8 +33,6 @@ from netloom.workload.programs.trees import branches, row_first
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
     from netloom.figures import Grid, Plot
     from netloom.studies.validation import Part
 
@@ -50,6 +47,9 @@ LOADS = (0.2, 0.4, 0.6, 0.75, 0.9)
 
 CURVE = np.array([*np.linspace(0.02, 0.9, 23), 0.93, 0.96, 0.98, 0.99])
 """Where the model's curves are computed, likewise."""
+
+
+ON_TORI = "broadcasts on tori"
 
 
 class Case(NamedTuple):
@@ -72,36 +72,22 @@ class Scope(NamedTuple):
 FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
 
 
-def figure_1(
-    configurations: Sequence[tuple[int, int, int, float]],
-    rates: Sequence[float],
-    **options: Any,
-) -> pl.DataFrame:
+def simulate_points(
+    points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
+) -> list[dict[str, Any]]:
     """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilisation.
 
     ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
     """
-    import polars as pl
-
-    cases = list(product(configurations, rates))
-    with counting(len(cases), "broadcasts on tori") as tell:
-        found = run_side_by_side(
-            [
-                partial(simulate_point, *configuration, rate, options)
-                for configuration, rate in cases
-            ],
-            tell,
-        )
-    return pl.DataFrame(found)
+    return run_side_by_side([partial(_simulate, *point, cycles, 1) for point in points], what)
 
 
-def simulate_point(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, options: Mapping[str, Any]
+def _simulate(
+    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int
 ) -> dict[str, Any]:
-    """Return a row of ``figure_1``; the options are those of ``simulate_broadcast``."""
     simulated = simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
-        **ROUTER, **options,
+        cycles=cycles, seed=seed, **ROUTER,
     )  # fmt: skip
     if simulated.interrupted:
         raise KeyboardInterrupt
@@ -154,10 +140,12 @@ def _idle(known: Mapping[str, Any]) -> dict[str, Any]:
         engine.advance(apart * (len(targets) + 1))
         latency = engine.rows["arrived"] - engine.rows["sent"]
         found[f"M + d, lockstep worms, k = {radix}, M = {flits}"] = latency.mean()
-        router = figure_1([(radix, flits, 3, 0.0)], [known["rate"]], cycles=known["cycles"])
+        (router,) = simulate_points(
+            [(radix, flits, 3, 0.0, known["rate"])], known["cycles"], ON_TORI
+        )
         found[f"M + d, routers, k = {radix}, M = {flits}"] = (
             # of the hops that the sample happened to have, those of the average pair
-            router["comparable_latency"][0] - router["hops"][0] + engine.rows["hops"].mean()
+            router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
         )
     return found
 
@@ -167,11 +155,10 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(simulate_point, radix, 32, 3, fraction, known["rate"],
-                    {"cycles": known["cycles"], "seed": seed})
+            partial(_simulate, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
-        ]  # fmt: skip
-        seen = run_side_by_side(runs, lambda _: None)
+        ]
+        seen = run_side_by_side(runs)
         for kind in ("unicast", "broadcast"):
             found[f"{kind}, k = {radix}, β = {fraction}"] = [
                 row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen
@@ -181,10 +168,7 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
     cases = [case for case in known["cases"] if _name(*case) in known["values"]]
-    options = {"cycles": known["cycles"], "seed": 1}
-    with counting(len(cases), "against the independent simulation") as tell:
-        runs = [partial(simulate_point, k, m, v, b, rate, options) for k, m, v, b, rate in cases]
-        seen = run_side_by_side(runs, tell)
+    seen = simulate_points(cases, known["cycles"], "against the independent simulation")
     return {_name(*case): row["comparable_latency"] for case, row in zip(cases, seen, strict=True)}
 
 
@@ -208,12 +192,8 @@ def _figure_1(quick: bool) -> Shown:
     cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
     limits = {case: saturation_rate(*case) for case in cases}
     points = list(product(cases, scope.loads))
-    options = {"cycles": scope.cycles, "seed": 1}
-    with counting(len(points), "broadcasts on tori") as tell:
-        found = run_side_by_side(
-            [partial(simulate_point, *case, load * limits[case], options) for case, load in points],
-            tell,
-        )
+    rates = [(*case, load * limits[case]) for case, load in points]
+    found = simulate_points(rates, scope.cycles, ON_TORI)
     seen = dict(zip(points, found, strict=True))
     panels = [
         _panel(radix, vcs, fraction, limits, seen)

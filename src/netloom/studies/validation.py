@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.progress import counting
 from netloom.simulation.intervals import batch_interval
 from netloom.studies.kinds import causes, kind_of, rates, tolerance_class, verdict
 
@@ -282,14 +284,19 @@ def compare_all(
     return tuple(rows)
 
 
-def run_side_by_side(runs: Sequence[Callable[[], Any]], tell: Callable[[int], None]) -> list[Any]:
-    """Return what each run finds, on all processors; Ctrl-C ends them all, without an answer."""
+def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
+    """Return what each run finds, on all processors; Ctrl-C ends them all, without an answer.
+
+    ``what`` is said of the progress; nothing is if it is empty.
+    """
     from netloom.simulation.side_by_side import run_all
 
     def deaf(run: Callable[[], Any]) -> Callable[[Callable[[], bool]], Any]:
         return lambda _: run()  # a run cannot be stopped half-way
 
-    found = run_all([deaf(run) for run in runs], tell=tell)
+    progress = counting(len(runs), what) if what else nullcontext(lambda _: None)
+    with progress as tell:
+        found = run_all([deaf(run) for run in runs], tell=tell)
     if len(found) < len(runs):
         raise KeyboardInterrupt
     return found
