@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -31,13 +32,16 @@ from netloom.topology import average_distance, diameter, hypercube, mesh, topolo
 from netloom.workload import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
     from netloom.models.wiring import Delay, Distance
     from netloom.studies.validation import Row
+
+    EstimatedPanel: TypeAlias = tuple[str, str, Sequence[tuple[str, float]]]
+    """Title, field of ``RandomMappings``, and estimates by name."""
 
 DELAYS: tuple[Delay, ...] = ("constant", "logarithmic", "linear")
 
@@ -321,40 +325,27 @@ def _figure_3_8(quick: bool) -> Shown:
     return Shown(panels, rows_of("equations 3.17 and 3.18"))
 
 
-def _figure_3_9(quick: bool) -> Shown:
-    average = [
-        *_estimated("C/6, eq. 3.19", 1 / 6, quick),
-        *_actual("channel_load_mean", "random mapping", quick),
-    ]
-    largest = [
-        *_estimated("C/2, eq. 3.21", 1 / 2, quick),
-        *_estimated("3C/8, eq. 3.22", 3 / 8, quick),
-        *_actual("channel_load_max", "random mapping", quick),
-    ]
-    axes = "nodes N", "paths on a channel χ"
-    panels = (
-        plot("A. Average channel load", axes, average, log_x=True, log_y=True),
-        plot("B. Maximum channel load", axes, largest, log_x=True, log_y=True),
-    )
-    return Shown(panels, _table_3_1_rows(quick, "χ"))
+def _of_estimates(symbol: str, axis: str, panels: Sequence[EstimatedPanel], quick: bool) -> Shown:
+    """Return one panel a field of ``RandomMappings``, beside its estimates as shares of C."""
+    found = []
+    for title, field, estimates in panels:
+        curves = [each for name, share in estimates for each in _estimated(name, share, quick)]
+        curves += _actual(field, "random mapping", quick)
+        found.append(plot(title, ("nodes N", f"{axis} {symbol}"), curves, log_x=True, log_y=True))
+    return Shown(found, _table_3_1_rows(quick, symbol))
 
 
-def _figure_3_10(quick: bool) -> Shown:
-    average = [
-        *_estimated("2C/3, eq. 3.28", 2 / 3, quick),
-        *_estimated("C/2, table 3.1", 1 / 2, quick),
-        *_actual("path_contention_mean", "random mapping", quick),
-    ]
-    largest = [
-        *_estimated("C, eq. 3.29", 1, quick),
-        *_actual("path_contention_max", "random mapping", quick),
-    ]
-    axes = "nodes N", "path contention level ν"
-    panels = (
-        plot("A. Average path", axes, average, log_x=True, log_y=True),
-        plot("B. Worst path", axes, largest, log_x=True, log_y=True),
-    )
-    return Shown(panels, _table_3_1_rows(quick, "ν"))
+CHANNEL_LOADS: tuple[EstimatedPanel, ...] = (
+    ("A. Average channel load", "channel_load_mean", [("C/6, eq. 3.19", 1 / 6)]),
+    ("B. Maximum channel load", "channel_load_max",
+     [("C/2, eq. 3.21", 1 / 2), ("3C/8, eq. 3.22", 3 / 8)]),
+)  # fmt: skip
+
+PATH_CONTENTION: tuple[EstimatedPanel, ...] = (
+    ("A. Average path", "path_contention_mean",
+     [("2C/3, eq. 3.28", 2 / 3), ("C/2, table 3.1", 1 / 2)]),
+    ("B. Worst path", "path_contention_max", [("C, eq. 3.29", 1)]),
+)  # fmt: skip
 
 
 def _table_3_1(quick: bool) -> Shown:
@@ -414,8 +405,8 @@ EXHIBITS = {
     "fig-3.4": _figure_3_4,
     "fig-3.5": _figure_3_5,
     "fig-3.8": _figure_3_8,
-    "fig-3.9": _figure_3_9,
-    "fig-3.10": _figure_3_10,
+    "fig-3.9": partial(_of_estimates, "χ", "paths on a channel", CHANNEL_LOADS),
+    "fig-3.10": partial(_of_estimates, "ν", "path contention level", PATH_CONTENTION),
     "table-3.1": _table_3_1,
     "table-3.2": _table_3_2,
     "fig-3.11": _figure_3_11,

@@ -184,15 +184,14 @@ def unknown(name: str) -> InputError:
 
 
 def _of(paper: str) -> dict[str, Exhibit]:
-    of_paper = published("exhibits")[paper]
-    found = {}
+    data = published("exhibits")[paper]
+    notes, found = data.get("notes", {}), {}
     for module in PAPERS[paper]:
         for item, show in import_module(f"netloom.studies.{module}").EXHIBITS.items():
-            text = {"remarks": (), **of_paper["exhibits"][item]}
-            for name in ("quick", "full"):
-                text[name] = text.get(name, "").format_map(of_paper.get("notes", {}))
-            remarks = [each.format_map(of_paper.get("notes", {})) for each in text["remarks"]]
-            found[item] = Exhibit(**text | {"show": show, "remarks": remarks})
+            said = data["exhibits"][item]
+            remarks = [each.format_map(notes) for each in said.get("remarks", ())]
+            last = (said.get(name, "").format_map(notes) for name in ("quick", "full"))
+            found[item] = Exhibit(said["line"], show, remarks, *last)
     return found
 
 

@@ -17,7 +17,7 @@ from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.studies import johnson, johnson_model
 from netloom.studies.exhibits import Shown
 from netloom.studies.johnson import CONTEXTS
-from netloom.studies.johnson_model import SIZES, SPEEDS
+from netloom.studies.johnson_model import SIZES, SPEEDS, TIMES
 from netloom.studies.johnson_model import rows as model_rows
 from netloom.studies.model_accuracy_locality import DISTANCES, regressed
 from netloom.studies.panels import cell, curve, grid, plot
@@ -137,18 +137,9 @@ def _figure_7(_: bool) -> Shown:
     return Shown([panel], (*model_rows("figure 7"), *model_rows("section 4.2")))
 
 
-PART_NAMES = {
-    "variable_message": "variable message overhead",
-    "fixed_message": "fixed message overhead",
-    "fixed_transaction": "fixed transaction overhead",
-    "work": "actual CPU cycles",
-}
-"""The parts of t_t, as figure 8 calls them."""
-
-
 def _figure_8(_: bool) -> Shown:
     bars = [
-        curve(PART_NAMES[part], [f"{mapping}, p = {contexts}"], cycles)
+        curve(TIMES[part], [f"{mapping}, p = {contexts}"], cycles)
         for contexts, mapping, part, cycles in johnson_model.figure_8().rows()
     ]
     title = "Figure 8: parts of the inter-transaction time, 1000 processors"

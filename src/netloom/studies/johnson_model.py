@@ -36,6 +36,13 @@ SPEEDS = {"2x faster": 2, "same": 1, "2x slower": 0.5, "4x slower": 0.25}
 SIZES = {"10³": 1e3, "10⁶": 1e6}
 DISTANCES = (1, 2, 3, 4, 5, 6)
 NODES = np.logspace(1, 6, 51)
+TIMES = {
+    "variable_message": "variable message overhead",
+    "fixed_message": "fixed message overhead",
+    "fixed_transaction": "fixed transaction overhead",
+    "work": "actual CPU cycles",
+}
+"""The parts of t_t, as figure 8 calls them."""
 
 
 def figures_3_to_5(distances: Sequence[float] = DISTANCES, node_channels: int = 1) -> pl.DataFrame:
@@ -95,7 +102,7 @@ def figure_8(nodes: float = 1000) -> pl.DataFrame:
     for contexts in CONTEXTS:
         ideal_and_random = _both(nodes, contexts)
         for index, mapping in enumerate(("ideal", "random")):
-            for part in ("variable_message", "fixed_message", "fixed_transaction", "work"):
+            for part in TIMES:
                 cycles = getattr(ideal_and_random, f"{part}_cycles")[index]
                 found.append(
                     {"contexts": contexts, "mapping": mapping, "part": part, "cycles": cycles}

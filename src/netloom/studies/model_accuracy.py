@@ -11,7 +11,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from netloom.studies.johnson import CONTEXTS, PROTOCOLS
-from netloom.studies.johnson_model import figure_6, figure_7, figure_8
+from netloom.studies.johnson_model import TIMES, figure_6, figure_7, figure_8
 from netloom.studies.model_accuracy_locality import (
     LOADS as CHANNEL_LOADS,
 )
@@ -55,9 +55,6 @@ SYMBOLS = dict(zip(NAME, ("k", "M", "V", "β"), strict=True))
 
 WORST = 3
 """Configurations that are named where a goal is not met."""
-
-
-TIMES = ("variable_message", "fixed_message", "fixed_transaction", "work")
 
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
@@ -316,7 +313,7 @@ def _by_size(sizes: pl.DataFrame) -> dict[str, pl.DataFrame]:
     parts = (
         largest.select("mapping", "contexts", "source", *(f"{part}_cycles" for part in TIMES))
         .rename({f"{part}_cycles": part for part in TIMES})
-        .unpivot(TIMES, index=["mapping", "contexts", "source"], variable_name="part",
+        .unpivot(list(TIMES), index=["mapping", "contexts", "source"], variable_name="part",
                  value_name="cycles")
         .with_columns(pl.col("mapping").replace({"identity": "ideal"}))
     )  # fmt: skip

@@ -23,7 +23,7 @@ from netloom.studies.validation import Row, compare, compare_all, published, run
 from netloom.workload import HotSpotTraffic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -193,8 +193,11 @@ def _spacing(known: Mapping[str, Any]) -> dict[str, Any]:
     runs = spacing(known)
     found: dict[str, Any] = {}
     for queue in known["queues"]:
-        steps = {name: _figure(runs[name, queue], _mean_steps) for name in SPACINGS}
-        middle = {name: _figure(runs[name, queue], _middle) for name in SPACINGS}
+        steps = {name: _mean_steps(runs[name, queue]) for name in SPACINGS}
+        middle = {
+            name: np.array([run.queue_mean[MIDDLE].mean() for run in runs[name, queue]])
+            for name in SPACINGS
+        }
         size = size_of(queue)
         for name in ("close", "medium"):
             found[f"mean steps, {name} over wide, {size}"] = steps[name] / steps["wide"]
@@ -212,7 +215,7 @@ def _reproduced_spacing(known: Mapping[str, Any]) -> dict[str, Any]:
         for (name, queue), some in runs.items():
             quantity = f"{digits} significant first, {name}, {size_of(queue)}, mean steps"
             if quantity in known["values"]:
-                found[quantity] = np.median(_figure(some, _mean_steps))
+                found[quantity] = np.median(_mean_steps(some))
     return found
 
 
@@ -226,7 +229,7 @@ def _backward(known: Mapping[str, Any]) -> dict[str, Any]:
     """Queues of one packet, where what is freed in a step counts most."""
     tight = replace(_system("Normal"), queue=1)
     forward, backward = (
-        _figure(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order), _mean_steps)
+        _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
         for order in ("forward", "backward")
     )
     return {"mean steps, forward over backward, queues of 1": forward / backward}
@@ -237,7 +240,7 @@ def _waiting(known: Mapping[str, Any]) -> dict[str, Any]:
     one = System(16, 1, 1, 1.0, 0.15, None)
     steps = known["steps"]
     runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
-    found = _figure(runs, lambda run: run.requests_per_pe * STEPS / run.steps)
+    found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
     return {
         "requests per PE, table II, Few Hot Spots, seed 2": found,
         "requests per PE, a cycle of 9 + 1 / G steps": found,
@@ -282,18 +285,8 @@ def _system(name: str, pes: int = 512) -> System:
     return systems(published("rosenblum-mayr-tables"), pes)[name]
 
 
-def _figure(
-    runs: Sequence[CombiningRun], figure: Callable[[CombiningRun], float]
-) -> NDArray[np.float64]:
-    return np.array([figure(run) for run in runs])
-
-
-def _mean_steps(run: CombiningRun) -> float:
-    return run.steps_mean
-
-
-def _middle(run: CombiningRun) -> float:
-    return float(run.queue_mean[MIDDLE].mean())
+def _mean_steps(runs: Sequence[CombiningRun]) -> NDArray[np.float64]:
+    return np.array([run.steps_mean for run in runs])
 
 
 def size_of(queue: int | None) -> str:
