@@ -85,7 +85,7 @@ class Row:
         return self.cause == "misprint"
 
     @property
-    def allowed(self) -> str:
+    def tolerance_class(self) -> str:
         """The class of the tolerance, one of ``kinds.CLASSES``."""
         return tolerance_class(self.tolerance, at_most=self.at_most)
 
@@ -104,23 +104,13 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        return {
-            "paper": self.paper,
-            "item": self.item,
-            "quantity": self.quantity,
-            "kind": self.kind,
-            "number": self.number,
-            "printed": self.printed,
-            "computed": None if isnan(self.computed) else self.computed,
-            "deviation": None if isnan(self.deviation) else self.deviation,
-            "tolerance": self.tolerance,
-            "tolerance_class": self.allowed,
-            "at_most": self.at_most,
-            "cause": self.cause,
-            "misprint": self.misprint,
-            "within": self.within,
-            "reason": self.reason,
-        }
+        names = (
+            "paper", "item", "quantity", "kind", "number", "printed", "computed", "deviation",
+            "tolerance", "tolerance_class", "at_most", "cause", "misprint", "within", "reason",
+        )  # fmt: skip
+        row = {name: getattr(self, name) for name in names}
+        unknown = {name: None for name in ("computed", "deviation") if isnan(row[name])}
+        return row | unknown
 
 
 @dataclass(frozen=True)
