@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.studies import chittor_machine, chittor_simulator
-from netloom.studies.comparing import compare
-from netloom.studies.validation import published
+from netloom.studies.validation import compare, compare_all, published
 
 KNOWN = published("chittor-programs")
 MACHINE = ("figure 4.4", "section 4.2.2", "table 4.1", "figure 4.11", "figure 4.14")
@@ -24,7 +23,10 @@ def fewer(**items):
 @pytest.fixture(scope="module")
 def machine():
     known = fewer(**{"figure 4.11": {"loops": 500}, "figure 4.14": {"loops": 30}})
-    return {(row.item, row.quantity): row for row in chittor_machine.rows(known)}
+    return {
+        (row.item, row.quantity): row
+        for row in compare_all("chittor", known, chittor_machine.PARTS)
+    }
 
 
 def test_the_machine_falls_outside_only_where_it_is_known_to(machine):

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from netloom.phases import first_violation
-from netloom.studies import (
-    feldmann,
-    feldmann_meshes,
-    feldmann_messages,
-    feldmann_phases,
-    feldmann_simulated,
-)
-from netloom.studies.comparing import compare
-from netloom.studies.feldmann_tables import words_of
-from netloom.studies.validation import published
+from netloom.studies import feldmann, feldmann_messages, validation
+from netloom.studies.feldmann import words_of
+from netloom.studies.validation import compare, compare_all, published
 
 KNOWN = published("feldmann/published")
 SIMULATED = ("table 1, measured", "table 2, measured", "table 3, measured")
@@ -33,7 +26,7 @@ def fewer(words=(), **changes):
 
 
 def only(known, *items):
-    return list(feldmann.rows({item: known[item] for item in items}))
+    return list(compare_all("feldmann", known, feldmann.PARTS, *items))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +37,7 @@ def rows():
         **{"table 3, measured": {"seeds": [1]}, "phases": {"seeds": [1]}, "long messages": words,
            "section 5.1.3": {"words": 256, "replications": 1}},
     )  # fmt: skip
-    return list(feldmann.rows(known))
+    return list(compare_all("feldmann", known, feldmann.PARTS))
 
 
 def test_every_row_outside_says_why_and_no_other_does(rows):
@@ -103,18 +96,18 @@ def test_what_is_at_most_may_be_less_and_not_more():
 
 
 def test_percentages_are_of_what_is_printed():
-    assert feldmann._within({"values": {"c": 100}, "percent": 5}) == {"c": 5}
-    assert feldmann._within({"values": {"x, 1": 50}, "percent": {"x": 2}}) == {"x, 1": 1}
+    assert validation._room({"percent": 5}, "c", 100) == 5
+    assert validation._room({"percent": {"x": 2}}, "x, 1", 50) == 1
 
 
 def test_the_overhead_is_what_the_first_row_leaves():
     transfer = 2 * 4 * (32 + 2 * 1 + 3)  # 4 sends of 32 words over one hop, 2 clocks a cycle
-    assert feldmann_simulated.transfer_clocks("torus", 32) == (1, transfer)
-    assert feldmann_simulated.overhead_of() == 1168 - transfer
+    assert feldmann.transfer_clocks("torus", 32) == (1, transfer)
+    assert feldmann.overhead_of() == 1168 - transfer
 
 
 def test_each_node_of_the_torus_pattern_sends_east_west_north_south():
-    given = feldmann_phases.pattern("torus", 1)
+    given = feldmann.pattern("torus", 1)
     for node in range(64):
         row, column = divmod(node, 8)
         targets = given.target[given.source == node].tolist()
@@ -125,23 +118,23 @@ def test_each_node_of_the_torus_pattern_sends_east_west_north_south():
 
 
 def test_the_butterfly_is_listed_by_dimensions_in_two_phases_of_eight():
-    plan = feldmann_phases.in_rows_and_columns(3)
+    plan = feldmann.in_rows_and_columns(3)
     assert first_violation(plan) is None
     assert plan.use().max() == 8
-    assert (np.diff(feldmann_phases.dimensions(plan.connections)) >= 0).all()
+    assert (np.diff(feldmann.dimensions(plan.connections)) >= 0).all()
     assert np.bincount(plan.phase).tolist() == [192, 192]
 
 
 def test_plans_of_all_to_all_are_of_the_paper_s_phases():
-    plan = feldmann_phases.paper_plan("all-to-all", 5, seed=2)
+    plan = feldmann.paper_plan("all-to-all", 5, seed=2)
     assert first_violation(plan) is None
     assert (plan.num_phases, plan.connections.words.min()) == (30, 5)
 
 
-@pytest.mark.parametrize("mesh", feldmann_meshes.MESHES)
+@pytest.mark.parametrize("mesh", feldmann.MESHES)
 def test_meshes_keep_within_a_tenth_of_the_least_time(mesh):
-    made = feldmann_meshes.compiled(mesh, as_published=False)
-    least = 2 * feldmann_meshes.most_words(mesh)
+    made = feldmann.compiled(mesh, as_published=False)
+    least = 2 * feldmann.most_words(mesh)
     assert least <= made.words <= 1.1 * least
 
 
@@ -170,7 +163,7 @@ def test_misprints_are_the_paper_s_own_contradictions():
 
 
 def test_messages_stay_in_the_pool_of_the_datelines_they_have_crossed():
-    routing = feldmann_messages.in_pools(feldmann_phases.IWARP)
+    routing = feldmann_messages.in_pools(feldmann.IWARP)
     pairs, tables = routing.routes.pairs, routing.tables
     ports, offsets = ports_of_slots(tables.path_slots), tables.path_offsets
     for start, end, pools in ((0, 9, [0, 0]), (63, 9, [1, 1, 2, 2]), (7, 0, [1]), (12, 9, [0] * 3)):

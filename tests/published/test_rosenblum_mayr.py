@@ -5,13 +5,12 @@ import copy
 import numpy as np
 import pytest
 
-from netloom.studies import rosenblum_mayr_figures as figures
+from netloom.studies import rosenblum_mayr_exhibits as figures
 from netloom.studies import rosenblum_mayr_queues as queues
 from netloom.studies import rosenblum_mayr_tables as tables
-from netloom.studies.comparing import compare_all
 from netloom.studies.kinds import count
-from netloom.studies.rosenblum_mayr_systems import System, systems
-from netloom.studies.validation import published
+from netloom.studies.rosenblum_mayr_tables import System, systems
+from netloom.studies.validation import compare_all, published
 
 TABLES = published("rosenblum-mayr-tables")
 QUEUES = published("rosenblum-mayr")

@@ -8,7 +8,7 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.studies import router, validate
-from netloom.studies.router_theory import theory_rows
+from netloom.studies.router import theory_rows
 from netloom.studies.validation import published
 
 KNOWN = published("router")

@@ -3,8 +3,7 @@
 import pytest
 
 from netloom.studies import shahrabi
-from netloom.studies.comparing import compare_all
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all, published
 
 KNOWN = published("shahrabi")
 

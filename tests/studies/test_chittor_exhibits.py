@@ -11,10 +11,11 @@ import pytest
 
 from netloom.figures import COMPUTED, PRINTED, Grid, Plot
 from netloom.studies import chittor_program_exhibits, exhibits
-from netloom.studies.chittor_exhibits import NOT_EXHIBITS
-from netloom.studies.chittor_panels import averaged, curve
 from netloom.studies.chittor_simulator import figure_5_13
+from netloom.studies.panels import averaged, curve
+from netloom.studies.validation import published
 
+NOT_EXHIBITS = published("exhibits")["chittor"]["without numbers"]
 FIGURES = {1: 4, 2: 3, 3: 12, 4: 14, 5: 16}
 TABLES = ("1.1", "2.1", "2.2", "2.3", "3.1", "3.2", "4.1")
 

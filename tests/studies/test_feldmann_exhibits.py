@@ -3,7 +3,11 @@
 import pytest
 
 from netloom.figures import Plot
-from netloom.studies.feldmann_exhibits import EXHIBITS, NOT_EXHIBITS
+from netloom.studies.exhibits import _of
+from netloom.studies.validation import published
+
+EXHIBITS = _of("feldmann")
+NOT_EXHIBITS = published("exhibits")["feldmann"]["without numbers"]
 
 SHORTENED = {"table-3", "fig-4", "table-4", "table-6", "fig-6"}
 

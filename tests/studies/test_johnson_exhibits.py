@@ -5,7 +5,12 @@ import polars as pl
 import pytest
 
 from netloom.figures import Grid, Plot
-from netloom.studies.johnson_exhibits import EXHIBITS, NOT_EXHIBITS, QUICK_DISTANCES
+from netloom.studies.exhibits import _of
+from netloom.studies.johnson_exhibits import QUICK_DISTANCES
+from netloom.studies.validation import published
+
+EXHIBITS = _of("johnson")
+NOT_EXHIBITS = published("exhibits")["johnson"]["without numbers"]
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from netloom import find_saturation, predict_latency
 from netloom.models.channel_accuracy import KINDS, KNEE, PARTS, errors, latency_band, provenance
 from netloom.routing import virtual_channel_routing
 from netloom.studies import latency_accuracy, latency_accuracy_draws
-from netloom.studies.latency_accuracy_compared import band_of, bands, compare
-from netloom.studies.latency_accuracy_simulated import simulated
+from netloom.studies.latency_accuracy import band_of, bands, compare, simulated
 from netloom.studies.running import run_study
 from netloom.topology import topology
 

@@ -12,7 +12,7 @@ from netloom.models.locality_parts import message_curve
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.report.model_accuracy import figures
 from netloom.studies import model_accuracy, model_accuracy_locality, model_accuracy_torus
-from netloom.studies.model_accuracy_figures import figure_tables
+from netloom.studies.model_accuracy import figure_tables
 from netloom.studies.model_accuracy_kept import simulate_all
 from netloom.studies.running import Goal, run_study
 

@@ -4,9 +4,8 @@ import pytest
 
 from netloom.figures import COMPUTED
 from netloom.studies import rosenblum_mayr_exhibits as exhibits
-from netloom.studies import rosenblum_mayr_figures as figures
-from netloom.studies.rosenblum_mayr_systems import System
-from netloom.studies.rosenblum_mayr_tables import COLUMNS
+from netloom.studies.exhibits import _of
+from netloom.studies.rosenblum_mayr_tables import COLUMNS, System
 from netloom.studies.validation import published
 
 TABLES = published("rosenblum-mayr-tables")
@@ -19,7 +18,7 @@ def test_all_tables_and_figures_of_the_report_are_there():
 
 @pytest.mark.parametrize(("table", "pes"), [("table-1", 16), ("table-4", 512)])
 def test_systems_have_as_many_hot_spots_as_printed(table, pes):
-    (grid,) = exhibits.EXHIBITS[table].recompute(True).panels
+    (grid,) = _of("rosenblum-mayr")[table].recompute(True).panels
     assert [name for name, _ in grid.rows] == list(TABLES["systems"][f"{pes}"])
     for name, (spots, per_pe, queue, rate) in grid.rows:
         system = TABLES["systems"][f"{pes}"][name]
@@ -33,7 +32,7 @@ def test_systems_have_as_many_hot_spots_as_printed(table, pes):
 
 
 def test_a_table_has_its_cells_in_place():
-    shown = exhibits.EXHIBITS["table-3"].recompute(True)
+    shown = _of("rosenblum-mayr")["table-3"].recompute(True)
     (grid,) = shown.panels
     assert grid.columns == ("", *COLUMNS)
     assert "Quick" in shown.remarks[-1]
@@ -57,7 +56,7 @@ def test_the_full_run_compares_placements_alike_as_well(monkeypatch):
         return iter(exhibits.all_seeds(known, tables))
 
     monkeypatch.setattr(exhibits, "placements_alike", alike)
-    shown = exhibits.EXHIBITS["table-2"].recompute(False)
+    shown = _of("rosenblum-mayr")["table-2"].recompute(False)
     assert asked == [["table II"]]
     assert len(shown.panels) == 2
     assert len(shown.rows) == 2 * 98
@@ -74,7 +73,7 @@ def test_figures_of_a_rate_go_with_its_critical_size(monkeypatch, rate, number, 
 
     monkeypatch.setitem(exhibits.QUEUE_PARTS, "section 4.3", critical)
     monkeypatch.setattr(exhibits, "figure", lambda number: number)
-    shown = exhibits.EXHIBITS[f"fig-{number}"].recompute(True)
+    shown = _of("rosenblum-mayr")[f"fig-{number}"].recompute(True)
     assert shown.panels == (number,)
     (row,) = shown.rows
     assert asked == [[rate]]
@@ -92,9 +91,9 @@ def test_runs_of_an_experiment_are_shared_by_its_three_figures(monkeypatch):
         asked.append(first)
         return {"a": [run], "b": [run, run]}
 
-    monkeypatch.setattr(figures, "_runs", runs)
+    monkeypatch.setattr(exhibits, "_runs", runs)
     for number in range(1, 16):
-        plot = figures.figure(number)
+        plot = exhibits.figure(number)
         assert plot.title.startswith(f"Figure {number}: mean ")
         assert set(plot.table["whose"]) == {COMPUTED}
         assert plot.table["series"].unique(maintain_order=True).to_list() == ["a", "b"]

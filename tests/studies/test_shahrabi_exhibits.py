@@ -4,7 +4,8 @@ import pytest
 
 from netloom.figures import COMPUTED, MODELLED, Grid, Plot
 from netloom.models.published_torus import published_saturation
-from netloom.studies import shahrabi_exhibits as exhibits
+from netloom.studies import shahrabi as exhibits
+from netloom.studies.exhibits import _of
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def small(monkeypatch):
     monkeypatch.setattr(exhibits, "RADICES", (8,))
     monkeypatch.setattr(exhibits, "FLITS", (16, 32))
     monkeypatch.setattr(exhibits, "QUICK", exhibits.Scope((3,), (0.3, 0.8), 2500))
-    return exhibits.EXHIBITS["fig-1"].recompute(True)
+    return _of("shahrabi")["fig-1"].recompute(True)
 
 
 def test_the_caption_is_all_there():

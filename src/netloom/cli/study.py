@@ -15,7 +15,7 @@ from netloom.cli.output import Writer, compilation_announced, print_json, write_
 from netloom.errors import InputError
 
 FIGURES = {
-    "model-accuracy": ("netloom.studies.model_accuracy_figures", "netloom.report.model_accuracy"),
+    "model-accuracy": ("netloom.studies.model_accuracy", "netloom.report.model_accuracy"),
 }
 """Studies with figures: the modules with ``figure_tables`` of a result, and ``figures`` of these.
 """

@@ -72,27 +72,19 @@ def grid_chart(grid: Grid) -> alt.LayerChart:
 
     width, height = grid_size(grid)
     texts, marked = _texts(grid)
-    base = alt.Chart(alt.InlineData(texts)).encode(
-        x=alt.X("x:Q", scale=None, axis=None),
-        y=alt.Y("y:Q", scale=None, axis=None),
-        text="text:N",
-    )
+    x, y = alt.X("x:Q", scale=None, axis=None), alt.Y("y:Q", scale=None, axis=None)
+    base = alt.Chart(alt.InlineData(texts)).encode(x=x, y=y, text="text:N")
     rules = [{"y": _head_height(grid) + LINE * row} for row in range(len(grid.rows) + 1)]
     layers: list[Any] = [
         alt.Chart(alt.InlineData(rules))
         .mark_rule(strokeWidth=0.6, color=GREY, opacity=0.45)
-        .encode(y=alt.Y("y:Q", scale=None, axis=None))
+        .encode(y=y)
     ]
     if marked:
         layers.append(
             alt.Chart(alt.InlineData(marked))
             .mark_rect(color=COLOURS[0], opacity=0.16, cornerRadius=3)
-            .encode(
-                x=alt.X("x:Q", scale=None, axis=None),
-                x2="x2:Q",
-                y=alt.Y("y:Q", scale=None, axis=None),
-                y2="y2:Q",
-            )
+            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
         )
     for kind, look in LOOKS.items():
         if any(text["kind"] == kind for text in texts):

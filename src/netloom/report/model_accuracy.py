@@ -36,7 +36,7 @@ def figures(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, alt.HConc
     Parameters
     ----------
     tables
-        As ``studies.model_accuracy_figures.figure_tables`` makes them.
+        As ``studies.model_accuracy.figure_tables`` makes them.
     """
     if "figure 1" in tables:
         seen, curves = tables["figure 1"], tables["figure 1, curves"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import isqrt, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -51,7 +50,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.contention import Contention, Saturation
+    from netloom.topology import Cube
     from netloom.workload import ProcessGraph
+
+    Found: TypeAlias = tuple[str, str, float, float] | tuple[str, str, float, float, float]
+    """Item, quantity, the thesis's value and netloom's; perhaps a tolerance other than the item's.
+    """
 
 ROW_FIRST = DimensionOrder()
 
@@ -64,54 +68,49 @@ ESTIMATES = {
 """Table 3.1, by the fields of ``MeshEstimate`` and ``RandomMappings``."""
 
 
-def rows() -> Iterator[Row]:
-    """Yield every number of chapters 2 and 3 that netloom recomputes."""
-    yield from rows_of(*PARTS)
-
-
-def rows_of(*items: str, known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield the numbers of some items.
+def rows_of(*items: str, **changes: Any) -> tuple[Row, ...]:
+    """Return the numbers of some items, or of all that netloom recomputes of chapters 2 and 3.
 
     Parameters
     ----------
     items
-        Of ``PARTS``.
-    known
-        The data file's content; another one has other sizes or numbers of mappings.
+        Of ``PARTS``; all if none.
+    changes
+        What one item has in place of what the data file says, such as other ``nodes``.
 
     Examples
     --------
     >>> [row.quantity for row in rows_of("figure 2.1")][:2]
     ['bisection width of hypercube:3', 'peak width of hypercube:3']
     """
-    printed = dict(published("chittor") if known is None else known)
-    for item in items:
-        yield from PARTS[item](printed)
+    printed = published("chittor")
+    found: list[Row] = []
+    for item in items or PARTS:
+        known = printed | {item: printed[item] | changes} if changes else printed
+        found += [_row(known[each[0]], each) for each in PARTS[item](known)]
+    return tuple(found)
 
 
-def _row(
-    printed: dict[str, Any],
-    item: str,
-    quantity: str,
-    value: float,
-    computed: float,
-    tolerance: float | None = None,
-) -> Row:
+rows = rows_of
+
+
+def _row(known: Mapping[str, Any], found: Found) -> Row:
     """Compare one value with its item's tolerance; a reason goes with the rows it is known for."""
-    known = printed[item]
-    allowed = known["tolerance"] if tolerance is None else tolerance
+    item, quantity, value, computed, *tolerance = found
     outside = quantity in known.get("outside", ())
     kind, number = kind_of(known, quantity)
     return Row(
-        "chittor", item, quantity, float(value), float(computed), allowed,
+        "chittor", item, quantity, float(value), float(computed),
+        tolerance[0] if tolerance else known["tolerance"],
         reason=known["reason"] if outside else "",
+        at_most=known.get("at most", False),
         cause=known["cause"] if outside else "",
         kind=kind,
         number=number,
     )  # fmt: skip
 
 
-def _table_1_1(printed: dict[str, Any]) -> Iterator[Row]:
+def _table_1_1(_: dict[str, Any]) -> Iterator[Found]:
     """Degree, links, diameter and bisection width; formulas printed, networks measured."""
     for dimension in (6, 8, 10):
         nodes, side = 2**dimension, 2 ** (dimension // 2)
@@ -125,56 +124,56 @@ def _table_1_1(printed: dict[str, Any]) -> Iterator[Row]:
             computed = (degree(net), num_links(net), diameter(net), bisection_width(net))
             names = ("degree", "links", "diameter", "bisection width")
             for name, value, found in zip(names, values, computed, strict=True):
-                yield _row(printed, "table 1.1", f"{name} of {net.name}", value, found)
+                yield "table 1.1", f"{name} of {net.name}", value, found
 
 
-def _figure_2_1(printed: dict[str, Any]) -> Iterator[Row]:
+def _figure_2_1(printed: dict[str, Any]) -> Iterator[Found]:
     for spec in ("hypercube:3", "mesh:4x2"):
         net, values = topology(spec), printed["figure 2.1"][spec]
         computed = {"bisection width": layout_bisection(net), "peak width": peak_width(net)}
         for name, value in values.items():
-            yield _row(printed, "figure 2.1", f"{name} of {spec}", value, computed[name])
+            yield "figure 2.1", f"{name} of {spec}", value, computed[name]
 
 
-def _theorem_1(printed: dict[str, Any]) -> Iterator[Row]:
+def _theorem_1(printed: dict[str, Any]) -> Iterator[Found]:
     """The cut width is largest at ⌊N/3⌋: so it is there that theorem 2's peak must be found."""
     for dimension in printed["theorem 1"]["dimensions"]:
         nodes = 2**dimension
         found = cut_widths(hypercube(dimension))[nodes // 3]
         name = f"cut width of hypercube:{dimension} at ⌊N/3⌋"
-        yield _row(printed, "theorem 1", name, 2 * nodes // 3, found)
+        yield "theorem 1", name, 2 * nodes // 3, found
 
 
-def _theorem_2(printed: dict[str, Any]) -> Iterator[Row]:
-    for dimension in printed["theorem 2"]["dimensions"]:
-        net, value = hypercube(dimension), 2 * 2**dimension // 3
-        yield _row(printed, "theorem 2", f"peak width of {net.name}", value, peak_width(net))
-    for dimension in printed["theorem 2"]["exact_dimensions"]:
-        net, value = hypercube(dimension), 2 * 2**dimension // 3
-        found = minimum_peak_width(net)
-        yield _row(printed, "theorem 2", f"{net.name}, best of all layouts", value, found)
+def _theorem_2(printed: dict[str, Any]) -> Iterator[Found]:
+    known = printed["theorem 2"]
+    for exact, dimensions in ((False, known["dimensions"]), (True, known["exact_dimensions"])):
+        for dimension in dimensions:
+            yield "theorem 2", *_peak(hypercube(dimension), 2 * 2**dimension // 3, exact)
 
 
-def _theorem_3(printed: dict[str, Any]) -> Iterator[Row]:
+def _theorem_3(printed: dict[str, Any]) -> Iterator[Found]:
     known = printed["theorem 3"]
-    for side in known["sides"]:
-        net = mesh(side, side)
-        yield _row(printed, "theorem 3", f"peak width of {net.name}", side + 1, peak_width(net))
-    for side in known["exact_sides"]:
-        net = mesh(side, side)
-        found = minimum_peak_width(net)
-        yield _row(printed, "theorem 3", f"{net.name}, best of all layouts", side + 1, found)
+    for exact, sides in ((False, known["sides"]), (True, known["exact_sides"])):
+        for side in sides:
+            yield "theorem 3", *_peak(mesh(side, side), side + 1, exact)
 
 
-def _table_2_2(printed: dict[str, Any]) -> Iterator[Row]:
+def _peak(net: Cube, value: int, exact: bool) -> tuple[str, float, float]:
+    """Return the peak width of the identity layout, or the least of all layouts."""
+    if exact:
+        return f"{net.name}, best of all layouts", value, minimum_peak_width(net)
+    return f"peak width of {net.name}", value, peak_width(net)
+
+
+def _table_2_2(printed: dict[str, Any]) -> Iterator[Found]:
     known = printed["table 2.2"]
     for nodes, values in known["nodes"].items():
         for delay, value in zip(known["delays"], values, strict=True):
             computed = channel_bandwidth_ratio(int(nodes), delay, form="chittor-1991")
-            yield _row(printed, "table 2.2", f"{delay} delay, N = {nodes}", value, float(computed))
+            yield "table 2.2", f"{delay} delay, N = {nodes}", value, float(computed)
 
 
-def _equation_2_20(printed: dict[str, Any]) -> Iterator[Row]:
+def _equation_2_20(printed: dict[str, Any]) -> Iterator[Found]:
     """The printed closed forms against eq. 2.20 with path lengths counted on the networks."""
     for nodes, length in printed["equation 2.20"]["cases"]:
         side = isqrt(nodes)
@@ -184,16 +183,16 @@ def _equation_2_20(printed: dict[str, Any]) -> Iterator[Row]:
             value = speedup(nodes, length, distance=distance, form="chittor-1991")  # type: ignore[arg-type]
             computed = ratio * (measured(cube_net) + length) / (measured(mesh_net) + length)
             name = f"R_e, {distance} case, N = {nodes}, L' = {length}"
-            yield _row(printed, "equation 2.20", name, float(value), computed)
+            yield "equation 2.20", name, float(value), computed
 
 
-def _path_lengths(printed: dict[str, Any]) -> Iterator[Row]:
+def _path_lengths(_: dict[str, Any]) -> Iterator[Found]:
     for side in (4, 8, 16, 32):
         net = mesh(side, side)
         value = 2 * (side - 1)
-        yield _row(printed, "equation 3.17", f"D_max on {net.name}", value, diameter(net))
+        yield "equation 3.17", f"D_max on {net.name}", value, diameter(net)
         mean, found = 2 * side / 3, average_distance(net)
-        yield _row(printed, "equation 3.18", f"D_avg on {net.name}", mean, found)
+        yield "equation 3.18", f"D_avg on {net.name}", mean, found
 
 
 def process_graphs(nodes: int) -> dict[str, ProcessGraph]:
@@ -256,7 +255,7 @@ def _mapped(
     return found, saturation(found, ends[0], weights, net.num_nodes)
 
 
-def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
+def _table_3_1(printed: dict[str, Any]) -> Iterator[Found]:
     """The estimates against the mean of random mappings."""
     known = printed["table 3.1"]
     for nodes in known["nodes"]:
@@ -265,21 +264,21 @@ def _table_3_1(printed: dict[str, Any]) -> Iterator[Row]:
             random = random_mappings(kind, nodes, known["mappings"])
             for field, name in ESTIMATES.items():
                 value, computed = getattr(estimate, field), getattr(random, field).mean()
-                yield _row(printed, "table 3.1", f"{name}, {kind}, N = {nodes}", value, computed)
+                yield "table 3.1", f"{name}, {kind}, N = {nodes}", value, computed
 
 
-def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Row]:
+def _lemmas_6_and_7(printed: dict[str, Any]) -> Iterator[Found]:
     known = printed["lemma 6"]
     for nodes, kind in product(known["nodes"], process_graphs(16)):
         random = random_mappings(kind, nodes, known["mappings"])
         root = sqrt(nodes)
         name = f"{kind}, N = {nodes}"
         average, worst = random.average_node.mean(), random.worst_node.mean()
-        yield _row(printed, "lemma 6", f"average node 2/√N, {name}", 2 / root, average)
-        yield _row(printed, "lemma 6", f"worst node 1/√N (lemma 7), {name}", 1 / root, worst)
+        yield "lemma 6", f"average node 2/√N, {name}", 2 / root, average
+        yield "lemma 6", f"worst node 1/√N (lemma 7), {name}", 1 / root, worst
 
 
-def _table_3_2(printed: dict[str, Any]) -> Iterator[Row]:
+def _table_3_2(printed: dict[str, Any]) -> Iterator[Found]:
     """One random mapping's values: reproduced when they lie among those of many random mappings.
 
     The computed value is the mean; the tolerance reaches from it to the farthest random mapping on
@@ -295,17 +294,17 @@ def _table_3_2(printed: dict[str, Any]) -> Iterator[Row]:
                 end = percent.max() if value > mean else percent.min()
                 tolerance = (abs(float(end) - mean) + 0.5) / value
                 name = f"{kind}, N = {size}, {who.replace('_', ' ')} (%)"
-                yield _row(printed, "table 3.2", name, value, mean, tolerance)
+                yield "table 3.2", name, value, mean, tolerance
 
 
-def _equation_3_11(printed: dict[str, Any]) -> Iterator[Row]:
+def _equation_3_11(printed: dict[str, Any]) -> Iterator[Found]:
     known = printed["equation 3.11"]
     found = path_slowdown(known["traffic"], known["path_contention"])
     name = f"θ for λ_p = {known['traffic']}, ν = {known['path_contention']}"
-    yield _row(printed, "equation 3.11", name, known["printed"], float(found))
+    yield "equation 3.11", name, known["printed"], float(found)
 
 
-def _capacity(printed: dict[str, Any]) -> Iterator[Row]:
+def _capacity(printed: dict[str, Any]) -> Iterator[Found]:
     """Uniform traffic: every node talks to every other, so the mapping does not matter."""
     known = printed["corollary 5"]
     nodes, side = known["nodes"], isqrt(known["nodes"])
@@ -313,13 +312,13 @@ def _capacity(printed: dict[str, Any]) -> Iterator[Row]:
     _, limit = _mapped(net, graph, np.arange(nodes, dtype=np.int32), np.ones(graph.num_edges))
     name = f"saturation of uniform traffic on {net.name}"
     percent = 100 * limit.lemma_3
-    yield _row(printed, "corollary 5", f"{name} (%)", known["percent"], percent)
+    yield "corollary 5", f"{name} (%)", known["percent"], percent
     capacity = printed["equation 3.34"]
     found = float(capacity_fraction(percent, average_distance(net)))
-    yield _row(printed, "equation 3.34", f"{name} (% of capacity)", capacity["percent"], found)
+    yield "equation 3.34", f"{name} (% of capacity)", capacity["percent"], found
 
 
-def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Row]:
+def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Found]:
     """Trees in tiles on their own routes; the arrangement is netloom's, the thesis's is lost."""
     for tasks in printed["section 3.5.1"]["tasks"]:
         graph, side = read(f"binary-tree:{tasks}"), isqrt(tasks + 1)
@@ -328,10 +327,10 @@ def _section_3_5_1(printed: dict[str, Any]) -> Iterator[Row]:
         assert layout.routes is not None
         found = measure_paths(layout.routes, net.num_channels).channel_load.max()
         name = f"χ_max of {graph.name} in tiles on {net.name}"
-        yield _row(printed, "section 3.5.1", name, printed["section 3.5.1"]["channel_load"], found)
+        yield "section 3.5.1", name, printed["section 3.5.1"]["channel_load"], found
 
 
-def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Row]:
+def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Found]:
     """3D meshes by schemes A and B; less will do: 4 planes lie two in a row, and have χ_max 4."""
     for side in printed["section 3.5.2"]["sides"]:
         root = isqrt(side)
@@ -340,29 +339,28 @@ def _section_3_5_2(printed: dict[str, Any]) -> Iterator[Row]:
             node_of = find_layout(layout, graph, net).node_of
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             name = f"χ_max of {graph.name} by scheme {scheme} on {net.name}"
-            row = _row(printed, "section 3.5.2", name, value, found.channel_load.max())
-            yield replace(row, at_most=True)
+            yield "section 3.5.2", name, value, found.channel_load.max()
 
 
-def _section_3_5_3(printed: dict[str, Any]) -> Iterator[Row]:
+def _section_3_5_3(printed: dict[str, Any]) -> Iterator[Found]:
     for dimension in printed["section 3.5.3"]["dimensions"]:
         side = 2 ** (dimension // 2)
         graph, net = read(f"hypercube:{dimension}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
         name = f"χ_max of {graph.name} on {net.name}, identity"
-        yield _row(printed, "section 3.5.3", name, 2 * side // 3, found.channel_load.max())
+        yield "section 3.5.3", name, 2 * side // 3, found.channel_load.max()
 
 
-def _section_3_6(printed: dict[str, Any]) -> Iterator[Row]:
+def _section_3_6(printed: dict[str, Any]) -> Iterator[Found]:
     """The speed-up left by random mapping, from the saturation that random mappings show."""
     known = printed["section 3.6"]
     for nodes in known["nodes"]:
         limit = random_mappings("hypercube", nodes, known["mappings"]).average_node.mean()
         found = limit * float(channel_bandwidth_ratio(nodes, form="chittor-1991"))
-        yield _row(printed, "section 3.6", f"R_e left, N = {nodes}", known["speedup"], found)
+        yield "section 3.6", f"R_e left, N = {nodes}", known["speedup"], found
 
 
-def _transpose(printed: dict[str, Any]) -> Iterator[Row]:
+def _transpose(printed: dict[str, Any]) -> Iterator[Found]:
     for side in printed["section 4.2.3"]["sides"]:
         graph, net = read(f"transpose:{side}"), mesh(side, side)
         found = measure(net, ROW_FIRST, graph.source, graph.target)
@@ -372,30 +370,28 @@ def _transpose(printed: dict[str, Any]) -> Iterator[Row]:
             ("d of the corner nodes", side - 2, found.logical_path_length.max()),
             ("least ν", 0, found.path_contention.min()),
         ):
-            yield _row(printed, "section 4.2.3", f"{name}, transpose:{side}", value, computed)
+            yield "section 4.2.3", f"{name}, transpose:{side}", value, computed
 
 
-def _symult(printed: dict[str, Any]) -> Iterator[Row]:
+def _symult(printed: dict[str, Any]) -> Iterator[Found]:
     known = printed["section 4.3"]
     symult = machine(known["machine"])
     size, compute_us = known["message_bytes"], known["compute_us"]
     message_us = float(symult.message_time_us(size))
-    yield _row(
-        printed, "section 4.3", "loop time (µs)", known["loop_us"], compute_us + 2 * message_us
-    )
+    yield "section 4.3", "loop time (µs)", known["loop_us"], compute_us + 2 * message_us
     offered = offered_by_program(
         size, compute_us, message_us, symult.bandwidth_bytes_per_us, messages_waited_for=2
     )
-    yield _row(printed, "section 4.3", "λ_a (%)", known["offered_percent"], 100 * offered)
+    yield "section 4.3", "λ_a (%)", known["offered_percent"], 100 * offered
     side = known["side"]
     graph = read(f"transpose:{side}")
     node_of = np.arange(graph.num_tasks, dtype=np.int32)
     _, limit = _mapped(mesh(side, side), graph, node_of, np.ones(graph.num_edges))
     name = f"worst node, transpose:{side} (%)"
-    yield _row(printed, "section 4.3", name, known["worst_node_percent"], 100 * limit.worst_node)
+    yield "section 4.3", name, known["worst_node_percent"], 100 * limit.worst_node
 
 
-PARTS: dict[str, Callable[[dict[str, Any]], Iterator[Row]]] = {
+PARTS: dict[str, Callable[[dict[str, Any]], Iterator[Found]]] = {
     "table 1.1": _table_1_1,
     "figure 2.1": _figure_2_1,
     "theorem 1": _theorem_1,

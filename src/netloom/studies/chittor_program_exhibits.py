@@ -11,18 +11,8 @@ import numpy as np
 
 from netloom.figures import PRINTED, Cell
 from netloom.questions.simulate.loop.question import UNIFORM, simulate_loop
-from netloom.studies import chittor_simulator
 from netloom.studies.chittor import process_graphs
-from netloom.studies.chittor_machine import figure_4_14
-from netloom.studies.chittor_panels import (
-    ACTUAL_PERCENT,
-    APPLIED_PERCENT,
-    averaged,
-    changed,
-    curve,
-    grid,
-    plot,
-)
+from netloom.studies.chittor_machine import ACTUAL_PERCENT, APPLIED_PERCENT, figure_4_14
 from netloom.studies.chittor_simulator import (
     APPLIED,
     GRAPHS,
@@ -35,10 +25,11 @@ from netloom.studies.chittor_simulator import (
     figure_5_12,
     figure_5_13,
     figures_5_14_to_5_16,
+    rows,
 )
-from netloom.studies.comparing import compare, compare_all
-from netloom.studies.exhibits import Exhibit, Shown
-from netloom.studies.validation import published
+from netloom.studies.exhibits import Shown
+from netloom.studies.panels import averaged, curve, grid, plot
+from netloom.studies.validation import compare, published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,25 +49,15 @@ MAPPINGS = 6
 
 WHO = {"average_node": "average node", "worst_node": "worst node"}
 
+BY_GRAPH = {graph: {"graph": graph} for graph in GRAPHS}
+
 AXES = APPLIED_PERCENT, ACTUAL_PERCENT
-
-LOST = (
-    "What the thesis's simulator gave is lost with the drawing: printed are the lines of theory, "
-    "and the rows are what the text says of the figure."
-)
-
-FEWER = (
-    "Quick: three seeds or mappings and four applied traffics, so that intervals are wide and the "
-    "rows say little."
-)
 
 
 def _rows(item: str, quick: bool) -> tuple[Row, ...]:
-    known = published("chittor-programs")
-    for count in ("seeds", "mappings"):
-        if quick and count in known[item]:
-            known = changed(known, item, **{count: QUICK_RUNS})
-    return tuple(compare_all("chittor", known, {item: chittor_simulator.PARTS[item]}))
+    known = published("chittor-programs")[item]
+    fewer = {count: QUICK_RUNS for count in ("seeds", "mappings") if quick and count in known}
+    return rows(item, **fewer)
 
 
 def _runs(quick: bool, full: int = SEEDS) -> tuple[int, tuple[float, ...]]:
@@ -101,9 +82,7 @@ def _theory() -> list[pl.DataFrame]:
     """Return the saturation of the transpose on 144 nodes by theory, as the thesis prints it."""
     values = published("chittor-programs")["figure 5.6"]["values"]
     ends = 100 * np.array(APPLIED)[[0, -1]]
-    return [
-        curve(f"theory, {who}", ends, values[f"{who} (%)"], whose=PRINTED) for who in WHO.values()
-    ]
+    return [curve(f"theory, {who}", ends, values[f"{who} (%)"], PRINTED) for who in WHO.values()]
 
 
 def _transpose_figure(
@@ -111,14 +90,11 @@ def _transpose_figure(
     title: str,
     table: pl.DataFrame,
     cases: Mapping[str, Mapping[str, Any]],
-    *,
     quick: bool,
     x: str = "applied",
-    remarks: tuple[str, ...] = (),
 ) -> Shown:
     panel = plot(title, AXES, [*_curves(table, cases, x=x), *_theory()])
-    remarks = (*remarks, LOST, *((FEWER,) if quick else ()))
-    return Shown((panel,), _rows(item, quick), remarks)
+    return Shown([panel], _rows(item, quick))
 
 
 def _figure_5_6(quick: bool) -> Shown:
@@ -126,24 +102,16 @@ def _figure_5_6(quick: bool) -> Shown:
     loops, thinks = (15, (300, 1000)) if quick else (60, (0, 150, 300, 600, 1000, 2000))
     symult = figure_4_14([4096], thinks, "timestamp", loops)
     applied = 100 * symult["applied"].to_numpy()
+    held = {"": {"release_cycles": 0}, "channels held a cycle more": {"release_cycles": 1}}
     curves = [
-        *_curves(table, {"": {"release_cycles": 0}}),
-        *_curves(table, {"channels held a cycle more": {"release_cycles": 1}}),
+        *_curves(table, held),
         *(
             curve(f"simulated Symult 2010, {words}", applied, 100 * symult[column].to_numpy())
             for column, words in WHO.items()
         ),
         *_theory(),
     ]
-    remarks = (
-        "The thesis's points are measured on a Symult 2010; here it is simulated (chapter 4), the "
-        "oldest message first.",
-        "The thesis's programs hold a channel for a cycle more than a message has flits, and its "
-        "figure does not tell the two apart: saturation is 2 % less then.",
-        LOST,
-        *((FEWER,) if quick else ()),
-    )
-    return Shown((plot("Transpose, 144 nodes", AXES, curves),), _rows("figure 5.6", quick), remarks)
+    return Shown([plot("Transpose, 144 nodes", AXES, curves)], _rows("figure 5.6", quick))
 
 
 @cache
@@ -191,21 +159,9 @@ def _speed_curves(quick: bool, column: str) -> list[pl.DataFrame]:
     return curves
 
 
-OUR_SPEED = (
-    "Printed speeds are of the thesis's simulator on a Sun SPARC 1; computed ones are netloom's on "
-    "this computer, processor time of whole runs, and differ from one run to the next."
-)
-
-
 def _figure_5_7(quick: bool) -> Shown:
     axes = APPLIED_PERCENT, "cycles per second of processor time"
-    panel = plot("Speed of the simulator", axes, _speed_curves(quick, "cycles_per_second"))
-    remarks = (
-        OUR_SPEED,
-        "The thesis's own curves are lost with the drawing.",
-        *(("Quick: two sizes and two applied traffics.",) if quick else ()),
-    )
-    return Shown((panel,), remarks=remarks)
+    return Shown([plot("Speed of the simulator", axes, _speed_curves(quick, "cycles_per_second"))])
 
 
 def _figure_5_8(quick: bool) -> Shown:
@@ -213,7 +169,7 @@ def _figure_5_8(quick: bool) -> Shown:
     printed = known["us_per_message_and_cycle"]
     curves = [
         *_speed_curves(quick, "us"),
-        *(curve(f"the thesis's, {each} µs", [5, 40], each, whose=PRINTED) for each in printed),
+        *(curve(f"the thesis's, {each} µs", [5, 40], each, PRINTED) for each in printed),
     ]
     axes = APPLIED_PERCENT, "processor time of a message that moves, µs a cycle"
     panel = plot("Cost of a message and cycle", axes, curves, log_y=True)
@@ -231,13 +187,7 @@ def _figure_5_8(quick: bool) -> Shown:
         message_flits=example["message_flits"], loops=example["loops"], skip=0,
     )  # fmt: skip
     cells["netloom, measured", "s"] = Cell(None, seconds)
-    remarks = (
-        OUR_SPEED,
-        "The example of section 5.5 computes for t = 270 cycles, but its printed sum has 300.",
-        *(("Quick: two sizes and two applied traffics.",) if quick else ()),
-    )
-    example_panel = grid("Processor time of the example in section 5.5", ("", "s"), cells)
-    return Shown((panel, example_panel), remarks=remarks)
+    return Shown([panel, grid("Processor time of the example in section 5.5", cells)])
 
 
 def _estimate(
@@ -250,15 +200,15 @@ def _estimate(
 
 def _figure_5_9(quick: bool) -> Shown:
     cases = {f"{flits} flits": {"message_flits": flits} for flits in (5, 50, 250)}
-    table = figure_5_9(*_runs(quick))
-    return _transpose_figure("figure 5.9", "By message length", table, cases, quick=quick)
+    return _transpose_figure(
+        "figure 5.9", "By message length", figure_5_9(*_runs(quick)), cases, quick
+    )
 
 
 def _figure_5_10(quick: bool) -> Shown:
-    names = {"constant": "fixed", "uniform on 0 to 2t": "uniform"}
-    cases = {name: {"think": think} for name, think in names.items()}
+    cases = {"constant": {"think": "fixed"}, "uniform on 0 to 2t": {"think": "uniform"}}
     table, title = figure_5_10(*_runs(quick)), "By distribution of computation times"
-    return _transpose_figure("figure 5.10", title, table, cases, quick=quick)
+    return _transpose_figure("figure 5.10", title, table, cases, quick)
 
 
 def _figure_5_11(quick: bool) -> Shown:
@@ -266,14 +216,8 @@ def _figure_5_11(quick: bool) -> Shown:
         "250 flits at once": {"packet_flits": 250},
         "10 packets of 25 flits": {"packet_flits": 25},
     }
-    remark = (
-        "Applied traffic is by definition 24, of a whole loop without contention: gaps between "
-        "packets are in it. By L / (t + L), packets get 8 to 9 % less at 10 % applied traffic."
-    )
     table = figure_5_11(*_runs(quick))
-    return _transpose_figure(
-        "figure 5.11", "By packets", table, cases, quick=quick, x="asked", remarks=(remark,)
-    )
+    return _transpose_figure("figure 5.11", "By packets", table, cases, quick, x="asked")
 
 
 def _figure_5_12(quick: bool) -> Shown:
@@ -288,9 +232,8 @@ def _figure_5_12(quick: bool) -> Shown:
         "Theory, in parentheses in the thesis's legends, is netloom's static analysis of the same "
         "mappings; the thesis's values and its mapping are lost with the drawing.",
         f"Points are means of {mappings} random mappings, the thesis's of one.",
-        *((FEWER,) if quick else ()),
     )
-    return Shown(tuple(panels), _rows("figure 5.12", quick), remarks)
+    return Shown(panels, _rows("figure 5.12", quick), remarks)
 
 
 def _beside_theory(title: str, table: pl.DataFrame, traffic: float) -> Plot:
@@ -308,38 +251,23 @@ def _figure_5_13(quick: bool) -> Shown:
     _, applied = _runs(quick)
     panels = []
     for letter, nodes in (("A", 64), ("B", 256)):
-        table = figure_5_13(2, applied, [nodes])
-        cases = {graph: {"graph": graph} for graph in GRAPHS}
-        worst = {"worst_node": "worst node"}
-        panels.append(plot(f"{letter}. {nodes} nodes", AXES, _curves(table, cases, worst)))
-    remarks = (
-        "Identity for 2D meshes and hypercubes, tiles for trees, scheme B for 3D meshes (section "
-        "3.5); all with dimension-order routing. 6 x 6 x 6 tasks are on 12 x 18 nodes.",
-        "Applied traffic is L / (t + L); the rows compare with definition 24's, which counts path "
-        "lengths too, up to 5 % of a loop here.",
-        *((FEWER,) if quick else ()),
-    )
-    return Shown(tuple(panels), _rows("figure 5.13", quick), remarks)
+        curves = _curves(figure_5_13(2, applied, [nodes]), BY_GRAPH, {"worst_node": "worst node"})
+        panels.append(plot(f"{letter}. {nodes} nodes", AXES, curves))
+    return Shown(panels, _rows("figure 5.13", quick))
 
 
-def _policy(item: str, quick: bool, *, policy: str) -> Shown:
+def _policy(item: str, policy: str, quick: bool) -> Shown:
     known = published("chittor-programs")["figures 5.14 to 5.16"]
     if quick:
         known = {**known, "mappings": QUICK_RUNS}
     found = POLICY_PARTS[item](known)
     known = {**known, "values": {name: known["values"][name] for name in found}}
-    rows = tuple(compare("chittor", "figures 5.14 to 5.16", known, found))
-    cases = {graph: {"graph": graph} for graph in GRAPHS}
     panels = []
     for each in (policy, "timestamp"):
-        table = _policy_runs(each, quick, known["mappings"])
+        curves = _curves(_policy_runs(each, quick, known["mappings"]), BY_GRAPH)
         title = POLICIES[each] + ("" if each == policy else ", to compare with")
-        panels.append(plot(title, AXES, _curves(table, cases)))
-    remarks = (
-        "Random mappings on 256 nodes; the figure does not say which it has.",
-        *((FEWER,) if quick else ()),
-    )
-    return Shown(tuple(panels), rows, remarks)
+        panels.append(plot(title, AXES, curves))
+    return Shown(panels, tuple(compare("chittor", "figures 5.14 to 5.16", known, found)))
 
 
 def _policy_runs(policy: str, quick: bool, mappings: int) -> pl.DataFrame:
@@ -364,22 +292,16 @@ POLICIES = {
 }
 
 EXHIBITS = {
-    "fig-5.6": Exhibit("The matrix transpose, simulated, measured and by theory", _figure_5_6),
-    "fig-5.7": Exhibit("Speed of the simulator in cycles per second", _figure_5_7),
-    "fig-5.8": Exhibit("Speed of the simulator in time per message and cycle", _figure_5_8),
-    "fig-5.9": Exhibit("Effect of message length", _figure_5_9),
-    "fig-5.10": Exhibit("Effect of the distribution of computation times", _figure_5_10),
-    "fig-5.11": Exhibit("Effect of packets", _figure_5_11),
-    "fig-5.12": Exhibit("Effect of random mapping", _figure_5_12),
-    "fig-5.13": Exhibit("Effect of careful mapping", _figure_5_13),
-    "fig-5.14": Exhibit(
-        "Arbitration: first come, first served", partial(_policy, "figure 5.14", policy="fifo")
-    ),
-    "fig-5.15": Exhibit(
-        "Arbitration: biased priority", partial(_policy, "figure 5.15", policy="biased")
-    ),
-    "fig-5.16": Exhibit(
-        "Arbitration: message-source priority", partial(_policy, "figure 5.16", policy="source")
-    ),
+    "fig-5.6": _figure_5_6,
+    "fig-5.7": _figure_5_7,
+    "fig-5.8": _figure_5_8,
+    "fig-5.9": _figure_5_9,
+    "fig-5.10": _figure_5_10,
+    "fig-5.11": _figure_5_11,
+    "fig-5.12": _figure_5_12,
+    "fig-5.13": _figure_5_13,
+    "fig-5.14": partial(_policy, "figure 5.14", "fifo"),
+    "fig-5.15": partial(_policy, "figure 5.15", "biased"),
+    "fig-5.16": partial(_policy, "figure 5.16", "source"),
 }
-"""Figures of chapter 5, by name."""
+"""What recomputes the figures of the chapter, by name."""

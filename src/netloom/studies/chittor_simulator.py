@@ -19,22 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.mapping import find_layout
-from netloom.progress import counting
 from netloom.questions.simulate.loop.question import simulate_loop
 from netloom.studies.chittor import process_graphs
-from netloom.studies.comparing import compare_all, run_side_by_side
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all, run_side_by_side
 from netloom.topology import topology
 from netloom.workload.programs.loops import think_cycles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.studies.validation import Part
 
 APPLIED = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 """Applied traffic of the figures."""
@@ -49,45 +46,32 @@ LAYOUTS = {"binary tree": "tiles", "3D mesh": "columns"}
 """Layouts of section 3.5: Youn's tiles as netloom has them, and scheme B."""
 
 
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield what the thesis says of figures 5.6 and 5.9 to 5.16.
-
-    Parameters
-    ----------
-    known
-        The data file's content; another one has other numbers of mappings and seeds.
-    """
-    printed = published("chittor-programs") if known is None else known
-    yield from compare_all("chittor", printed, PARTS)
-
-
 def figure_5_6(
     seeds: int, applied: Sequence[float] = APPLIED, release_cycles: Sequence[int] = (0, 1)
 ) -> pl.DataFrame:
     """The transpose of 144 nodes, with both readings of when a channel is free again."""
-    cases = [
-        {**TRANSPOSE, "release_cycles": release, "applied": traffic, "seed": seed, "loops": 400}
-        for release, traffic, seed in product(release_cycles, applied, _from_one(seeds))
-    ]
-    return run_loops(cases, "figure 5.6")
+    return _transposes("figure 5.6", "release_cycles", release_cycles, applied, seeds, loops=400)
 
 
 def figure_5_9(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of message length, on the transpose."""
-    cases = [
-        {**TRANSPOSE, "message_flits": flits, "applied": traffic, "seed": seed}
-        for flits, traffic, seed in product((5, 50, 250), applied, _from_one(seeds))
-    ]
-    return run_loops(cases, "figure 5.9")
+    return _transposes("figure 5.9", "message_flits", (5, 50, 250), applied, seeds)
 
 
 def figure_5_10(seeds: int, applied: Sequence[float] = APPLIED) -> pl.DataFrame:
     """The effect of the distribution of computation times, on the transpose."""
+    return _transposes("figure 5.10", "think", ("fixed", "uniform"), applied, seeds)
+
+
+def _transposes(
+    what: str, option: str, values: Sequence[Any], applied: Sequence[float], seeds: int, **more: Any
+) -> pl.DataFrame:
+    """Run the transpose with each value of an option."""
     cases = [
-        {**TRANSPOSE, "think": think, "applied": traffic, "seed": seed}
-        for think, traffic, seed in product(("fixed", "uniform"), applied, _from_one(seeds))
+        {**TRANSPOSE, option: value, "applied": traffic, "seed": seed, **more}
+        for value, traffic, seed in product(values, applied, _from_one(seeds))
     ]
-    return run_loops(cases, "figure 5.10")
+    return run_loops(cases, what)
 
 
 def figure_5_11(seeds: int, offered: Sequence[float] = APPLIED) -> pl.DataFrame:
@@ -178,8 +162,7 @@ def run_loops(cases: Sequence[Mapping[str, Any]], what: str) -> pl.DataFrame:
     """
     import polars as pl
 
-    with counting(len(cases), what) as tell:
-        found = run_side_by_side([partial(_run_loop, case) for case in cases], tell)
+    found = run_side_by_side([partial(_run_loop, case) for case in cases], what)
     return pl.DataFrame(found, infer_schema_length=None)
 
 
@@ -392,3 +375,5 @@ PARTS: dict[str, Part] = {
     "figures 5.14 to 5.16": _policies,
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "chittor", "chittor-programs", PARTS)

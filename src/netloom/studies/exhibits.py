@@ -11,10 +11,10 @@ from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.figures import PRINTED, Grid, Plot
 from netloom.studies.running import STUDIES
-from netloom.studies.validation import Validation
+from netloom.studies.validation import Validation, published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -35,34 +35,51 @@ class Shown(NamedTuple):
         out.
     """
 
-    panels: tuple[Plot | Grid, ...]
+    panels: Sequence[Plot | Grid]
     rows: tuple[Row, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 class Exhibit(NamedTuple):
-    """A table or figure: what it shows, in one line, and what recomputes it.
+    """A table or figure, and what recomputes it.
 
-    ``recompute`` takes whether to be quick (less than half a minute, with the machine cold).
+    Attributes
+    ----------
+    line
+        What it shows, in one line.
+    show
+        Takes whether to be quick (less than half a minute, with the machine cold).
+    remarks
+        What to know before comparing, after what ``show`` found to say.
+    quick, full
+        What to know of a quick run, and of a full one; empty if nothing.
     """
 
     line: str
-    recompute: Callable[[bool], Shown]
+    show: Callable[[bool], Shown]
+    remarks: Sequence[str] = ()
+    quick: str = ""
+    full: str = ""
+
+    def recompute(self, quick: bool) -> Shown:
+        """Return what is shown, with all remarks on it."""
+        shown, last = self.show(quick), self.quick if quick else self.full
+        return shown._replace(remarks=(*shown.remarks, *self.remarks, *([last] if last else ())))
 
 
 PAPERS = {
     "chittor": (
         "chittor_exhibits",
-        "chittor_contention_exhibits",
-        "chittor_machine_exhibits",
+        "chittor_machine",
         "chittor_program_exhibits",
     ),
-    "shahrabi": ("shahrabi_exhibits",),
+    "shahrabi": ("shahrabi",),
     "rosenblum-mayr": ("rosenblum_mayr_exhibits",),
     "feldmann": ("feldmann_exhibits",),
     "johnson": ("johnson_exhibits",),
 }
-"""The modules of this package with the ``EXHIBITS`` of each paper, by name."""
+"""The modules of this package whose ``EXHIBITS`` recompute those of a paper, by name; what is said
+of them is in the data file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +184,14 @@ def unknown(name: str) -> InputError:
 
 
 def _of(paper: str) -> dict[str, Exhibit]:
-    found: dict[str, Exhibit] = {}
+    data = published("exhibits")[paper]
+    notes, found = data.get("notes", {}), {}
     for module in PAPERS[paper]:
-        found |= import_module(f"netloom.studies.{module}").EXHIBITS
+        for item, show in import_module(f"netloom.studies.{module}").EXHIBITS.items():
+            said = data["exhibits"][item]
+            remarks = [each.format_map(notes) for each in said.get("remarks", ())]
+            last = (said.get(name, "").format_map(notes) for name in ("quick", "full"))
+            found[item] = Exhibit(said["line"], show, remarks, *last)
     return found
 
 

@@ -15,23 +15,20 @@ import numpy as np
 
 from netloom.contention import measure
 from netloom.mapping import random_mapping
-from netloom.progress import counting
 from netloom.questions.simulate.transactions.question import simulate_transactions
 from netloom.routing import DimensionOrder
-from netloom.studies.comparing import compare_all, run_side_by_side
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all, run_side_by_side
 from netloom.topology import average_distance, torus
 from netloom.workload import read
 from netloom.workload.programs.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.studies.validation import Part
 
 RUN_CYCLES, FIXED_CYCLES = 16, 78
 """T_r and T_f. Neither is printed: an independent reproduction finds T_r + T_f = 94 from table 1,
@@ -50,18 +47,6 @@ ROUTERS: dict[str, dict[str, Any]] = {
 """``buffered``: the "moderate amount of buffering" of section 3.1, as Agarwal's network model has
 it: a blocked message waits in one buffer, which holds all of it. ``wormhole``: as little as e-cube
 routing on a torus needs."""
-
-
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield what sections 3 and 4 print of messages, distances and figure 3.
-
-    Parameters
-    ----------
-    known
-        The data file's content; another one has other numbers of seeds.
-    """
-    printed = published("johnson") if known is None else known
-    yield from compare_all("johnson", printed, PARTS)
 
 
 def figures_3_to_5(
@@ -85,9 +70,8 @@ def _runs(
     import polars as pl
 
     cases = list(product(protocols, routers, CONTEXTS, range(1, seeds + 1), distances))
-    with counting(len(cases), "transactions on torus:8x8") as tell:
-        found = run_side_by_side([partial(_run, *case) for case in cases], tell)
-    return pl.DataFrame(found)
+    runs = [partial(_run, *case) for case in cases]
+    return pl.DataFrame(run_side_by_side(runs, "transactions on torus:8x8"))
 
 
 def _run(
@@ -194,3 +178,5 @@ PARTS: dict[str, Part] = {
     "figure 3, request-reply": partial(_curves, "request-reply"),
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "johnson", "johnson", PARTS)

@@ -12,42 +12,36 @@ that are about it: these have one M/D/1 queue a message.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.models.locality import alewife, expected_gain, per_hop_limit, predict_locality
 from netloom.models.locality_parts import Application, random_distance
-from netloom.studies.comparing import compare_all
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from numpy.typing import ArrayLike
 
     from netloom.models.locality import Locality
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.studies.validation import Part
 
 CONTEXTS = (1, 2, 4)
 SPEEDS = {"2x faster": 2, "same": 1, "2x slower": 0.5, "4x slower": 0.25}
 SIZES = {"10³": 1e3, "10⁶": 1e6}
 DISTANCES = (1, 2, 3, 4, 5, 6)
 NODES = np.logspace(1, 6, 51)
-
-
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield every number and statement of the paper that the model can recompute.
-
-    Parameters
-    ----------
-    known
-        The data file's content.
-    """
-    printed = published("johnson-model") if known is None else known
-    yield from compare_all("johnson", printed, PARTS)
+TIMES = {
+    "variable_message": "variable message overhead",
+    "fixed_message": "fixed message overhead",
+    "fixed_transaction": "fixed transaction overhead",
+    "work": "actual CPU cycles",
+}
+"""The parts of t_t, as figure 8 calls them."""
 
 
 def figures_3_to_5(distances: Sequence[float] = DISTANCES, node_channels: int = 1) -> pl.DataFrame:
@@ -107,7 +101,7 @@ def figure_8(nodes: float = 1000) -> pl.DataFrame:
     for contexts in CONTEXTS:
         ideal_and_random = _both(nodes, contexts)
         for index, mapping in enumerate(("ideal", "random")):
-            for part in ("variable_message", "fixed_message", "fixed_transaction", "work"):
+            for part in TIMES:
                 cycles = getattr(ideal_and_random, f"{part}_cycles")[index]
                 found.append(
                     {"contexts": contexts, "mapping": mapping, "part": part, "cycles": cycles}
@@ -239,3 +233,5 @@ PARTS: dict[str, Part] = {
     "section 2.4": _node_channels,
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "johnson", "johnson-model", PARTS)

@@ -118,12 +118,13 @@ def count(rows: Iterable[Row], kind: str = "printed", allowed: str = "") -> Coun
         One of ``CLASSES``: only numbers whose loosest row is of it. All if empty.
     """
     groups = distinct(row for row in rows if row.kind == kind)
-    chosen = [
-        group
-        for group in groups
-        if not allowed or allowed == CLASSES[max(CLASSES.index(row.allowed) for row in group)]
-    ]
-    return Count(len(chosen), sum(all(row.within for row in group) for group in chosen))
+    if allowed:
+        groups = [
+            group
+            for group in groups
+            if allowed == max((row.tolerance_class for row in group), key=CLASSES.index)
+        ]
+    return Count(len(groups), sum(all(row.within for row in group) for group in groups))
 
 
 def causes(rows: Iterable[Row]) -> dict[str, int]:

@@ -13,22 +13,36 @@ loads above nine tenths of the *predicted* saturation are not in any goal: answe
 
 from __future__ import annotations
 
+import warnings
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from netloom.models.channel_accuracy import KINDS, KNEE, PARTS, latency_band, saturation_band
-from netloom.studies.latency_accuracy_compared import band_of, compare
-from netloom.studies.latency_accuracy_draws import draw, draw_elsewhere, tuned_box
-from netloom.studies.latency_accuracy_simulated import simulate_configurations
+import numpy as np
+
+from netloom.models.channel_accuracy import (
+    KINDS,
+    KNEE,
+    PARTS,
+    Band,
+    latency_band,
+    router_kind,
+    saturation_band,
+)
+from netloom.models.channel_queueing import predict_channels
+from netloom.questions.predict.latency.question import predicted_network
+from netloom.questions.simulate.load.question import simulate
+from netloom.questions.simulate.saturation.question import find_saturation
+from netloom.studies.latency_accuracy_draws import draw, draw_elsewhere, traffic_of, tuned_box
+from netloom.studies.model_accuracy_kept import simulate_all
 from netloom.studies.running import Goal, Section, StudyResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from netloom.models.channel_accuracy import Band
+    from netloom.studies.model_accuracy_kept import Case, Stopped
 
 DRAWS = {"first": (17, 220), "second": (19, 120), "judge": (20, 120)}
 """Seed and number of configurations of each draw."""
@@ -43,6 +57,15 @@ GOALS = {"saturation": 8.0, 0.3: 2.0, 0.6: 4.0, 0.85: 10.0}
 
 WORST_UNFLAGGED = 20.0
 
+OF_THE_NETWORK = (
+    "on", "vcs", "packet_flits", "buffer_flits", "channel_cycles", "router", "switching",
+    "oldest_first", "failed_channels", "seed",
+)  # fmt: skip
+"""Fields of a configuration that are also those of a question."""
+
+SHARE = 0.9
+"""Of the errors, how many are within a band."""
+
 
 def run(*, quick: bool, kept: Path) -> StudyResult:
     """Simulate what is not in the file yet, and compare; see ``running.run_study``."""
@@ -53,7 +76,7 @@ def run(*, quick: bool, kept: Path) -> StudyResult:
     ]
     if not quick:
         cases += tuned_box() + draw_elsewhere(ELSEWHERE_SEED, ELSEWHERE_EACH)
-    found = simulate_configurations(cases, kept)
+    found = simulate_all(cases, simulated, kept, "random networks")
     table = compare(cases, found)
     goals: tuple[Goal, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -175,3 +198,135 @@ def _covered(errors: pl.Series, within: float) -> str:
     known = errors.drop_nulls()
     inside = int((known.abs() <= within).sum())
     return f"± {100 * within:.2g} %: {inside} of {len(known)}"
+
+
+def asked(case: Case) -> dict[str, Any]:
+    """Return the fields of a configuration as those of a question about it."""
+    return {name: case[name] for name in OF_THE_NETWORK if name in case} | {
+        "traffic": traffic_of(case)
+    }
+
+
+def simulated(case: Case, stopped: Stopped) -> dict[str, Any] | None:
+    """Find where it saturates, then latencies at parts of that; None if it is to stop."""
+    question = asked(case)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice about buffers: these are the point
+        search = find_saturation(**question, most_cycles=case["saturation_cycles"]).searches[0]
+        found = search.found
+        if stopped() or search.interrupted:
+            return None
+        curve = simulate(
+            **question, load=[part * found.load for part in case["loads"]],
+            precision=case["precision"], most_cycles=case["latency_cycles"],
+        )  # fmt: skip
+    if stopped() or curve.interrupted:
+        return None
+    return {
+        "saturation": found.load,
+        "width": found.load_width,
+        "idle": found.zero_load_latency,
+        "bound": search.setting.bound.load,
+        "points": [
+            {
+                "part": part,
+                "load": point.run.load,
+                "latency": point.run.measured.packet_latency if point.run.stable else None,
+                "ci95": point.run.measured.packet_latency_ci95 if point.run.stable else None,
+            }
+            for part, point in zip(case["loads"], curve.points, strict=False)
+        ],
+    }
+
+
+def compare(cases: Sequence[Case], found: Sequence[dict[str, Any] | None]) -> pl.DataFrame:
+    """Return one row a configuration and figure: simulated, predicted and the error.
+
+    ``figure`` is ``idle`` or ``latency`` (cycles) or ``saturation`` (flits/node/cycle). ``part``:
+    of the simulated saturation, ``own``: of the predicted one. ``error`` is relative, and null with
+    ``predicted`` where the model has no steady state.
+    """
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for number, (case, seen) in enumerate(zip(cases, found, strict=True)):
+        if seen is not None:
+            rows += _compared(number, case, seen)
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    if not rows:
+        return table
+    return table.with_columns(pl.col("predicted").cast(pl.Float64).fill_nan(None)).with_columns(
+        error=pl.col("predicted") / pl.col("simulated") - 1
+    )
+
+
+def _compared(number: int, case: Case, seen: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    network = predicted_network(**asked(case))
+    traffic = case["traffic"]
+    said = traffic.get("name", "") + (" mapped at random" if traffic.get("mapping") else "")
+    fields = ("on", "router", "switching", "vcs", "buffer_flits", "packet_flits", "channel_cycles")
+    name = {
+        "drawn": case["part"], "number": number, **{field: case[field] for field in fields},
+        "traffic": said or traffic["kind"],
+        "kind": router_kind(network.prepared.router, case["packet_flits"]),
+        "limit": network.limit.what, "flags": len(network.flags),
+        "few_targets": any(" others on average" in flag for flag in network.flags),
+        "one_vc_a_class": any("of each class" in flag for flag in network.flags),
+    }  # fmt: skip
+
+    def row(figure: str, simulated: float, predicted: float, **more: float) -> dict[str, Any]:
+        none = {"part": None, "own": None, "ci95": None}
+        figures = {"figure": figure, "simulated": simulated, "predicted": predicted}
+        return name | none | figures | more
+
+    yield row("saturation", seen["saturation"], network.saturation)
+    idle = predict_channels(network.prepared, 0.0).latency
+    yield row("idle", seen["idle"], idle)
+    for point in seen["points"]:
+        if point["latency"] is not None:
+            latency = predict_channels(network.prepared, point["load"]).latency
+            of_own = point["load"] / network.saturation
+            yield row("latency", point["latency"], latency, part=point["part"], own=of_own,
+                      ci95=point["ci95"])  # fmt: skip
+
+
+def band_of(errors: Iterable[float | None]) -> Band:
+    """Return what errors come to; those without a prediction are left out.
+
+    Examples
+    --------
+    >>> band_of([0.1, -0.2, None]).rms
+    0.158...
+    """
+    known = np.array([error for error in errors if error is not None])
+    if not len(known):
+        return Band(0, *[float("nan")] * 5)
+    within = float(np.quantile(np.abs(known), SHARE, method="higher"))
+    return Band(len(known), float(known.mean()), float(np.sqrt((known**2).mean())), within,
+                float(known.min()), float(known.max()))  # fmt: skip
+
+
+def bands(table: pl.DataFrame) -> dict[str, Any]:
+    """Return the errors by kind of router, and by load: the ``kinds`` of the model's data."""
+    import polars as pl
+
+    found: dict[str, Any] = {}
+    for kind in KINDS:
+        of = table.filter(pl.col("kind") == kind)
+        latencies, low = [], -1.0
+        for most in PARTS:
+            inside = of.filter(figure="latency").filter(
+                (pl.col("own") > low) & (pl.col("own") <= most)
+            )
+            latencies.append(_rounded(band_of(inside["error"])))
+            low = most
+        saturation = _rounded(band_of(of.filter(figure="saturation")["error"]))
+        found[kind] = {"saturation": saturation, "latency": latencies}
+    return found
+
+
+def _rounded(band: Band) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, int) else round(value, 4)
+        for name, value in band._asdict().items()
+    }

@@ -10,6 +10,8 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from netloom.routing import ports
 from netloom.routing.virtual_channels import MOST_SLOTS
@@ -157,26 +159,15 @@ def _case(
 def _links(on: str, rng: np.random.Generator) -> str:
     """Return one or two links of a network, to be broken, that do not cut it in two."""
     net = topology(on)
+    ends = np.sort([net.channel_source, net.channel_target], axis=0)
+    link = ends[0] * net.num_nodes + ends[1]  # the same number for both directions
     for _ in range(100):
         chosen = rng.choice(net.num_channels, 1 + int(rng.random() < 0.5), replace=False)
-        links = [f"{net.channel_source[each]}-{net.channel_target[each]}" for each in chosen]
-        kept = np.ones(net.num_channels, bool)
-        for each in chosen:
-            ends = {int(net.channel_source[each]), int(net.channel_target[each])}
-            for other in range(net.num_channels):
-                if {int(net.channel_source[other]), int(net.channel_target[other])} == ends:
-                    kept[other] = False
-        if _connected(net, kept):
-            return ",".join(links)
+        kept = ~np.isin(link, link[chosen])
+        graph = coo_array((kept[kept], ends[:, kept]), shape=(net.num_nodes, net.num_nodes))
+        if connected_components(graph, directed=False)[0] == 1:
+            return ",".join(f"{net.channel_source[i]}-{net.channel_target[i]}" for i in chosen)
     raise AssertionError(on)
-
-
-def _connected(net: Any, kept: Any) -> bool:
-    seen = np.zeros(net.num_nodes, bool)
-    seen[0] = True
-    for _ in range(net.num_nodes):
-        seen[net.channel_target[kept & seen[net.channel_source]]] = True
-    return bool(seen.all())
 
 
 def traffic_of(case: Mapping[str, Any]) -> Traffic:

@@ -17,19 +17,18 @@ from netloom.models.combining import single_hot_spot, tree_saturation
 from netloom.progress import counting
 from netloom.simulation.combining import CombiningEngine, CombiningNetwork, run_combining
 from netloom.simulation.combining.replications import critical_queue
-from netloom.studies.comparing import compare, compare_all, run_side_by_side
 from netloom.studies.kinds import kind_of
-from netloom.studies.rosenblum_mayr_systems import PAPER, STEPS, System, systems
-from netloom.studies.validation import Row, published
+from netloom.studies.rosenblum_mayr_tables import PAPER, STEPS, System, systems
+from netloom.studies.validation import Row, compare, compare_all, published, run_side_by_side
 from netloom.workload import HotSpotTraffic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from netloom.simulation.combining import CombiningRun
-    from netloom.studies.comparing import Part
+    from netloom.studies.validation import Part
 
 SPACINGS = {"close": (3, 1), "medium": (16, 2), "wide": (61, 2)}
 """Modules from one hot spot to the next, and how many more or less (section 4.4)."""
@@ -38,8 +37,9 @@ MIDDLE = slice(3, 6)
 """Levels of the requests behind stages 2 to 4."""
 
 
-def rows(known: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield what is said of queues outside the tables; ``known`` is the data file's content."""
+def rows() -> Iterator[Row]:
+    """Yield what is said of queues outside the tables."""
+    known = published(PAPER)
     yield from closed_form(known["closed form"])
     yield from compare_all(PAPER, known, PARTS)
     yield from saturation(known["Pfister & Norton"])
@@ -76,14 +76,11 @@ def saturation(known: Mapping[str, Any]) -> Iterator[Row]:
     item, within = "Pfister & Norton", known["within"]
     cases = list(product(known["pes"], known["hot_fractions"]))
     seeds = range(1, known["seeds"] + 1)
-    with counting(len(cases) * len(seeds), "tree saturation") as tell:
-        found = run_side_by_side(
-            [
-                partial(_carried, pes, fraction, 1.0, "none", known, seed)
-                for (pes, fraction), seed in product(cases, seeds)
-            ],
-            tell,
-        )
+    runs = [
+        partial(_carried, pes, fraction, 1.0, "none", known, seed)
+        for (pes, fraction), seed in product(cases, seeds)
+    ]
+    found = run_side_by_side(runs, "tree saturation")
     samples = np.reshape(found, (len(cases), -1))
     names = [f"throughput of {pes} elements, h = {fraction}" for pes, fraction in cases]
     limits = {name: tree_saturation(*case) for name, case in zip(names, cases, strict=True)}
@@ -117,10 +114,8 @@ def spacing(
         traffic = normal.traffic(seed, spacing=SPACINGS[spaced])
         return replace(normal, queue=queue).run(traffic, seed, digits=digits)
 
-    with counting(len(cases) * len(seeds), f"spacing, {digits}") as tell:
-        runs = run_side_by_side(
-            [partial(one, case, seed) for case, seed in product(cases, seeds)], tell
-        )
+    asked = [partial(one, case, seed) for case, seed in product(cases, seeds)]
+    runs = run_side_by_side(asked, f"spacing, {digits}")
     return {case: runs[at * len(seeds) :][: len(seeds)] for at, case in enumerate(cases)}
 
 
@@ -176,7 +171,7 @@ def _population(known: Mapping[str, Any], fraction: float, rule: Any) -> NDArray
         return (engine.completed - done) / span, elements, first
 
     seeds = range(1, known["seeds"] + 1)
-    return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds], lambda _: None))
+    return np.transpose(run_side_by_side([partial(one, seed) for seed in seeds]))
 
 
 def _critical(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,8 +193,11 @@ def _spacing(known: Mapping[str, Any]) -> dict[str, Any]:
     runs = spacing(known)
     found: dict[str, Any] = {}
     for queue in known["queues"]:
-        steps = {name: _figure(runs[name, queue], _mean_steps) for name in SPACINGS}
-        middle = {name: _figure(runs[name, queue], _middle) for name in SPACINGS}
+        steps = {name: _mean_steps(runs[name, queue]) for name in SPACINGS}
+        middle = {
+            name: np.array([run.queue_mean[MIDDLE].mean() for run in runs[name, queue]])
+            for name in SPACINGS
+        }
         size = size_of(queue)
         for name in ("close", "medium"):
             found[f"mean steps, {name} over wide, {size}"] = steps[name] / steps["wide"]
@@ -217,7 +215,7 @@ def _reproduced_spacing(known: Mapping[str, Any]) -> dict[str, Any]:
         for (name, queue), some in runs.items():
             quantity = f"{digits} significant first, {name}, {size_of(queue)}, mean steps"
             if quantity in known["values"]:
-                found[quantity] = np.median(_figure(some, _mean_steps))
+                found[quantity] = np.median(_mean_steps(some))
     return found
 
 
@@ -231,7 +229,7 @@ def _backward(known: Mapping[str, Any]) -> dict[str, Any]:
     """Queues of one packet, where what is freed in a step counts most."""
     tight = replace(_system("Normal"), queue=1)
     forward, backward = (
-        _figure(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order), _mean_steps)
+        _mean_steps(_over_seeds(tight, known["seeds"], f"{order} simulation", order=order))
         for order in ("forward", "backward")
     )
     return {"mean steps, forward over backward, queues of 1": forward / backward}
@@ -242,7 +240,7 @@ def _waiting(known: Mapping[str, Any]) -> dict[str, Any]:
     one = System(16, 1, 1, 1.0, 0.15, None)
     steps = known["steps"]
     runs = _over_seeds(one, known["seeds"], "one hot spot, wait", wait=True, steps=steps)
-    found = _figure(runs, lambda run: run.requests_per_pe * STEPS / run.steps)
+    found = np.array([run.requests_per_pe * STEPS / run.steps for run in runs])
     return {
         "requests per PE, table II, Few Hot Spots, seed 2": found,
         "requests per PE, a cycle of 9 + 1 / G steps": found,
@@ -255,8 +253,7 @@ def _over_seeds(
     def one(seed: int) -> CombiningRun:
         return system.run(system.traffic(seed, wait=wait), seed, **options)
 
-    with counting(seeds, what) as tell:
-        return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], tell)
+    return run_side_by_side([partial(one, seed) for seed in range(1, seeds + 1)], what)
 
 
 def _row(
@@ -288,18 +285,8 @@ def _system(name: str, pes: int = 512) -> System:
     return systems(published("rosenblum-mayr-tables"), pes)[name]
 
 
-def _figure(
-    runs: Sequence[CombiningRun], figure: Callable[[CombiningRun], float]
-) -> NDArray[np.float64]:
-    return np.array([figure(run) for run in runs])
-
-
-def _mean_steps(run: CombiningRun) -> float:
-    return run.steps_mean
-
-
-def _middle(run: CombiningRun) -> float:
-    return float(run.queue_mean[MIDDLE].mean())
+def _mean_steps(runs: Sequence[CombiningRun]) -> NDArray[np.float64]:
+    return np.array([run.steps_mean for run in runs])
 
 
 def size_of(queue: int | None) -> str:

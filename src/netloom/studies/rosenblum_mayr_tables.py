@@ -1,8 +1,12 @@
-"""Rosenblum & Mayr 1986, tables II, III, V and VI: 392 numbers, each of one run of one seed.
+"""Rosenblum & Mayr 1986: an Ultracomputer with several hot spots, simulated again.
 
-The seed of a run decides where hot spots are and which elements ask for them, and that decides
-most of the rest. Each number is compared twice: with all that many seeds give, and with what
-placements give that are like the report's own, as far as its tables tell.
+STAN-CS-86-1119. The simulator follows an independent reproduction of the report, whose rules of a
+step were chosen on these same tables: how well they agree is a fit, and no test of the rules.
+
+Here are the systems of tables I and IV, and tables II, III, V and VI: 392 numbers, each of one run
+of one seed. The seed of a run decides where hot spots are and which elements ask for them, and that
+decides most of the rest. Each number is compared twice: with all that many seeds give, and with
+what placements give that are like the report's own, as far as its tables tell.
 
 Only the first comparison counts: it takes nothing from the tables, and leaves more numbers outside.
 The second one is an input, since the tables themselves choose its placements.
@@ -10,16 +14,16 @@ The second one is an input, since the tables themselves choose its placements.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice, product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from netloom.progress import counting
-from netloom.studies.comparing import run_side_by_side
-from netloom.studies.rosenblum_mayr_systems import PAPER, STEPS, systems
-from netloom.studies.validation import Row
+from netloom.simulation.combining import CombiningNetwork, run_combining
+from netloom.studies.validation import Row, published, run_side_by_side
+from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +31,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.simulation.combining import CombiningRun
-    from netloom.studies.rosenblum_mayr_systems import System
 
-    Case: TypeAlias = tuple[System, int, bool]
+    Case: TypeAlias = "tuple[System, int, bool]"
     """A system, the seed of its placement and requests, and whether elements wait."""
+
+PAPER = "rosenblum-mayr"
+
+STEPS = 1000
+"""Steps in which requests are made, in most runs of the report."""
 
 WAIT, NO_WAIT = ({16: "table II", 512: "table V"}, {16: "table III", 512: "table VI"})
 
@@ -60,6 +68,69 @@ SPREADS = 2.5
 
 BATCH = 64
 """Placements looked at together."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One line of table I or IV.
+
+    Attributes
+    ----------
+    pes, hot_spots, rate
+        As printed.
+    per_pe, assign
+        Rounds in which a processing element gets a hot spot, and how likely; their product is
+        printed.
+    queue
+        Packets that each queue and each wait pool holds; None: any number.
+    """
+
+    pes: int
+    hot_spots: int
+    per_pe: int
+    assign: float
+    rate: float
+    queue: int | None
+
+    @property
+    def family(self) -> tuple[int, int, int, float]:
+        """What, beside the seed, decides where hot spots are and who asks for which."""
+        return self.pes, self.hot_spots, self.per_pe, self.assign
+
+    def traffic(
+        self, placement: int, *, wait: bool = False, spacing: tuple[int, int] | None = None
+    ) -> HotSpotTraffic:
+        """Return the requests: hot spots and their assignment by a seed, at random or spaced."""
+        apart = {} if spacing is None else {"spacing": spacing[0], "deviation": spacing[1]}
+        hot = place_hot_spots(self.pes, self.hot_spots, seed=placement, **apart)
+        assigned = assign_hot_spots(self.pes, hot, self.per_pe, self.assign, seed=placement)
+        return HotSpotTraffic(hot, assigned, self.rate, wait=wait)
+
+    def run(
+        self, traffic: HotSpotTraffic, seed: int, *, steps: int = STEPS, **options: Any
+    ) -> CombiningRun:
+        """Simulate the system; ``options`` are those of its network."""
+        network = CombiningNetwork(self.pes, queue=self.queue, wait_buffer=self.queue, **options)
+        return run_combining(network, traffic, steps, seed=seed)
+
+
+def systems(known: Mapping[str, Any], pes: int) -> dict[str, System]:
+    """Return the systems of a size by name, from the data file.
+
+    Examples
+    --------
+    >>> normal = {"hot_spots": 2, "per_pe": 1, "assign": 0.95, "rate": 0.15, "queue": 8}
+    >>> systems({"systems": {"16": {"Normal": normal}}}, 16)["Normal"].family
+    (16, 2, 1, 0.95)
+    """
+    return {name: System(pes, **line) for name, line in known["systems"][f"{pes}"].items()}
+
+
+def rows() -> Iterator[Row]:
+    """Yield all numbers of the tables, twice."""
+    tables = published("rosenblum-mayr-tables")
+    yield from all_seeds(tables)
+    yield from placements_alike(tables)
 
 
 def all_seeds(known: Mapping[str, Any], tables: Sequence[str] | None = None) -> Iterator[Row]:
@@ -174,7 +245,7 @@ def alike(
         batch = list(islice(seeds, BATCH))
         assert batch[-1] <= rule["most_seeds"], f"no placements like those of {name}"
         looks = [partial(_look, system, seed, [likes[at] for at in open_], rule) for seed in batch]
-        for seed, alike_to in zip(batch, run_side_by_side(looks, lambda _: None), strict=True):
+        for seed, alike_to in zip(batch, run_side_by_side(looks), strict=True):
             for at, is_alike in zip(open_, alike_to, strict=True):
                 if is_alike and len(found[at]) < many[at]:
                     found[at].append(seed)
@@ -221,8 +292,7 @@ def _simulate(cases: Sequence[Case], what: str) -> NDArray[np.float64]:
         system, seed, wait = case
         return cells(system.run(system.traffic(seed, wait=wait), seed))
 
-    with counting(len(cases), what) as tell:
-        return np.array(run_side_by_side([partial(one, case) for case in cases], tell))
+    return np.array(run_side_by_side([partial(one, case) for case in cases], what))
 
 
 def cells(run: CombiningRun) -> tuple[float, ...]:

@@ -1,84 +1,93 @@
 """Shahrabi, Ould-Khaoua & Mackenzie 2002: broadcasts on a torus, counted and simulated.
 
-The text prints no latencies (its figure is lost), so that what can be compared is what the model
-says exactly: trees, zero-load latency, utilisation. An independent flit-level simulation of the
-same configurations stands in for the figure; it is not the paper's.
+The text prints no latencies, so that what can be compared is what the model says exactly: trees,
+zero-load latency, utilisation. An independent flit-level simulation of the same configurations
+stands in for the figure; it is not the paper's.
+
+The figure is lost, so that no point of it can be compared. Its caption says what was varied, and
+all of that is recomputed here, the model beside simulations.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netloom.progress import counting
+from netloom.figures import MODELLED, Cell
 from netloom.questions.predict.torus_broadcast.answer import ENDS_CYCLES
 from netloom.questions.predict.torus_broadcast.question import SIMULATED
 from netloom.questions.simulate.broadcast.question import simulate_broadcast
 from netloom.routing import DimensionOrder
 from netloom.simulation.worm import Worm, WormEngine
-from netloom.studies.comparing import compare_all, run_side_by_side
-from netloom.studies.validation import published
+from netloom.studies.exhibits import Shown
+from netloom.studies.panels import curve, grid, plot
+from netloom.studies.shahrabi_model import saturation_rate, solved
+from netloom.studies.validation import compare_all, run_side_by_side
 from netloom.topology import torus
 from netloom.workload.programs.messages import messages
 from netloom.workload.programs.trees import branches, row_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.figures import Grid, Plot
+    from netloom.studies.validation import Part
 
 ROUTER = {**SIMULATED, "injection_channels": 0, "ejection_channels": 0}
 """As many channels between a node and its router as the model has queues (eq. 26)."""
 
+RADICES, FRACTIONS, VCS, FLITS = (8, 10, 16), (0.02, 0.04), (3, 4, 5), (16, 32, 48, 64)
+"""What the caption of figure 1 says."""
 
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield what the model says exactly, and the latencies of the independent simulation.
+LOADS = (0.2, 0.4, 0.6, 0.75, 0.9)
+"""Where it is simulated: parts of the rate at which the model saturates."""
 
-    Parameters
-    ----------
-    known
-        The data file's content; another one has other cycles, seeds or fewer configurations.
-    """
-    printed = published("shahrabi") if known is None else known
-    yield from compare_all("shahrabi", printed, PARTS)
+CURVE = np.array([*np.linspace(0.02, 0.9, 23), 0.93, 0.96, 0.98, 0.99])
+"""Where the model's curves are computed, likewise."""
 
 
-def figure_1(
-    configurations: Sequence[tuple[int, int, int, float]],
-    rates: Sequence[float],
-    **options: Any,
-) -> pl.DataFrame:
+ON_TORI = "broadcasts on tori"
+
+
+class Case(NamedTuple):
+    """A torus, messages, virtual channels and the portion of broadcasts."""
+
+    radix: int
+    flits: int
+    vcs: int
+    fraction: float
+
+
+class Scope(NamedTuple):
+    """How much of the figure is simulated: virtual channels, loads and cycles of each point."""
+
+    vcs: tuple[int, ...]
+    loads: tuple[float, ...]
+    cycles: int
+
+
+FULL, QUICK = Scope(VCS, LOADS, 30_000), Scope((3,), (0.3, 0.8), 3_000)
+
+
+def simulate_points(
+    points: Sequence[tuple[int, int, int, float, float]], cycles: int, what: str
+) -> list[dict[str, Any]]:
     """Return one row a configuration (k, M, V, β) and rate: mean latencies in cycles, utilisation.
 
     ``comparable_latency`` is the unicast latency less ``ENDS_CYCLES``: the model's is M + d.
     """
-    import polars as pl
-
-    cases = list(product(configurations, rates))
-    with counting(len(cases), "broadcasts on tori") as tell:
-        found = run_side_by_side(
-            [
-                partial(simulate_point, *configuration, rate, options)
-                for configuration, rate in cases
-            ],
-            tell,
-        )
-    return pl.DataFrame(found)
+    return run_side_by_side([partial(_simulate, *point, cycles, 1) for point in points], what)
 
 
-def simulate_point(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, options: Mapping[str, Any]
+def _simulate(
+    radix: int, flits: int, vcs: int, fraction: float, rate: float, cycles: int, seed: int
 ) -> dict[str, Any]:
-    """Return a row of ``figure_1``; the options are those of ``simulate_broadcast``."""
     simulated = simulate_broadcast(
         f"torus:{radix}x{radix}", rate=rate, broadcast=fraction, packet_flits=flits, vcs=vcs,
-        **ROUTER, **options,
+        cycles=cycles, seed=seed, **ROUTER,
     )  # fmt: skip
     if simulated.interrupted:
         raise KeyboardInterrupt
@@ -131,10 +140,12 @@ def _idle(known: Mapping[str, Any]) -> dict[str, Any]:
         engine.advance(apart * (len(targets) + 1))
         latency = engine.rows["arrived"] - engine.rows["sent"]
         found[f"M + d, lockstep worms, k = {radix}, M = {flits}"] = latency.mean()
-        router = figure_1([(radix, flits, 3, 0.0)], [known["rate"]], cycles=known["cycles"])
+        (router,) = simulate_points(
+            [(radix, flits, 3, 0.0, known["rate"])], known["cycles"], ON_TORI
+        )
         found[f"M + d, routers, k = {radix}, M = {flits}"] = (
             # of the hops that the sample happened to have, those of the average pair
-            router["comparable_latency"][0] - router["hops"][0] + engine.rows["hops"].mean()
+            router["comparable_latency"] - router["hops"] + engine.rows["hops"].mean()
         )
     return found
 
@@ -144,11 +155,10 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for radix, fraction in product(known["radices"], known["fractions"]):
         runs = [
-            partial(simulate_point, radix, 32, 3, fraction, known["rate"],
-                    {"cycles": known["cycles"], "seed": seed})
+            partial(_simulate, radix, 32, 3, fraction, known["rate"], known["cycles"], seed)
             for seed in range(1, known["seeds"] + 1)
-        ]  # fmt: skip
-        seen = run_side_by_side(runs, lambda _: None)
+        ]
+        seen = run_side_by_side(runs)
         for kind in ("unicast", "broadcast"):
             found[f"{kind}, k = {radix}, β = {fraction}"] = [
                 row[f"{kind}_utilisation"] / (32 * row["rate"]) for row in seen
@@ -158,10 +168,7 @@ def _utilisation(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
     cases = [case for case in known["cases"] if _name(*case) in known["values"]]
-    options = {"cycles": known["cycles"], "seed": 1}
-    with counting(len(cases), "against the independent simulation") as tell:
-        runs = [partial(simulate_point, k, m, v, b, rate, options) for k, m, v, b, rate in cases]
-        seen = run_side_by_side(runs, tell)
+    seen = simulate_points(cases, known["cycles"], "against the independent simulation")
     return {_name(*case): row["comparable_latency"] for case, row in zip(cases, seen, strict=True)}
 
 
@@ -176,3 +183,62 @@ PARTS: dict[str, Part] = {
     "independent simulation": _latencies,
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "shahrabi", "shahrabi", PARTS)
+
+
+def _figure_1(quick: bool) -> Shown:
+    scope = QUICK if quick else FULL
+    cases = [Case(*each) for each in product(RADICES, FLITS, scope.vcs, FRACTIONS)]
+    limits = {case: saturation_rate(*case) for case in cases}
+    points = list(product(cases, scope.loads))
+    rates = [(*case, load * limits[case]) for case, load in points]
+    found = simulate_points(rates, scope.cycles, ON_TORI)
+    seen = dict(zip(points, found, strict=True))
+    panels = [
+        _panel(radix, vcs, fraction, limits, seen)
+        for radix, fraction, vcs in product(RADICES, FRACTIONS, scope.vcs)
+    ]
+    return Shown([*panels, _apart(limits, seen, scope)])
+
+
+def _panel(
+    radix: int,
+    vcs: int,
+    fraction: float,
+    limits: Mapping[Case, float],
+    seen: Mapping[tuple[Case, float], Mapping[str, Any]],
+) -> Plot:
+    """Latency by rate, a curve a length: the model's, and simulated points."""
+    curves = []
+    for flits in FLITS:
+        case, series = Case(radix, flits, vcs, fraction), f"M = {flits}"
+        rates = CURVE * limits[case]
+        model = [float(solved(*case, rate).latency) for rate in rates.tolist()]
+        curves.append(curve(series, rates, model, MODELLED))
+        for (of, _), row in seen.items():
+            if of == case:
+                y, half = row["comparable_latency"], row["latency_ci95"]
+                curves.append(curve(series, [row["rate"]], y, low=[y - half], high=[y + half]))
+    axes = "λ, messages/node/cycle", "unicast latency, cycles"
+    return plot(f"N = {radix} × {radix}, V = {vcs}, β = {fraction}", axes, curves)
+
+
+def _apart(
+    limits: Mapping[Case, float], seen: Mapping[tuple[Case, float], Mapping[str, Any]], scope: Scope
+) -> Grid:
+    """How far the model is from simulations: means over all lengths, portions and channels."""
+    cells = {}
+    for radix, load in product(RADICES, scope.loads):
+        off = [
+            abs(float(solved(*case, load * limits[case]).latency) / row["comparable_latency"] - 1)
+            for (case, at), row in seen.items()
+            if case.radix == radix and at == load
+        ]
+        cells[f"{radix} × {radix}", f"{100 * load:.0f} %"] = Cell(None, float(100 * np.mean(off)))
+    title = "Model from simulation, % of the latency, by load (of the model's saturation)"
+    return grid(title, cells, head="torus")
+
+
+EXHIBITS = {"fig-1": _figure_1}
+"""What recomputes the paper's one figure."""

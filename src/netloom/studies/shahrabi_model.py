@@ -7,6 +7,7 @@ figure is met or that the model is good; for that, see the simulations of ``stud
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,13 @@ from netloom.models.published_torus import (
     published_saturation,
     published_torus,
 )
-from netloom.studies.comparing import compare_all
-from netloom.studies.validation import published
+from netloom.studies.validation import compare_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from netloom.models.published_torus import PublishedTorus
-    from netloom.studies.comparing import Part
-    from netloom.studies.validation import Row
+    from netloom.studies.validation import Part
 
 ONE_BY_ONE = {
     "none (printed)": Corrections(),
@@ -39,25 +38,13 @@ ONE_BY_ONE = {
 """Corrections by the equation that they change."""
 
 
-def rows(known: Mapping[str, Any] | None = None) -> Iterator[Row]:
-    """Yield what the printed and the consistent equations give, against a second solution.
-
-    Parameters
-    ----------
-    known
-        The data file's content, or some of its cases.
-    """
-    printed = published("shahrabi-model") if known is None else known
-    yield from compare_all("shahrabi", printed, PARTS)
-
-
 def _traffic(known: Mapping[str, Any]) -> dict[str, Any]:
     """Broadcast traffic of a channel as printed, over that of a tree of k² − 1 messages."""
     found = {}
     for radix in known["radices"]:
         printed, tree = (
             answer.broadcast_channel_rate + answer.replica_channel_rate
-            for answer in (_solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
+            for answer in (solved(radix, 32, 3, 0.04, 1e-4, variant) for variant in VARIANTS)
         )
         found[f"printed over correct broadcast traffic, k = {radix}"] = printed / tree
     return found
@@ -66,8 +53,8 @@ def _traffic(known: Mapping[str, Any]) -> dict[str, Any]:
 def _one_by_one(known: Mapping[str, Any]) -> dict[str, Any]:
     radix, flits, vcs, fraction = known["case"]
     return {
-        f"saturation rate, corrected: {name}": published_saturation(
-            radix, message_flits=flits, vcs=vcs, broadcast=fraction, variant=corrections
+        f"saturation rate, corrected: {name}": saturation_rate(
+            radix, flits, vcs, fraction, corrections
         )
         for name, corrections in ONE_BY_ONE.items()
     }
@@ -75,10 +62,8 @@ def _one_by_one(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fold(known: Mapping[str, Any]) -> dict[str, Any]:
     radix, flits, vcs, fraction = known["case"]
-    rate = known["load"] * published_saturation(
-        radix, message_flits=flits, vcs=vcs, broadcast=fraction
-    )
-    found = _solved(radix, flits, vcs, fraction, rate, "printed")
+    rate = known["load"] * saturation_rate(radix, flits, vcs, fraction)
+    found = solved(radix, flits, vcs, fraction, rate)
     name = f"λ_c S at {known['load']} of saturation"
     return {name: found.channel_rate * found.service_time}
 
@@ -86,12 +71,9 @@ def _fold(known: Mapping[str, Any]) -> dict[str, Any]:
 def _saturation(known: Mapping[str, Any]) -> dict[str, Any]:
     networks = product(known["radices"], known["flits"], known["vcs"], known["fractions"])
     return {
-        f"saturation rate, {variant}, {_name(*network)}": published_saturation(
-            network[0], message_flits=network[1], vcs=network[2], broadcast=network[3],
-            variant=variant,
-        )
-        for network, variant in product(networks, VARIANTS)
-    }  # fmt: skip
+        f"saturation rate, {variant}, {_name(k, m, v, b)}": saturation_rate(k, m, v, b, variant)
+        for (k, m, v, b), variant in product(networks, VARIANTS)
+    }
 
 
 def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,14 +82,14 @@ def _latencies(known: Mapping[str, Any]) -> dict[str, Any]:
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
         name = f"latency, {variant}, {_name(k, m, v, b)}, λ = {rate:.4g}"
         if name in known["values"]:
-            found[name] = _solved(k, m, v, b, rate, variant).latency
+            found[name] = solved(k, m, v, b, rate, variant).latency
     return found
 
 
 def _between(known: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for (k, m, v, b, rate), variant in product(known["cases"], VARIANTS):
-        answer = _solved(k, m, v, b, rate, variant)
+        answer = solved(k, m, v, b, rate, variant)
         quantities = {
             "L": answer.latency,
             "S_u": answer.network_latency,
@@ -124,11 +106,21 @@ def _between(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _solved(
-    radix: int, flits: int, vcs: int, fraction: float, rate: float, variant: str
+def solved(
+    radix: int, flits: int, vcs: int, fraction: float, rate: float, variant: str = "printed"
 ) -> PublishedTorus:
+    """Return the model's answer of a torus k, messages M, virtual channels V, portion β and λ."""
     return published_torus(
         radix, message_flits=flits, vcs=vcs, broadcast=fraction, rate=rate, variant=variant
+    )
+
+
+def saturation_rate(
+    radix: int, flits: int, vcs: int, fraction: float, variant: str | Corrections = "printed"
+) -> float:
+    """Return the rate λ at which the model saturates."""
+    return published_saturation(
+        radix, message_flits=flits, vcs=vcs, broadcast=fraction, variant=variant
     )
 
 
@@ -145,3 +137,5 @@ PARTS: dict[str, Part] = {
     "equations 4 to 31": _between,
 }
 """What recomputes each item of the data file, from what the file says of it."""
+
+rows = partial(compare_all, "shahrabi", "shahrabi-model", PARTS)

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from netloom.errors import InputError
-from netloom.studies.kinds import causes, rates, tolerance_class, verdict
+from netloom.progress import counting
+from netloom.simulation.intervals import batch_interval
+from netloom.studies.kinds import causes, kind_of, rates, tolerance_class, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
+    from numpy.typing import ArrayLike
+
+    Part: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 PAPERS = {
     "chittor": ("chittor", "chittor_machine", "chittor_simulator"),
     "johnson": ("johnson", "johnson_model"),
     "shahrabi": ("shahrabi", "shahrabi_model"),
     "router": ("router",),
-    "rosenblum-mayr": ("rosenblum_mayr",),
+    "rosenblum-mayr": ("rosenblum_mayr_tables", "rosenblum_mayr_queues"),
     "feldmann": ("feldmann",),
 }
 """The modules of this package that recompute each paper (or other reference), by the name that the
@@ -77,7 +85,7 @@ class Row:
         return self.cause == "misprint"
 
     @property
-    def allowed(self) -> str:
+    def tolerance_class(self) -> str:
         """The class of the tolerance, one of ``kinds.CLASSES``."""
         return tolerance_class(self.tolerance, at_most=self.at_most)
 
@@ -96,23 +104,13 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
-        return {
-            "paper": self.paper,
-            "item": self.item,
-            "quantity": self.quantity,
-            "kind": self.kind,
-            "number": self.number,
-            "printed": self.printed,
-            "computed": None if isnan(self.computed) else self.computed,
-            "deviation": None if isnan(self.deviation) else self.deviation,
-            "tolerance": self.tolerance,
-            "tolerance_class": self.allowed,
-            "at_most": self.at_most,
-            "cause": self.cause,
-            "misprint": self.misprint,
-            "within": self.within,
-            "reason": self.reason,
-        }
+        names = (
+            "paper", "item", "quantity", "kind", "number", "printed", "computed", "deviation",
+            "tolerance", "tolerance_class", "at_most", "cause", "misprint", "within", "reason",
+        )  # fmt: skip
+        row = {name: getattr(self, name) for name in names}
+        unknown = {name: None for name in ("computed", "deviation") if isnan(row[name])}
+        return row | unknown
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ def validate(paper: str = "", *, reference: str | None = None) -> Validation:
     rows: list[Row] = []
     for name in [paper] if paper else PAPERS:
         for module in PAPERS[name]:
-            recompute: Callable[..., Iterator[Row]]
+            recompute: Callable[..., Iterable[Row]]
             recompute = import_module(f"netloom.studies.{module}").rows
             rows.extend(recompute() if reference is None else recompute(reference))
     return Validation(tuple(rows))
@@ -188,4 +186,107 @@ def published(paper: str) -> dict[str, Any]:
     """Return the printed numbers of a paper, with tolerances and reasons, from its data file."""
     text = files("netloom.studies").joinpath("data", f"{paper}.json").read_text()
     found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def compare(
+    paper: str, item: str, known: Mapping[str, Any], found: Mapping[str, ArrayLike]
+) -> Iterator[Row]:
+    """Yield a row for each printed number of an item.
+
+    Parameters
+    ----------
+    paper, item
+        As in the rows.
+    known
+        Of the data file. ``values``: printed numbers by quantity. ``within``: half of the last
+        printed digit, or what a word such as "almost" is taken to mean, in the unit of the value;
+        one number, or by quantity. ``percent`` instead: of the value; one number, or by the part of
+        a quantity before its comma. ``at most``: quantities that may be anything below.
+        ``outside``: a list of reasons, each with the quantities that it keeps outside, and its
+        ``cause``. ``kind``, ``kinds`` and ``number``: see ``kinds.kind_of``.
+    found
+        One or more samples of each quantity. The computed number is their mean; its 95 %
+        confidence interval widens the tolerance.
+
+    Examples
+    --------
+    >>> known = {"kind": "printed", "values": {"loop (cycles)": 100}, "within": 0.5}
+    >>> (row,) = compare("p", "table 1", known, {"loop (cycles)": 100.4})
+    >>> row.within, row.tolerance, row.kind
+    (True, 0.005, 'printed')
+    """
+    outside = {quantity: part for part in known.get("outside", ()) for quantity in part["rows"]}
+    assert known["values"].keys() == found.keys(), (
+        f"{item}: {known['values'].keys() ^ found.keys()}"
+    )
+    for quantity, value in known["values"].items():
+        samples = np.atleast_1d(np.asarray(found[quantity], np.float64))
+        mean, half = batch_interval(samples, np.ones(len(samples)))
+        room = _room(known, quantity, value) + (half if len(samples) > 1 else 0)
+        part, at_most = outside.get(quantity, {}), quantity in known.get("at most", ())
+        kind, number = kind_of(known, quantity)
+        yield Row(
+            paper, item, quantity, value, mean, room / abs(value), part.get("reason", ""), at_most,
+            part.get("cause", ""), kind, number,
+        )  # fmt: skip
+
+
+def _room(known: Mapping[str, Any], quantity: str, value: float) -> float:
+    """Return how far a quantity may be off, in its unit."""
+    if "percent" not in known:
+        within = known["within"]
+        return float(within[quantity] if isinstance(within, dict) else within)
+    percent = known["percent"]
+    if isinstance(percent, dict):
+        percent = percent[quantity.partition(",")[0]]
+    return float(value * percent / 100)
+
+
+def compare_all(
+    paper: str,
+    printed: str | Mapping[str, Any],
+    parts: Mapping[str, Part],
+    *items: str,
+    **changes: Any,
+) -> tuple[Row, ...]:
+    """Return the rows of items of a data file, each recomputed by its part; see ``compare``.
+
+    Parameters
+    ----------
+    paper
+        As in the rows.
+    printed
+        The data file's name, or its content.
+    parts
+        What recomputes each item, from what the file says of it.
+    items
+        Those wanted; all of ``parts`` if none.
+    changes
+        What the items have in place of what the file says, such as fewer ``seeds``.
+    """
+    if isinstance(printed, str):
+        printed = published(printed)
+    rows: list[Row] = []
+    for item in items or parts:
+        known = printed[item] | changes
+        rows += compare(paper, item, known, parts[item](known))
+    return tuple(rows)
+
+
+def run_side_by_side(runs: Sequence[Callable[[], Any]], what: str = "") -> list[Any]:
+    """Return what each run finds, on all processors; Ctrl-C ends them all, without an answer.
+
+    ``what`` is said of the progress; nothing is if it is empty.
+    """
+    from netloom.simulation.side_by_side import run_all
+
+    def deaf(run: Callable[[], Any]) -> Callable[[Callable[[], bool]], Any]:
+        return lambda _: run()  # a run cannot be stopped half-way
+
+    progress = counting(len(runs), what) if what else nullcontext(lambda _: None)
+    with progress as tell:
+        found = run_all([deaf(run) for run in runs], tell=tell)
+    if len(found) < len(runs):
+        raise KeyboardInterrupt
     return found

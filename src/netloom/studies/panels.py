@@ -1,4 +1,4 @@
-"""What the exhibits of Chittor 1991 share: curves, tables in the thesis's form, quicker runs."""
+"""What all exhibits are made of: curves on axes, and tables in a paper's form."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 
     from netloom.studies.validation import Row
 
-APPLIED_PERCENT, ACTUAL_PERCENT = "applied node traffic (%)", "actual node traffic (%)"
-
 
 def curve(
     series: str,
     x: ArrayLike,
     y: ArrayLike,
-    *,
     whose: str = COMPUTED,
+    *,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
 ) -> pl.DataFrame:
@@ -91,21 +89,28 @@ def cell(row: Row) -> Cell:
     return Cell(row.printed, row.computed, row.within)
 
 
-def grid(title: str, columns: Sequence[str], cells: Mapping[tuple[str, str], Cell]) -> Grid:
+def grid(
+    title: str, cells: Mapping[tuple[str, str], Cell], columns: Sequence[str] = (), head: str = ""
+) -> Grid:
     """Return a table of cells by label and column; what is missing stays empty.
+
+    Parameters
+    ----------
+    title
+        What is shown.
+    cells
+        By label and column; labels are in the order in which they come first.
+    columns
+        The columns in their order; that in which they come first, if none are given.
+    head
+        What the labels are.
 
     Examples
     --------
-    >>> grid("t", ("N", "a", "b"), {("64", "a"): Cell(1, 1), ("64", "b"): Cell(2, 2)}).rows[0][0]
-    '64'
+    >>> grid("t", {("64", "a"): Cell(1, 1), ("64", "b"): Cell(2, 2)}, head="N").columns
+    ('N', 'a', 'b')
     """
     labels = dict.fromkeys(label for label, _ in cells)
-    rows = tuple(
-        (label, tuple(cells.get((label, column)) for column in columns[1:])) for label in labels
-    )
-    return Grid(title, tuple(columns), rows)
-
-
-def changed(known: Mapping[str, Any], item: str, **changes: Any) -> dict[str, Any]:
-    """Return a data file's content with other sizes, seeds or mappings of one item."""
-    return {**known, item: {**known[item], **changes}}
+    columns = columns or list(dict.fromkeys(column for _, column in cells))
+    rows = ((label, tuple(cells.get((label, column)) for column in columns)) for label in labels)
+    return Grid(title, (head, *columns), tuple(rows))
