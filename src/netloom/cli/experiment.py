@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netloom.cli import options
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import FILES, AsJson, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.words import counted
 
@@ -56,11 +55,9 @@ Provenance = Annotated[
 ]
 Csv = Annotated[
     Path | None,
-    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=options.FILES),
+    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=FILES),
 ]
-Parquet = Annotated[
-    Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=options.FILES)
-]
+Parquet = Annotated[Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=FILES)]
 
 
 def run(
@@ -69,7 +66,7 @@ def run(
     workers: Workers = None,
     cluster: Cluster = None,
     dry_run: DryRun = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer all questions of an experiment file that are not answered yet, on all cores.
 
@@ -120,7 +117,7 @@ def results(
     csv: Csv = None,
     parquet: Parquet = None,
     provenance: Provenance = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what an experiment has found, or write it as a table: one row an observation."""
     from netloom.drawing.save import check_table, save_table

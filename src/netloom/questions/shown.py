@@ -106,6 +106,11 @@ def number(value: float | None) -> str:
     return f"{value:.4g}"
 
 
+def interruption(answer: Any, what: str = "known") -> list[str]:
+    """Return the line that says that an answer was interrupted; none if it was not."""
+    return [f"• interrupted: what was {what} by then"] * answer.interrupted
+
+
 def percent(value: float | None) -> str:
     """Return a fraction as a percentage; ``-`` where there is none."""
     return "-" if value is None or value - value != 0 else f"{100 * value + 0.0:.3g} %"

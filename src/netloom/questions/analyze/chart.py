@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import layered
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
@@ -115,10 +116,7 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         known = pl.DataFrame({"percent": [100 * offered]})
         layers.append(alt.Chart(known).mark_rule(strokeDash=[4, 3]).encode(x="percent:Q"))
     dashed = "" if offered is None else "; dashed: what the program offers"
-    standing: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=400, height=110, title=f"Saturation: more is better{dashed}"
-    )
-    return standing
+    return layered(layers, f"Saturation: more is better{dashed}", 400, 110)
 
 
 def _whose(names: list[str]) -> alt.Color:

@@ -11,6 +11,7 @@ from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
     KEPT_UP,
+    interruption,
     number,
     pairs,
     percent,
@@ -36,12 +37,7 @@ def lines(result: HotSpotSimulation) -> list[Any]:
         found = _rates(result)
     else:
         found = [line for each in result.points for line in _one(each, result)]
-    return [*head_of(result), *found, *interrupted(result)]
-
-
-def interrupted(result: HotSpotSimulation | CriticalQueues) -> list[str]:
-    """Return the line that says so where runs were stopped from outside."""
-    return ["• interrupted: what was finished by then"] * result.interrupted
+    return [*head_of(result), *found, *interruption(result, "finished")]
 
 
 def head_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:

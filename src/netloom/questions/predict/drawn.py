@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import layered
 
 WIDTH, HEIGHT = 430, 320
 
@@ -72,10 +73,7 @@ def latency_curve(
     title = "Latency; dashed: in the network; dotted: unhindered"
     if "latency_low" in known.columns:
         title += "; shaded: nine of ten"
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=WIDTH, height=HEIGHT, title=title
-    )
-    return chart
+    return layered(layers, title)
 
 
 def rules(marks: dict[str, float], by: str) -> list[alt.Chart]:

@@ -9,7 +9,6 @@ from rich.markup import escape
 from netloom.words import counted
 
 if TYPE_CHECKING:
-    from netloom.questions.answers import Answer
     from netloom.questions.simulate.engines import PreparedNetwork
 
 
@@ -22,8 +21,3 @@ def head_of(network: PreparedNetwork, what: str, how: str) -> list[str]:
         f"{escape(network.routing_name)}",
         escape(f"{network.router_name}; {how}"),
     ]
-
-
-def interruption(answer: Answer) -> list[str]:
-    """Return the line that says that an answer was interrupted; none if it was not."""
-    return ["• interrupted: what was known by then"] if answer.interrupted else []

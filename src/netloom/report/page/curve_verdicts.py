@@ -35,7 +35,7 @@ def common_load(group: CurveGroup) -> float | None:
 
 
 def curve_sentences(group: CurveGroup) -> list[str]:
-    """Return what a group of curves says: saturation, throughput, latency, models, in this order."""
+    """Return what curves say: saturation, throughput, latency, models, in this order."""
     told = group.simulated or group.models
     say = _saturates if group.axes.open else _goes
     said = (

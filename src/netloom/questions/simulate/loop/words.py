@@ -12,12 +12,13 @@ from netloom.questions.shown import (
     FELL_BEHIND,
     KEPT_UP,
     ended,
+    interruption,
     interval,
     number,
     percent,
     plain_table,
 )
-from netloom.questions.simulate.heads import head_of, interruption
+from netloom.questions.simulate.heads import head_of
 from netloom.words import counted
 
 if TYPE_CHECKING:

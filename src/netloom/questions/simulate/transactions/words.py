@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import interval, number, pairs, percent
-from netloom.questions.simulate.heads import head_of, interruption
+from netloom.questions.shown import interruption, interval, number, pairs, percent
+from netloom.questions.simulate.heads import head_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
