@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
 from netloom.cli.output import FILES, AsJson, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.words import counted
@@ -15,12 +16,6 @@ if TYPE_CHECKING:
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
 RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-
-LOST = 1
-"""Exit code where workers or a cluster are lost: the same command may do later."""
 
 MOST_REASONS = 5
 """Most reasons that are told why points cannot be asked."""
@@ -100,7 +95,7 @@ def run(
         raise typer.Exit(INTERRUPTED) from None
     except LostError as error:
         sys.stderr.write(f"netloom: {error}\n")
-        raise typer.Exit(LOST) from None
+        raise typer.Exit(FAILED) from None  # the same command may do later
     if as_json:
         print_json(found.to_dict())
     else:
@@ -175,4 +170,4 @@ def _say_refused(found: "Results") -> None:
     if len(reasons) > MOST_REASONS:
         sys.stderr.write(f"netloom: and for {len(reasons) - MOST_REASONS} other reasons\n")
     if reasons:
-        raise typer.Exit(2)
+        raise typer.Exit(MISTAKE)

@@ -65,6 +65,10 @@ def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
 
     line = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
     drawn: alt.Chart = line.encode(**encoding)
-    if title:
-        drawn = drawn.properties(width=430, height=320, title=title)
-    return drawn
+    return titled(drawn, title) if title else drawn
+
+
+def titled(chart: alt.Chart, title: str, width: float = 430, height: float = 320) -> alt.Chart:
+    """Return a chart as a part of a picture."""
+    part: alt.Chart = chart.properties(width=width, height=height, title=title)
+    return part

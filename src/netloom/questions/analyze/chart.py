@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered
+from netloom.drawing.frame import layered, titled
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
@@ -66,7 +66,7 @@ def path_contention(record: Recorded) -> alt.Chart:
         names["random"] = RANDOM
     counted = record.tables["path_contention"]
     table = pl.concat([_steps(whose, counted.filter(mapping=key)) for key, whose in names.items()])
-    lines: alt.Chart = (
+    lines = (
         alt.Chart(table)
         .mark_line(interpolate="step-after", strokeWidth=2.5)
         .encode(
@@ -74,9 +74,8 @@ def path_contention(record: Recorded) -> alt.Chart:
             y=alt.Y("share:Q", title="% of paths with at most ν"),
             color=_whose(list(names.values())),
         )
-        .properties(width=400, height=230, title="How many others a path meets")
     )
-    return lines
+    return titled(lines, "How many others a path meets", 400, 230)
 
 
 def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from netloom.errors import InputError
-from netloom.progress import counting, patience
 from netloom.questions.base import Question, option
 from netloom.questions.fields import Seeded
 from netloom.questions.numbers import parse_positive
@@ -15,10 +13,6 @@ from netloom.simulation.combining.engine import MOST_STEPS
 from netloom.spec import MAX_ELEMENTS
 from netloom.words import counted
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 MOST_RUNS = 100_000
 """Most rates times replications of one question."""
@@ -172,14 +166,3 @@ def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffi
         new=question.new,
         remove=question.remove,
     )
-
-
-@contextmanager
-def shown_progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Show progress: how many are done, or of one only that it is being worked on."""
-    if total == 1:
-        with patience(what):
-            yield lambda _: None
-    else:
-        with counting(total, what) as tell:
-            yield tell

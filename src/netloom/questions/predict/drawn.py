@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import layered
+from netloom.drawing.frame import layered, titled
 
 WIDTH, HEIGHT = 430, 320
 
@@ -104,7 +104,7 @@ def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     title = "Where a message's time goes"
     if point["latency"] is None:
         title = "Saturated: no latency" if point["saturated"] else "No latency: simulate the knee"
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(pl.DataFrame(rows))
         .mark_bar(color=COLOURS[1])
         .encode(
@@ -112,9 +112,8 @@ def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
             y=alt.Y("cycles:Q", title="cycles", scale=alt.Scale(domainMin=0)),
             tooltip=["where:N", "cycles:Q"],
         )
-        .properties(width=WIDTH // 2, height=HEIGHT, title=title)
     )
-    return bars
+    return titled(bars, title, WIDTH // 2, HEIGHT)
 
 
 def nodes_axis() -> alt.X:

@@ -8,8 +8,8 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.drawing.frame import curve, layered
-from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
+from netloom.drawing.frame import curve, layered, titled
+from netloom.questions.predict.drawn import nodes_axis, ratio_axis
 from netloom.questions.predict.locality.answer import PARTS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _between_transactions(table: pl.DataFrame) -> alt.Chart:
         .unpivot(order, index="mapping", variable_name="part", value_name="cycles")
         .with_columns(rank=pl.col("part").replace_strict(order, range(len(order))))
     )
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(tidy)
         .mark_bar()
         .encode(
@@ -68,9 +68,8 @@ def _between_transactions(table: pl.DataFrame) -> alt.Chart:
             order=alt.Order("rank:Q", sort="descending"),
             tooltip=["mapping:N", "part:N", "cycles:Q"],
         )
-        .properties(width=WIDTH, height=HEIGHT, title="Between two transactions of a processor")
     )
-    return bars
+    return titled(bars, "Between two transactions of a processor")
 
 
 def _gains(table: pl.DataFrame) -> alt.Chart:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY, LOAD_COLOURS
-from netloom.drawing.frame import curve, layered
+from netloom.drawing.frame import curve, layered, titled
 from netloom.questions.network_chart import channels_chart
 from netloom.words import counted
 
@@ -184,7 +184,7 @@ def _histogram(
     edges: NDArray[Any], heights: NDArray[Any], axis: str, counted: str, title: str
 ) -> alt.Chart:
     shown = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "height": heights, "none": 0})
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(shown)
         .mark_rect(color=LOAD_COLOURS[-2])
         .encode(
@@ -193,9 +193,8 @@ def _histogram(
             y=alt.Y("height:Q", title=counted),
             y2="none:Q",
         )
-        .properties(width=430, height=320, title=title)
     )
-    return bars
+    return titled(bars, title)
 
 
 PART_TITLES = {
