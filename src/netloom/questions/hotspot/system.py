@@ -132,18 +132,9 @@ def seeds_of(question: HotSpotSystem) -> range:
 
 def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
     """Return its network, with queues and wait buffers of these sizes."""
-    return CombiningNetwork(
-        question.pes,
-        switch_size=question.switch_size,
-        queue=queue,
-        wait_buffer=pool,
-        combining=question.combining,
-        unlimited=question.unlimited,
-        order=question.order,
-        digits=question.digits,
-        service_steps=question.service_steps,
-        operation=question.operation,
-    )
+    own = (*Rules.model_fields, "switch_size", "digits")
+    fields = {name: getattr(question, name) for name in own}
+    return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
