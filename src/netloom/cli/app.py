@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from netloom._version import __version__
-from netloom.cli import experiment, options, plans
+from netloom.cli import experiment, plans
 from netloom.cli.commands import make_app
 from netloom.cli.edge import run_guarded
-from netloom.cli.output import advice_shown, print_json
+from netloom.cli.output import AsJson, advice_shown, print_json
 from netloom.cli.report import EPILOG as REPORT_EPILOG
 from netloom.cli.report import report
 from netloom.cli.study import study
@@ -61,7 +61,7 @@ app.command()(validate)
 
 
 @app.command()
-def machines(as_json: options.AsJson = False) -> None:
+def machines(as_json: AsJson = False) -> None:
     """List the machines that ``--on`` knows by name."""
     from netloom.machines import machine, machine_names
 

@@ -12,7 +12,7 @@ import typer
 
 from netloom.cli.edge import INTERRUPTED
 from netloom.cli.help import QuestionCommand
-from netloom.cli.output import check_apart, compilation_announced, print_json, write_each
+from netloom.cli.output import FILES, check_apart, compilation_announced, print_json, write_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from netloom.questions.outputs import Output
     from netloom.questions.register import Kind
 
-FILES = "Files to write"
 PLAIN = (bool, int, float, str)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netloom.cli import options
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.edge import FAILED, INTERRUPTED, MISTAKE
+from netloom.cli.output import FILES, AsJson, compilation_announced, print_json
 from netloom.errors import InputError
 from netloom.words import counted
 
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 RUN_EPILOG = "Example: netloom run examples/torus-vs-mesh.toml --store sweep.sqlite"
 RESULTS_EPILOG = "Example: netloom results sweep.sqlite --csv sweep.csv"
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-
-LOST = 1
-"""Exit code where workers or a cluster are lost: the same command may do later."""
 
 MOST_REASONS = 5
 """Most reasons that are told why points cannot be asked."""
@@ -56,11 +50,9 @@ Provenance = Annotated[
 ]
 Csv = Annotated[
     Path | None,
-    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=options.FILES),
+    typer.Option(help="Table, .csv; - is standard output.", rich_help_panel=FILES),
 ]
-Parquet = Annotated[
-    Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=options.FILES)
-]
+Parquet = Annotated[Path | None, typer.Option(help="Table, .parquet.", rich_help_panel=FILES)]
 
 
 def run(
@@ -69,7 +61,7 @@ def run(
     workers: Workers = None,
     cluster: Cluster = None,
     dry_run: DryRun = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer all questions of an experiment file that are not answered yet, on all cores.
 
@@ -103,7 +95,7 @@ def run(
         raise typer.Exit(INTERRUPTED) from None
     except LostError as error:
         sys.stderr.write(f"netloom: {error}\n")
-        raise typer.Exit(LOST) from None
+        raise typer.Exit(FAILED) from None  # the same command may do later
     if as_json:
         print_json(found.to_dict())
     else:
@@ -120,7 +112,7 @@ def results(
     csv: Csv = None,
     parquet: Parquet = None,
     provenance: Provenance = False,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what an experiment has found, or write it as a table: one row an observation."""
     from netloom.drawing.save import check_table, save_table
@@ -178,4 +170,4 @@ def _say_refused(found: "Results") -> None:
     if len(reasons) > MOST_REASONS:
         sys.stderr.write(f"netloom: and for {len(reasons) - MOST_REASONS} other reasons\n")
     if reasons:
-        raise typer.Exit(2)
+        raise typer.Exit(MISTAKE)

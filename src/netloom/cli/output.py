@@ -6,11 +6,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from netloom.errors import InputError
+
+FILES = "Files to write"
+"""The group of options that name files."""
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def print_json(data: Any) -> None:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from netloom.cli import options
 from netloom.cli.edge import FAILED
-from netloom.cli.output import compilation_announced, print_json
+from netloom.cli.output import AsJson, compilation_announced, print_json
 
 VERIFY_EPILOG = "Example: netloom compile verify plan.json"
 RUN_EPILOG = "Example: netloom compile run plan.json"
@@ -17,7 +16,7 @@ RUN_EPILOG = "Example: netloom compile run plan.json"
 Plan = Annotated[Path, typer.Argument(help="A plan that netloom compile --out wrote.")]
 
 
-def verify(plan: Plan, as_json: options.AsJson = False) -> None:
+def verify(plan: Plan, as_json: AsJson = False) -> None:
     """Judge a plan file, rule by rule; exits with 1 if it breaks one."""
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import verify_plan
@@ -26,7 +25,7 @@ def verify(plan: Plan, as_json: options.AsJson = False) -> None:
     _show(result, as_json=as_json)
 
 
-def run(plan: Plan, as_json: options.AsJson = False) -> None:
+def run(plan: Plan, as_json: AsJson = False) -> None:
     """Execute a plan's programs on real words; exits with 1 if one does not arrive."""
     with _judging(plan, as_json=as_json):
         from netloom.questions.compile.plans import run_plan

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netloom.cli import options
+from netloom.cli.output import FILES
 
 if TYPE_CHECKING:
     from netloom.report.page.pages import Page
@@ -28,7 +28,7 @@ def report(
             "--output",
             "-o",
             help="The page, .html; it needs no network.",
-            rich_help_panel=options.FILES,
+            rich_help_panel=FILES,
         ),
     ] = Path("report.html"),
     title: Annotated[
@@ -38,7 +38,7 @@ def report(
         Path | None,
         typer.Option(
             help="Folder for every chart of the page, as .png and as .svg.",
-            rich_help_panel=options.FILES,
+            rich_help_panel=FILES,
         ),
     ] = None,
 ) -> None:

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from netloom.cli import options
 from netloom.cli.edge import INTERRUPTED
-from netloom.cli.output import Writer, compilation_announced, print_json, write_each
+from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, print_json, write_each
 from netloom.errors import InputError
 
 FIGURES = {
@@ -31,7 +30,7 @@ Csv = Annotated[
     typer.Option(
         help="All numbers as a table, .csv or .parquet. What the study model-accuracy simulates is "
         "kept beside it, as .jsonl (default: out/NAME.jsonl), and it goes on from there.",
-        rich_help_panel=options.FILES,
+        rich_help_panel=FILES,
     ),
 ]
 
@@ -40,13 +39,13 @@ Plot = Annotated[
     typer.Option(
         help="Of a table or figure: the picture, .svg, .png, .pdf or .html, or a folder for it "
         "(default: out/PAPER-ITEM.svg). Of another study: a folder for its figures, .svg.",
-        rich_help_panel=options.FILES,
+        rich_help_panel=FILES,
     ),
 ]
 
 
 @study.command("list")
-def list_studies(as_json: options.AsJson = False) -> None:
+def list_studies(as_json: AsJson = False) -> None:
     """List the tables and figures that can be recomputed, by paper, and other studies."""
     from netloom.studies.exhibits import exhibits
     from netloom.studies.running import STUDIES
@@ -76,7 +75,7 @@ def run_study(
     ] = False,
     csv: Csv = None,
     plot: Plot = None,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recompute, compare, and say what agrees.
 

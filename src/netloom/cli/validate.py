@@ -7,31 +7,42 @@ from typing import Annotated, Any
 
 import typer
 
-from netloom.cli import options
-from netloom.cli.output import Writer, compilation_announced, print_json, write_each
+from netloom.cli.output import FILES, AsJson, Writer, compilation_announced, print_json, write_each
 from netloom.cli.study import exhibit_picture
 from netloom.errors import InputError
 
+Paper = Annotated[str, typer.Argument(help="One paper, such as chittor; all by default.")]
+Reference = Annotated[
+    Path | None,
+    typer.Option(help="With router: a table of another simulator's results to compare with."),
+]
+Figures = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for the paper's figures, recomputed and redrawn, each as by netloom study run."
+    ),
+]
+
 Csv = Annotated[
     Path | None,
-    typer.Option(help="All rows as a table, .csv or .parquet.", rich_help_panel=options.FILES),
+    typer.Option(help="All rows as a table, .csv or .parquet.", rich_help_panel=FILES),
 ]
 Markdown = Annotated[
     Path | None,
     typer.Option(
         help="A page about them, .md: rates by kind, counts by table, and all rows outside.",
-        rich_help_panel=options.FILES,
+        rich_help_panel=FILES,
     ),
 ]
 
 
 def validate(
-    paper: options.Paper = "",
-    reference: options.Reference = None,
-    figures: options.Figures = None,
+    paper: Paper = "",
+    reference: Reference = None,
+    figures: Figures = None,
     csv: Csv = None,
     markdown: Markdown = None,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recompute results of papers and other implementations, and show both side by side.
 

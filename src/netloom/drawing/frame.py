@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.drawing.colours import LOAD_COLOURS
 from netloom.drawing.names import base_names
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair as alt
+    import polars as pl
 
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
     """What stands by itself in a picture, or on a page. Background and text have no colours."""
@@ -45,3 +46,29 @@ def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatCh
         )
     )
     return whole
+
+
+def layered(
+    layers: Sequence[alt.Chart], title: str, width: float = 430, height: float = 320
+) -> alt.LayerChart:
+    """Return charts one over the other, under a title."""
+    import altair as alt
+
+    whole: alt.LayerChart = alt.LayerChart(layer=list(layers))
+    drawn: alt.LayerChart = whole.properties(width=width, height=height, title=title)
+    return drawn
+
+
+def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
+    """Return lines with their points; with a title they are a part of their own."""
+    import altair as alt
+
+    line = alt.Chart(table).mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
+    drawn: alt.Chart = line.encode(**encoding)
+    return titled(drawn, title) if title else drawn
+
+
+def titled(chart: alt.Chart, title: str, width: float = 430, height: float = 320) -> alt.Chart:
+    """Return a chart as a part of a picture."""
+    part: alt.Chart = chart.properties(width=width, height=height, title=title)
+    return part

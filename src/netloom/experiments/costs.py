@@ -8,14 +8,12 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netloom.errors import InputError
 from netloom.experiments.curves import curves_of, next_step
 from netloom.experiments.file import Experiment, read_experiment
 from netloom.experiments.runner import asked_of, store_of
 from netloom.experiments.store import Store
-from netloom.experiments.workers import MOST_WORKERS, be_ready, local_workers, work
+from netloom.experiments.workers import be_ready, local_workers, work, worker_count
 from netloom.progress import track
-from netloom.simulation.side_by_side import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -110,12 +108,8 @@ def estimate(
     """Count the points of an experiment, and estimate what they cost here.
 
     Of every table that has points without an answer the first, a middle and the last are tried, one
-    after the other and for 20 s at most. Nothing is kept of that, and no file is written.
-
-    Parameters
-    ----------
-    file, store, workers
-        As for ``run``.
+    after the other and for 20 s at most. Nothing is kept of that, and no file is written. What is
+    given is as for ``run``.
 
     Raises
     ------
@@ -127,9 +121,7 @@ def estimate(
     sections: dict[str, list[Point]] = {}
     for point in experiment.points:
         sections.setdefault(point.section, []).append(point)
-    number = processors() if workers is None else workers
-    if not 1 <= number <= MOST_WORKERS:
-        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
+    number = worker_count(workers)
     began = monotonic()
     with local_workers(1) as hired:  # no process is started before it has something to do
         if left:

@@ -175,17 +175,7 @@ def all_results(store: str | Path) -> list[Results]:
 def results(store: str | Path, *, experiment: str = "", provenance: bool = False) -> pl.DataFrame:
     """Return what an experiment has found as one table, one row an observation.
 
-    Parameters
-    ----------
-    store, experiment
-        See ``load_results``.
-    provenance
-        See ``Results.table``.
-
-    Raises
-    ------
-    InputError
-        If there is no such store or experiment.
+    See ``load_results`` for the store and the experiment, and ``Results.table`` for provenance.
     """
     return load_results(store, experiment).table(provenance=provenance)
 

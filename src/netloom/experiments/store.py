@@ -7,15 +7,14 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from socket import gethostname
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import uuid4
 
 from netloom.errors import InputError
 from netloom.experiments.answer import SOUND, KeptAnswer
-from netloom.experiments.checksums import TABLE as CHECKSUMS
-from netloom.experiments.checksums import answer_checksum, point_checksum
 from netloom.experiments.points import Point
 
 if TYPE_CHECKING:
@@ -45,6 +44,11 @@ CREATE TABLE IF NOT EXISTS claims (
   seen REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+
+CHECKSUMS = (
+    "CREATE TABLE IF NOT EXISTS checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT"
+)
+"""What was kept was kept so. Older stores lack it: what has no checksum is believed."""
 
 MARK = 0x6E6C6F6D
 """``application_id`` of a store: "nlom"."""
@@ -418,3 +422,23 @@ def _point_text(point: Point) -> str:
     """Return a point as JSON, without its key."""
     names = ("section", "verb", "fields", "varied", "files", "sweep", "knee")
     return json.dumps({name: getattr(point, name) for name in names}, ensure_ascii=False)
+
+
+def answer_checksum(key: str, verb: str, answer: KeptAnswer) -> str:
+    """Return the checksum of a point's answer, its tables and all."""
+    costs = float(answer.wall_seconds), float(answer.cpu_seconds)  # as they come back
+    words = answer.figures, answer.refusal, answer.saturated, answer.version, answer.finished
+    found = _of(key, verb, *words, *costs)
+    for name, data in sorted(answer.tables.items()):
+        found.update(_of(name).digest())
+        found.update(sha256(data).digest())
+    return str(found.hexdigest())
+
+
+def point_checksum(*parts: str) -> str:
+    """Return the checksum of words, such as those of a point or an experiment."""
+    return str(_of(*parts).hexdigest())
+
+
+def _of(*parts: object) -> Any:
+    return sha256(json.dumps(parts).encode())

@@ -62,6 +62,14 @@ class Workers:
     elsewhere: bool
 
 
+def worker_count(count: int | None) -> int:
+    """Return how many processes there are to be, one a processor by default; InputError if none."""
+    number = processors() if count is None else count
+    if not 1 <= number <= MOST_WORKERS:
+        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
+    return number
+
+
 @contextmanager
 def local_workers(count: int | None = None) -> Iterator[Workers]:
     """Start processes on this machine, one a processor by default; stop them in the end.
@@ -77,9 +85,7 @@ def local_workers(count: int | None = None) -> Iterator[Workers]:
     """
     from loky import ProcessPoolExecutor
 
-    number = processors() if count is None else count
-    if not 1 <= number <= MOST_WORKERS:
-        raise InputError("workers", str(number), f"1 to {MOST_WORKERS}")
+    number = worker_count(count)
     each = str(max(1, processors() // number))
     names = (LIMIT, "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS", "OMP_NUM_THREADS")
     executor = ProcessPoolExecutor(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from netloom.errors import InputError
 from netloom.questions.numbers import known, tidy
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
 
 AnyAnswer = TypeVar("AnyAnswer", bound="Answer")
+Point = TypeVar("Point")
 
 FLITS, CYCLES = "flits/node/cycle", "cycles"
 """Units of traffic and of time."""
@@ -250,6 +252,12 @@ class Answer:
     def several(self) -> bool:
         """Whether several observations were asked for."""
         return len(self.observations) != 1
+
+    def only(self, points: Sequence[Point], found: str) -> Point:
+        """Return the one point; InputError, with what was found, if several were asked for."""
+        if self.several:
+            raise InputError("simulation", found, "one of its points")
+        return points[0]
 
     if TYPE_CHECKING:
 

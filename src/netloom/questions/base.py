@@ -24,7 +24,6 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
-    cast,
     dataclass_transform,
     get_args,
     get_origin,
@@ -123,19 +122,7 @@ class Told(NamedTuple):
             schema["unit"] = self.unit
 
 
-def option(
-    said: str,
-    *,
-    default: Any = ...,
-    kw_only: bool = True,
-    panel: str = "",
-    flags: Sequence[str] = (),
-    unit: str = "",
-    shown_default: str = "",
-    several: bool = False,
-    file: bool = False,
-    **bounds: Any,
-) -> Any:
+def option(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) -> Any:
     """Declare a field that commands take as an option; it is required if it has no default.
 
     Parameters
@@ -144,29 +131,17 @@ def option(
         The one description of the field, for people.
     default
         Its value where none is given.
-    kw_only
-        Whether Python functions take it by its name only.
-    panel, flags, unit, shown_default, several, file
-        See ``Told``.
-    bounds
-        ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
+    kw_only, more
+        Fields of ``Told``; and ``ge``, ``gt``, ``le``, ``lt``, as Pydantic has them.
     """
-    told = Told(kw_only, False, panel, tuple(flags), unit, shown_default, several, file)  # noqa: FBT003
-    return Field(default, description=said, json_schema_extra=cast("Any", told), **bounds)
+    told = {name: more.pop(name) for name in Told._fields if name in more}
+    extra: Any = Told(kw_only, **told)
+    return Field(default, description=said, json_schema_extra=extra, **more)
 
 
-def argument(
-    said: str,
-    *,
-    default: Any = ...,
-    kw_only: bool = True,
-    panel: str = "",
-    file: bool = False,
-    **bounds: Any,
-) -> Any:
+def argument(said: str, *, default: Any = ..., kw_only: bool = True, **more: Any) -> Any:
     """Declare a field that commands take without a name; see ``option``."""
-    told = Told(kw_only, argument=True, panel=panel, file=file)
-    return Field(default, description=said, json_schema_extra=cast("Any", told), **bounds)
+    return option(said, default=default, kw_only=kw_only, argument=True, **more)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(option, argument))

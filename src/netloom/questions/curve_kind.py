@@ -30,16 +30,6 @@ class Axes(NamedTuple):
     open: bool = True
 
 
-def nowhere(record: Recorded, technique: str) -> list[tuple[float, float]]:  # noqa: ARG001
-    """Return that nothing was found."""
-    return []
-
-
-def no_detail(record: Recorded, load: float, technique: str) -> Recorded | None:  # noqa: ARG001
-    """Return that a point has no picture of its own."""
-    return None
-
-
 def in_figures(name: str) -> Found:
     """Return what reads a model's load of saturation from a figure."""
 
@@ -77,7 +67,7 @@ class CurveKind:
     about
         What the answer is of, and does not say with its figures.
     found
-        Returns where the network was found to saturate, and half the width of that.
+        Returns where the network was found to saturate, and half the width of that; [] if nowhere.
     detail
         Returns the answer of which one point is a picture; None if there is none.
     """
@@ -93,8 +83,8 @@ class CurveKind:
     ends: float = 0.0
     besides: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
-    found: Found = nowhere
-    detail: Detail = no_detail
+    found: Found = lambda *_: []
+    detail: Detail = lambda *_: None
 
     @property
     def columns(self) -> list[str]:

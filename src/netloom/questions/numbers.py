@@ -1,4 +1,7 @@
-"""One number, several, or a range of them: loads, rates and sizes."""
+"""One number, several, or a range of them: loads, rates and sizes.
+
+What is no such number raises InputError, which calls it by its ``field`` and ``unit``.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +41,6 @@ def parse_numbers(
     below_one
         Whether 1 itself is refused.
 
-    Raises
-    ------
-    InputError
-        If these are no such numbers.
-
     Examples
     --------
     >>> parse_numbers("0.05:0.2:0.05", "load")
@@ -64,11 +62,6 @@ def parse_positive(
     given: Any, field: str, *, whole: bool = False, zero: bool = False
 ) -> tuple[float, ...]:
     """Return finite numbers above 0, rising, none twice; given as for ``parse_numbers``.
-
-    Raises
-    ------
-    InputError
-        If these are no such numbers.
 
     Examples
     --------
@@ -95,11 +88,6 @@ def parse_sizes(given: Any, field: str) -> tuple[int, ...]:
     given
         As for ``parse_positive``, or ``START:STOP:xFACTOR``, a range of which each is so many times
         the one before.
-
-    Raises
-    ------
-    InputError
-        If these are no such numbers.
 
     Examples
     --------
@@ -131,11 +119,6 @@ def parse_rates(
         Gives the rate at which the network saturates.
     nearly
         At which part of that rate a curve ends.
-
-    Raises
-    ------
-    InputError
-        If these are no such rates.
 
     Examples
     --------

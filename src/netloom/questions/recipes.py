@@ -163,15 +163,12 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
         return lambda: plain_traffic(value, whole)
     if isinstance(value, Machine):
         return lambda: _machine_spec(value)
-    makers: dict[type, Callable[[str], Any]] = {
+    makers: dict[Any, Callable[[str], Any]] = {
         Topology: topology,
         ProcessGraph: read,
         Lengths: parse_lengths,
         Arrivals: parse_arrivals,
-        DimensionOrder: lambda spec: parse_routing(spec, network),
-        ShortestPath: lambda spec: parse_routing(spec, network),
-        UpDown: lambda spec: parse_routing(spec, network),
-        Layered: lambda spec: parse_routing(spec, network),
+        DimensionOrder | ShortestPath | UpDown | Layered: lambda spec: parse_routing(spec, network),
     }
     make = next((make for kind, make in makers.items() if isinstance(value, kind)), None)
     if make is None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from netloom.words import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rich.console import Console
 
@@ -74,6 +76,21 @@ def plain_table(heads: Iterable[str] = (), words: Iterable[str] = ("",)) -> Tabl
     return table
 
 
+def figures_table(
+    columns: Mapping[str, str],
+    shares: Mapping[str, str],
+    rows: Iterable[Mapping[str, Any]],
+    said: Callable[[Mapping[str, Any]], str] | None = None,
+) -> Table:
+    """Return figures and shares in per cent of rows, by their heads, and what is said of each."""
+    table = plain_table((*columns, *shares, *([""] if said else [])))
+    for row in rows:
+        cells = [number(row[name]) for name in columns.values()]
+        cells += [percent(row[name]) for name in shares.values()]
+        table.add_row(*cells, *([said(row)] if said else []))
+    return table
+
+
 def pairs(rows: Mapping[str, str]) -> Table:
     """Return names and what is said of them, a row each."""
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -104,6 +121,22 @@ def number(value: float | None) -> str:
     if float(value).is_integer() and abs(value) < 1e6:
         return str(int(value))
     return f"{value:.4g}"
+
+
+def head_of(network: Any, what: str, how: str) -> list[str]:
+    """Return what runs on which ``PreparedNetwork``, and how."""
+    topology = network.topology
+    return [
+        f"[bold]{escape(what)}[/] on [bold]{escape(topology.name)}[/] "
+        f"({counted(topology.num_nodes, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"{escape(network.routing_name)}",
+        escape(f"{network.router_name}; {how}"),
+    ]
+
+
+def interruption(answer: Any, what: str = "known") -> list[str]:
+    """Return the line that says that an answer was interrupted; none if it was not."""
+    return [f"• interrupted: what was {what} by then"] * answer.interrupted
 
 
 def percent(value: float | None) -> str:

@@ -24,15 +24,7 @@ def report(
 
 
 class _CallablePackage(ModuleType):
-    def __call__(
-        self,
-        results: Any,
-        path: str | Path,
-        *,
-        title: str = "",
-        pictures: str | Path | None = None,
-    ) -> Path:
-        return report(results, path, title=title, pictures=pictures)
+    __call__ = staticmethod(report)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

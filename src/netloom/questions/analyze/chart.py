@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import layered, titled
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
@@ -65,7 +66,7 @@ def path_contention(record: Recorded) -> alt.Chart:
         names["random"] = RANDOM
     counted = record.tables["path_contention"]
     table = pl.concat([_steps(whose, counted.filter(mapping=key)) for key, whose in names.items()])
-    lines: alt.Chart = (
+    lines = (
         alt.Chart(table)
         .mark_line(interpolate="step-after", strokeWidth=2.5)
         .encode(
@@ -73,9 +74,8 @@ def path_contention(record: Recorded) -> alt.Chart:
             y=alt.Y("share:Q", title="% of paths with at most ν"),
             color=_whose(list(names.values())),
         )
-        .properties(width=400, height=230, title="How many others a path meets")
     )
-    return lines
+    return titled(lines, "How many others a path meets", 400, 230)
 
 
 def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
@@ -115,10 +115,7 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         known = pl.DataFrame({"percent": [100 * offered]})
         layers.append(alt.Chart(known).mark_rule(strokeDash=[4, 3]).encode(x="percent:Q"))
     dashed = "" if offered is None else "; dashed: what the program offers"
-    standing: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=400, height=110, title=f"Saturation: more is better{dashed}"
-    )
-    return standing
+    return layered(layers, f"Saturation: more is better{dashed}", 400, 110)
 
 
 def _whose(names: list[str]) -> alt.Color:

@@ -45,6 +45,10 @@ HELD = "What the network holds"
 HOW = "How it is compiled"
 COSTS = "Costs of the machine, in clocks (those of iWarp)"
 
+CONSET = ("sync_clocks", "phase_clocks", "clocks_per_word", "channel_clocks_per_word", "both_ways")
+PASSING = ("send_clocks", "receive_clocks")
+"""Costs of phases, and of messages."""
+
 
 class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetwork):
     """A pattern that is known beforehand, to be cut into phases."""
@@ -175,7 +179,8 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     >>> found.plan.num_phases, found.to_dict()["predicted"]["conset"]
     (1, 2576.0)
     """
-    costs, passing = _costs(question)
+    costs = ConSetCosts(**_fields(question, CONSET))
+    passing = MessageCosts(**_fields(question, (*PASSING, "clocks_per_word")))
     capacity = Capacity(question.channels, question.per)
     network, given = ready.network, ready.connections
     begin = perf_counter()
@@ -202,19 +207,8 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     )
 
 
-def _costs(question: CompileQuestion) -> tuple[ConSetCosts, MessageCosts]:
-    costs = ConSetCosts(
-        sync_clocks=question.sync_clocks,
-        phase_clocks=question.phase_clocks,
-        clocks_per_word=question.clocks_per_word,
-        channel_clocks_per_word=question.channel_clocks_per_word,
-        both_ways=question.both_ways,
-    )
-    return costs, MessageCosts(
-        send_clocks=question.send_clocks,
-        receive_clocks=question.receive_clocks,
-        clocks_per_word=question.clocks_per_word,
-    )
+def _fields(question: CompileQuestion, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(question, name) for name in names}
 
 
 def _kind(question: CompileQuestion) -> Literal["streaming", "shared", "timetable"]:
@@ -228,11 +222,8 @@ def _simulated(
     question: CompileQuestion, plan: Plan, timetable: Timetable, costs: ConSetCosts
 ) -> SimulatedPhases:
     """Run phases and messages; what was finished when it was interrupted is kept."""
-    at_channels = MessageCosts(
-        send_clocks=question.send_clocks,
-        receive_clocks=question.receive_clocks,
-        clocks_per_word=question.channel_clocks_per_word,
-    )
+    overheads = _fields(question, PASSING)
+    at_channels = MessageCosts(**overheads, clocks_per_word=question.channel_clocks_per_word)
     executed = None
     try:
         executed = execute(plan, costs, timetable=timetable)

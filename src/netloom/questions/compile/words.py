@@ -12,10 +12,9 @@ from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
     KEPT_UP,
-    number,
+    figures_table,
     pairs,
     percent,
-    plain_table,
 )
 from netloom.words import counted
 
@@ -71,10 +70,7 @@ def _phases(result: CompiledPhases) -> Table:
         "at least": "lower_bound", "simulated": "simulated",
     }  # fmt: skip
     columns = {name: of for name, of in columns.items() if of in rows.columns}
-    table = plain_table(columns)
-    for row in rows.to_dicts():
-        table.add_row(*(number(row[of]) for of in columns.values()))
-    return table
+    return figures_table(columns, {}, rows.to_dicts())
 
 
 def _figures(result: CompiledPhases) -> Table:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from netloom.errors import InputError
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.hotspot.figures import (
@@ -295,16 +294,8 @@ class HotSpotSimulation(Answer):
 
     @property
     def point(self) -> HotSpotLoad:
-        """The one point that there is.
-
-        Raises
-        ------
-        InputError
-            If several rates were asked for, or none was come to.
-        """
-        if self.several:
-            raise InputError("simulation", f"{len(self.points)} rates", "one of its points")
-        return self.points[0]
+        """The one point; InputError if several rates were asked for, or none was come to."""
+        return self.only(self.points, f"{len(self.points)} rates")
 
     @property
     def several(self) -> bool:

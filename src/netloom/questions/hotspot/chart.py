@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import curve, layered
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
@@ -80,37 +81,27 @@ def queues_by_stage(record: Recorded, *, named: bool = True) -> alt.LayerChart:
     )
     mean = alt.Y("mean:Q", title=LENGTH, axis=alt.Axis(tickMinStep=0.0))
     line = _stage_line(record, mean, named=named)
-    chart: alt.LayerChart = alt.LayerChart(layer=[band, line]).properties(
-        width=WIDTH, height=HEIGHT, title="Queues and wait buffers by stage"
-    )
-    return chart
+    return layered([band, line], "Queues and wait buffers by stage", WIDTH, HEIGHT)
 
 
 def longest_by_stage(record: Recorded) -> alt.LayerChart:
     """Return the most that a queue or wait buffer of each stage ever held."""
     most = alt.Y("max:Q", title="most packets ever", axis=alt.Axis(tickMinStep=1.0))
     line = _stage_line(record, most, named=True)
-    chart: alt.LayerChart = alt.LayerChart(layer=[line]).properties(
-        width=WIDTH, height=HEIGHT, title="The most that one of them ever held"
-    )
-    return chart
+    return layered([line], "The most that one of them ever held", WIDTH, HEIGHT)
 
 
 def _stage_line(record: Recorded, y: alt.Y, *, named: bool) -> alt.Chart:
     """Return a line a kind of queue, by stage."""
     legend = alt.Legend(title=None, symbolOpacity=1) if named else None
     labelled, colour = _stages_and_colour(record)
-    line: alt.Chart = (
-        alt.Chart(labelled)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=_stage(labelled, _modules(record)),
-            y=y,
-            color=alt.Color("kind:N", scale=colour, legend=legend),
-            tooltip=["kind:N", "stage:Q", y.shorthand],
-        )
+    return curve(
+        labelled,
+        x=_stage(labelled, _modules(record)),
+        y=y,
+        color=alt.Color("kind:N", scale=colour, legend=legend),
+        tooltip=["kind:N", "stage:Q", y.shorthand],
     )
-    return line
 
 
 def _stages_and_colour(record: Recorded) -> tuple[pl.DataFrame, alt.Scale]:
@@ -138,28 +129,24 @@ def steps_by_rate(record: Recorded) -> alt.LayerChart:
         .rename(names)
         .unpivot(list(names.values()), index="rate", variable_name="of", value_name="steps")
     )
-    steps = (
-        alt.Chart(tidy.drop_nulls("steps"))
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=alt.X("rate:Q", title="rate, requests/PE/step"),
-            y=alt.Y("steps:Q", title="steps of a request"),
-            strokeDash=alt.StrokeDash(
-                "of:N",
-                title=None,
-                sort=list(names.values()),
-                legend=alt.Legend(orient="top-left", symbolType="stroke"),
-            ),
-            color=alt.value(COLOURS[0]),
-            tooltip=["of:N", "rate:Q", "steps:Q"],
-        )
+    steps = curve(
+        tidy.drop_nulls("steps"),
+        x=alt.X("rate:Q", title="rate, requests/PE/step"),
+        y=alt.Y("steps:Q", title="steps of a request"),
+        strokeDash=alt.StrokeDash(
+            "of:N",
+            title=None,
+            sort=list(names.values()),
+            legend=alt.Legend(orient="top-left", symbolType="stroke"),
+        ),
+        color=alt.value(COLOURS[0]),
+        tooltip=["of:N", "rate:Q", "steps:Q"],
     )
     least = pl.DataFrame({"steps": [record.figures["unhindered_steps"]]})
     floor = alt.Chart(least).mark_rule(strokeDash=[2, 3], color=GREY).encode(y="steps:Q")
-    chart: alt.LayerChart = alt.LayerChart(layer=[floor, steps, *_behind(record)]).properties(
-        width=300, height=HEIGHT, title="Steps of a request; dotted: unhindered"
+    return layered(
+        [floor, steps, *_behind(record)], "Steps of a request; dotted: unhindered", 300, HEIGHT
     )
-    return chart
 
 
 def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Chart:
@@ -188,17 +175,13 @@ def queues_by_rate(record: Recorded, kind: str, *, named: bool = True) -> alt.Ch
 def sizes(table: pl.DataFrame, y: alt.Y, *, named: bool = True) -> alt.Chart:
     """Return a figure by size of queues, a colour a rate."""
     size = alt.X("size:Q", title="queue size, packets", axis=alt.Axis(tickMinStep=1, format="d"))
-    lines: alt.Chart = (
-        alt.Chart(table)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=size,
-            y=y,
-            color=rates_colour(table, named=named),
-            tooltip=["rate:N", "size:Q", y.shorthand],
-        )
+    return curve(
+        table,
+        x=size,
+        y=y,
+        color=rates_colour(table, named=named),
+        tooltip=["rate:N", "size:Q", y.shorthand],
     )
-    return lines
 
 
 def _behind(record: Recorded) -> list[alt.Chart]:

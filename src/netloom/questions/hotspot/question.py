@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from netloom.errors import InputError
+from netloom.progress import counting_runs
 from netloom.provenance import Provenance
 from netloom.questions.base import Question, option
 from netloom.questions.hotspot.answer import HotSpotLoad, HotSpotSimulation
@@ -17,7 +18,6 @@ from netloom.questions.hotspot.system import (
     network_of,
     rates_of,
     seeds_of,
-    shown_progress,
     traffic_of,
 )
 from netloom.questions.outputs import PLOT
@@ -89,7 +89,7 @@ def simulate_hot_spots(question: HotSpotQuestion, ready: PreparedSystem) -> HotS
     seeds = seeds_of(question)
     jobs = [(rate, seed) for rate in rates for seed in seeds]
     runs = [partial(_run, question, network, *job) for job in jobs]
-    with shown_progress(len(jobs), f"hot spots on omega:{question.pes}") as tell:
+    with counting_runs(len(jobs), f"hot spots on omega:{question.pes}") as tell:
         found = run_all(runs, tell=tell)
     return HotSpotSimulation(
         network=network,

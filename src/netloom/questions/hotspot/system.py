@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from netloom.errors import InputError
-from netloom.progress import counting, patience
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Seeded
 from netloom.questions.numbers import parse_positive
@@ -15,10 +13,6 @@ from netloom.simulation.combining.engine import MOST_STEPS
 from netloom.spec import MAX_ELEMENTS
 from netloom.words import counted
 from netloom.workload import HotSpotTraffic, assign_hot_spots, place_hot_spots
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 MOST_RUNS = 100_000
 """Most rates times replications of one question."""
@@ -149,18 +143,9 @@ def seeds_of(question: HotSpotSystem) -> range:
 
 def network_of(question: HotSpotSystem, queue: int | None, pool: int | None) -> CombiningNetwork:
     """Return its network, with queues and wait buffers of these sizes."""
-    return CombiningNetwork(
-        question.pes,
-        switch_size=question.switch_size,
-        queue=queue,
-        wait_buffer=pool,
-        combining=question.combining,
-        unlimited=question.unlimited,
-        order=question.order,
-        digits=question.digits,
-        service_steps=question.service_steps,
-        operation=question.operation,
-    )
+    own = (*Rules.model_fields, "switch_size", "digits")
+    fields = {name: getattr(question, name) for name in own}
+    return CombiningNetwork(question.pes, queue=queue, wait_buffer=pool, **fields)
 
 
 def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffic:
@@ -183,14 +168,3 @@ def traffic_of(question: HotSpotSystem, rate: float, seed: int) -> HotSpotTraffi
         new=question.new,
         remove=question.remove,
     )
-
-
-@contextmanager
-def shown_progress(total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """Show progress: how many are done, or of one only that it is being worked on."""
-    if total == 1:
-        with patience(what):
-            yield lambda _: None
-    else:
-        with counting(total, what) as tell:
-            yield tell

@@ -11,6 +11,8 @@ from netloom.questions.shown import (
     DOUBTFUL,
     FELL_BEHIND,
     KEPT_UP,
+    figures_table,
+    interruption,
     number,
     pairs,
     percent,
@@ -36,12 +38,7 @@ def lines(result: HotSpotSimulation) -> list[Any]:
         found = _rates(result)
     else:
         found = [line for each in result.points for line in _one(each, result)]
-    return [*head_of(result), *found, *interrupted(result)]
-
-
-def interrupted(result: HotSpotSimulation | CriticalQueues) -> list[str]:
-    """Return the line that says so where runs were stopped from outside."""
-    return ["• interrupted: what was finished by then"] * result.interrupted
+    return [*head_of(result), *found, *interruption(result, "finished")]
 
 
 def head_of(result: HotSpotSimulation | CriticalQueues) -> list[str]:
@@ -178,13 +175,13 @@ def _rates(result: HotSpotSimulation) -> list[Any]:
     if result.network.combining == "none":
         columns = {name: of for name, of in columns.items() if not of.startswith("wait")}
     lost = ["refused"] + ["waited"] * (result.provenance.configuration["policy"] == "wait")
-    table = plain_table((*columns, *lost, ""))
-    for point in result.points:
-        row = LOAD.row(point)
-        said = {True: "", False: "[red]falls behind[/]", None: "too short to tell"}[point.stable]
-        said = "interrupted" if point.interrupted else said
-        cells = [number(row[name]) for name in columns.values()]
-        table.add_row(*cells, *(percent(row[name]) for name in lost), said)
+    verdicts = {True: "", False: "[red]falls behind[/]", None: "too short to tell"}
+    rows = [
+        LOAD.row(each) | {"said": "interrupted" if each.interrupted else verdicts[each.stable]}
+        for each in result.points
+    ]
+    shares = dict(zip(lost, lost, strict=True))
+    table = figures_table(columns, shares, rows, lambda row: str(row["said"]))
     what = "queues" if result.network.combining == "none" else "queues and wait buffers"
     waited = "; waited: the one before is on its way" if "waited" in lost else ""
     note = (

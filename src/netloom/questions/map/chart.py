@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import layered
 from netloom.questions.analyze.chart import UNITS, wrapped
 from netloom.questions.network_chart import channels_chart
 
@@ -89,10 +90,7 @@ def objectives(record: Recorded) -> alt.LayerChart:
         bound = alt.Chart(pl.DataFrame({"value": [objective["bound"]]}))
         layers.append(bound.mark_rule(strokeDash=[4, 3]).encode(x="value:Q"))
         dashed = "; dashed: no mapping can be below"
-    layered: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=520, height=22 * len(rows), title=f"What it is compared with{dashed}"
-    )
-    return layered
+    return layered(layers, f"What it is compared with{dashed}", 520, 22 * len(rows))
 
 
 PART_TITLES = {

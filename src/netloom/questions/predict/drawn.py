@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import layered, titled
 
 WIDTH, HEIGHT = 430, 320
 
@@ -72,10 +73,7 @@ def latency_curve(
     title = "Latency; dashed: in the network; dotted: unhindered"
     if "latency_low" in known.columns:
         title += "; shaded: nine of ten"
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=WIDTH, height=HEIGHT, title=title
-    )
-    return chart
+    return layered(layers, title)
 
 
 def rules(marks: dict[str, float], by: str) -> list[alt.Chart]:
@@ -106,7 +104,7 @@ def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
     title = "Where a message's time goes"
     if point["latency"] is None:
         title = "Saturated: no latency" if point["saturated"] else "No latency: simulate the knee"
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(pl.DataFrame(rows))
         .mark_bar(color=COLOURS[1])
         .encode(
@@ -114,9 +112,8 @@ def made_of(table: pl.DataFrame, startup_cycles: float = 0.0) -> alt.Chart:
             y=alt.Y("cycles:Q", title="cycles", scale=alt.Scale(domainMin=0)),
             tooltip=["where:N", "cycles:Q"],
         )
-        .properties(width=WIDTH // 2, height=HEIGHT, title=title)
     )
-    return bars
+    return titled(bars, title, WIDTH // 2, HEIGHT)
 
 
 def nodes_axis() -> alt.X:

@@ -69,29 +69,18 @@ class CurveAnswer(Answer):
 
     @property
     def latency(self) -> float | None:
-        """Mean latency in cycles at the one point; None where the model gives none.
-
-        Raises
-        ------
-        InputError
-            If several points were asked for.
-        """
+        """Mean latency in cycles at the one point, which must be one; None where there is none."""
         latency: float | None = self._only().latency
         return latency
 
     @property
     def saturated(self) -> bool:
-        """Whether the one point is past saturation.
-
-        Raises
-        ------
-        InputError
-            If several points were asked for.
-        """
+        """Whether the one point, which must be one, is past saturation."""
         saturated: bool = self._only().saturated
         return saturated
 
     def _only(self) -> Any:
+        """Return the one point; InputError if several were asked for."""
         points = self.observations
         if self.several:
             found = f"{len(points)} {'rates' if 'rate' in self.columns else 'loads'}"

@@ -55,11 +55,6 @@ def of_unit(value: float | None, unit: str) -> str:
     return "none: it is saturated" if value is None else f"{number(value)} {unit}"
 
 
-def interrupted(result: Any) -> list[str]:
-    """Return the line that says so where the simulation beside the model was stopped."""
-    return ["• interrupted: what was simulated by then"] * result.interrupted
-
-
 def said_of(point: Mapping[str, Any], load: float) -> str:
     """Return what a model says of one load, as a sentence."""
     if point["saturated"]:

@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
+from netloom.drawing.frame import curve
 from netloom.questions.network_chart import at_last
 
 if TYPE_CHECKING:
@@ -38,15 +39,12 @@ def actual_by_applied(table: pl.DataFrame, most: float) -> alt.LayerChart:
         variable_name="node",
         value_name="actual",
     )
-    lines = (
-        alt.Chart(tidy)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=x_axis("applied", APPLIED),
-            y=alt.Y("actual:Q", title=ACTUAL),
-            color=by_node(),
-            tooltip=["node:N", "applied:Q", "actual:Q"],
-        )
+    lines = curve(
+        tidy,
+        x=x_axis("applied", APPLIED),
+        y=alt.Y("actual:Q", title=ACTUAL),
+        color=by_node(),
+        tooltip=["node:N", "applied:Q", "actual:Q"],
     )
     if "message_bytes" in table.columns:
         dash = alt.Legend(symbolType="stroke", symbolStrokeColor=GREY)

@@ -38,19 +38,6 @@ def name_of(record: Recorded) -> str:
     return base_names(" on ".join(str(each) for each in (what, where) if each))
 
 
-def sentences_of(record: Recorded) -> list[str]:
-    """Return what an answer comes to, in the words of its verdict where it has one.
-
-    Examples
-    --------
-    >>> from netloom import analyze
-    >>> from netloom.questions.recorded import record
-    >>> sentences_of(record(analyze("ring:4", "mesh:2x2", random_mappings=0)))[0][:15]
-    'Depends on the '
-    """
-    return record.kind.sentences(record)
-
-
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:
     """Return the key numbers of answers of one verb, one below the other."""
     first = records[0][1]

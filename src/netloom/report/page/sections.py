@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netloom.report.page.answers import figures_of, key_table, name_of, sentences_of
+from netloom.report.page.answers import figures_of, key_table, name_of
 from netloom.report.page.curve_charts import curve_figures
 from netloom.report.page.curve_names import name_fields
 from netloom.report.page.curve_verdicts import curve_numbers, curve_sentences
@@ -136,7 +136,7 @@ def _of_answers(asked: Sequence[Asked]) -> Section:
     sentences = asked[0].record.kind.best(named)
     for each in asked[:MOST_SENTENCES]:
         before = f"{_named(each)}: " if not one else ""
-        sentences += [f"{before}{said}" for said in sentences_of(each.record)]
+        sentences += [f"{before}{said}" for said in each.record.kind.sentences(each.record)]
     detailed = asked[:MOST_DETAILED]
     figures = [figures_of(each.record) for each in detailed]
     left_out = len(asked) - len(detailed)

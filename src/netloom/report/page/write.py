@@ -46,7 +46,6 @@ def report(
     InputError
         If something is none of these, or a file cannot be read or written.
     """
-    check_page(path)
     several = results if isinstance(results, list | tuple) else [results]
     sources = [source for each in several for source in sources_of(each)]
     folder = None if pictures is None else Path(pictures)
@@ -60,21 +59,9 @@ def write_report(
     title: str = "",
     pictures: Path | None = None,
 ) -> Path:
-    """Write records and results of experiments as one HTML page; return its path.
+    """Write at least one record, or results of experiments, as ``report`` does.
 
     The same sources give the same bytes.
-
-    Parameters
-    ----------
-    sources
-        At least one.
-    path, title, pictures
-        See ``report``.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to show, or a file cannot be written.
     """
     check_page(path)
     if pictures is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netloom.progress import counting_runs
 from netloom.provenance import Provenance
 from netloom.questions.base import Question, option
 from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
@@ -11,7 +12,6 @@ from netloom.questions.hotspot.system import (
     network_of,
     rates_of,
     seeds_of,
-    shown_progress,
     traffic_of,
 )
 from netloom.questions.outputs import PLOT
@@ -73,7 +73,7 @@ def find_critical_queue(question: CriticalQueueQuestion, ready: PreparedSystem) 
     network, rates = ready
     seeds = seeds_of(question)
     found: list[CriticalQueue] = []
-    with shown_progress(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
+    with counting_runs(len(rates), f"critical queue of {counted(question.pes, 'PE')}") as tell:
         for rate in rates:
             traffics = [traffic_of(question, rate, seed) for seed in seeds]
             found.append(

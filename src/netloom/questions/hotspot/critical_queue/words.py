@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.hotspot.words import head_of, interrupted
-from netloom.questions.shown import ended, number, percent, plain_table
+from netloom.questions.hotspot.words import head_of
+from netloom.questions.shown import ended, interruption, number, percent, plain_table
 
 if TYPE_CHECKING:
     from netloom.questions.hotspot.critical_queue.answer import CriticalQueues
@@ -33,7 +33,7 @@ def lines(result: CriticalQueues) -> list[Any]:
     )
     said = [f"Rate {number(rate)}: {result.sentence(rate)}." for rate, _ in result.found]
     found = [table, note] if table.rows else []
-    return [*head_of(result), *found, *said, *interrupted(result)]
+    return [*head_of(result), *found, *said, *interruption(result, "finished")]
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from netloom.questions.predict.shown import curve_table, interrupted, said_of, trust, verdict_of
-from netloom.questions.shown import number, pairs, percent
+from netloom.questions.predict.shown import curve_table, said_of, trust, verdict_of
+from netloom.questions.shown import interruption, number, pairs, percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,13 @@ def lines(result: LatencyPrediction) -> list[Any]:
         notes.insert(0, f"[dim]Simulated: the same network, seed {result.provenance.seed}.[/]")
     if "points" not in data:
         verdict = verdict_of(result.observations[0].sentence, data)
-        return [*head, pairs(_of_one_load(data)), *notes, verdict, *interrupted(result)]
+        return [
+            *head,
+            pairs(_of_one_load(data)),
+            *notes,
+            verdict,
+            *interruption(result, "simulated"),
+        ]
     columns = {
         "offered": "offered", "latency": "latency", "network": "network_latency",
         "source": "source_wait", "worst path": "worst_path_latency",
@@ -48,7 +54,7 @@ def lines(result: LatencyPrediction) -> list[Any]:
     lines = [*head, curve_table(data, columns, shares), *notes]
     if data["busiest_channel"]:
         lines.append(f"• Busiest channel: {escape(data['busiest_channel'])}")
-    return [*lines, *interrupted(result)]
+    return [*lines, *interruption(result, "simulated")]
 
 
 def sentences(record: Recorded) -> list[str]:

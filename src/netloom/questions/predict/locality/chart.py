@@ -8,7 +8,8 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
-from netloom.questions.predict.drawn import HEIGHT, WIDTH, nodes_axis, ratio_axis
+from netloom.drawing.frame import curve, layered, titled
+from netloom.questions.predict.drawn import nodes_axis, ratio_axis
 from netloom.questions.predict.locality.answer import PARTS
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _between_transactions(table: pl.DataFrame) -> alt.Chart:
         .unpivot(order, index="mapping", variable_name="part", value_name="cycles")
         .with_columns(rank=pl.col("part").replace_strict(order, range(len(order))))
     )
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(tidy)
         .mark_bar()
         .encode(
@@ -67,42 +68,31 @@ def _between_transactions(table: pl.DataFrame) -> alt.Chart:
             order=alt.Order("rank:Q", sort="descending"),
             tooltip=["mapping:N", "part:N", "cycles:Q"],
         )
-        .properties(width=WIDTH, height=HEIGHT, title="Between two transactions of a processor")
     )
-    return bars
+    return titled(bars, "Between two transactions of a processor")
 
 
 def _gains(table: pl.DataFrame) -> alt.Chart:
     """Gain over a random mapping, by size."""
-    lines: alt.Chart = (
-        alt.Chart(table.filter(pl.col("mapping") != "random"))
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=nodes_axis(),
-            y=ratio_axis("gain_of_mapping", "transactions, times those of a random mapping"),
-            color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
-            tooltip=["mapping:N", "nodes:Q", "gain_of_mapping:Q"],
-        )
-        .properties(width=WIDTH, height=HEIGHT, title="What a mapping is worth")
+    return curve(
+        table.filter(pl.col("mapping") != "random"),
+        "What a mapping is worth",
+        x=nodes_axis(),
+        y=ratio_axis("gain_of_mapping", "transactions, times those of a random mapping"),
+        color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
+        tooltip=["mapping:N", "nodes:Q", "gain_of_mapping:Q"],
     )
-    return lines
 
 
 def _per_hop(table: pl.DataFrame, limit: float) -> alt.LayerChart:
     """Latency of a hop by size, and its limit: Johnson 1992, figure 6."""
-    lines = (
-        alt.Chart(table)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=nodes_axis(),
-            y=alt.Y("per_hop_latency:Q", title="latency of a hop, network cycles"),
-            color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
-            tooltip=["mapping:N", "nodes:Q", "per_hop_latency:Q"],
-        )
+    lines = curve(
+        table,
+        x=nodes_axis(),
+        y=alt.Y("per_hop_latency:Q", title="latency of a hop, network cycles"),
+        color=alt.Color("mapping:N", title=None, scale=alt.Scale(range=COLOURS)),
+        tooltip=["mapping:N", "nodes:Q", "per_hop_latency:Q"],
     )
     most = pl.DataFrame({"per_hop_latency": [limit]})
     rule = alt.Chart(most).mark_rule(strokeDash=[2, 3], color=GREY).encode(y="per_hop_latency:Q")
-    chart: alt.LayerChart = alt.LayerChart(layer=[rule, lines]).properties(
-        width=WIDTH, height=HEIGHT, title="Latency of a hop; dotted: what it tends to"
-    )
-    return chart
+    return layered([rule, lines], "Latency of a hop; dotted: what it tends to")

@@ -30,9 +30,8 @@ from netloom.questions.fields import (
 from netloom.questions.named import mapping_name, read_program
 from netloom.questions.numbers import parse_sizes
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import SIZES
+from netloom.questions.predict.fields import SIZES, find_torus
 from netloom.questions.predict.locality.answer import LocalityPrediction
-from netloom.questions.predict.torus import find_torus
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.topology import Cube, average_distance

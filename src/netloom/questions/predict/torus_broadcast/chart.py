@@ -8,7 +8,8 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS
-from netloom.questions.predict.drawn import HEIGHT, WIDTH, latency_curve, made_of
+from netloom.drawing.frame import titled
+from netloom.questions.predict.drawn import latency_curve, made_of
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
@@ -44,7 +45,7 @@ def _in_percent(held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _held_at_once(held: pl.DataFrame) -> alt.Chart:
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(_in_percent(held))
         .mark_bar(color=COLOURS[0])
         .encode(
@@ -52,14 +53,13 @@ def _held_at_once(held: pl.DataFrame) -> alt.Chart:
             y=alt.Y("share:Q", title="% of the time"),
             tooltip=["held:O", "share:Q"],
         )
-        .properties(width=WIDTH, height=HEIGHT, title="How full the channels are")
     )
-    return bars
+    return titled(bars, "How full the channels are")
 
 
 def _held(held: pl.DataFrame, axis: str) -> alt.Chart:
     """How often 0, 1 … V virtual channels are held, by rate."""
-    areas: alt.Chart = (
+    areas = (
         alt.Chart(_in_percent(held))
         .mark_area(opacity=0.85)
         .encode(
@@ -69,6 +69,5 @@ def _held(held: pl.DataFrame, axis: str) -> alt.Chart:
             order=alt.Order("held:O"),
             tooltip=["rate:Q", "held:O", "share:Q"],
         )
-        .properties(width=WIDTH, height=HEIGHT, title="How many VCs of a channel are held")
     )
-    return areas
+    return titled(areas, "How many VCs of a channel are held")

@@ -12,9 +12,8 @@ from netloom.questions.base import MOST, MOST_DIMENSIONS, Numbers, Question, opt
 from netloom.questions.fields import Network, Seeded
 from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
-from netloom.questions.predict.fields import RATES, Simulated
+from netloom.questions.predict.fields import RATES, Simulated, find_torus
 from netloom.questions.predict.points import some_of
-from netloom.questions.predict.torus import find_torus
 from netloom.questions.predict.torus_broadcast.answer import TorusBroadcastPrediction
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks

@@ -8,13 +8,12 @@ from rich.markup import escape
 
 from netloom.questions.predict.shown import (
     curve_table,
-    interrupted,
     of_unit,
     said_of,
     trust,
     verdict_of,
 )
-from netloom.questions.shown import number, pairs, percent
+from netloom.questions.shown import interruption, number, pairs, percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -65,13 +64,13 @@ def lines(result: TorusBroadcastPrediction) -> list[Any]:
         if data["saturated"]:
             rows = {name: rows[name] for name in ("latency", "channels")}
         verdict = verdict_of(result.observations[0].sentence, data)
-        return [*head, pairs(rows), *notes, verdict, *interrupted(result)]
+        return [*head, pairs(rows), *notes, verdict, *interruption(result, "simulated")]
     columns = {
         "rate": "rate", "latency": "latency", "network": "network_latency", "source": "source_wait",
         "multiplexing": "vc_multiplexing",
     }  # fmt: skip
     shares = {"busy": "channel_utilisation", "no VC": "blocked"}
-    return [*head, curve_table(data, columns, shares), *notes, *interrupted(result)]
+    return [*head, curve_table(data, columns, shares), *notes, *interruption(result, "simulated")]
 
 
 def sentences(record: Recorded) -> list[str]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from netloom.errors import InputError
 from netloom.models.broadcast_load import class_loads
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.simulate.engines import NETWORK
+from netloom.questions.simulate.load.answer import note_of
 from netloom.topology import Cube
-from netloom.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,20 +87,8 @@ class AtRate:
     @property
     def note(self) -> str | None:
         """What to know before relying on the figures."""
-        run = self.run
-        messages = run.unicast.messages + run.broadcast.messages
-        if not messages:
-            return "nothing was measured" + ": interrupted" * run.interrupted
-        if not run.stable:
-            return (
-                f"past saturation: {run.reason}; latencies would grow for as long as one waited, "
-                "so none is given"
-            )
-        doubts = ["interrupted: what was known by then"] * run.interrupted
-        doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
-        if not (run.precise or run.interrupted):
-            doubts.append(f"precision not reached: {counted(messages, 'message')}")
-        return "; ".join(doubts) or None
+        messages = self.run.unicast.messages + self.run.broadcast.messages
+        return note_of(self.run, messages, "message")
 
     def directions(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the table of directions; none if the network is no k-ary n-cube."""
@@ -224,16 +211,8 @@ class BroadcastSimulation(Answer):
 
     @property
     def point(self) -> BroadcastRun:
-        """The one run that there is.
-
-        Raises
-        ------
-        InputError
-            If several rates were asked for, or the only run was stopped before it began.
-        """
-        if len(self.asked) > 1 or not self.points:
-            raise InputError("simulation", f"{len(self.points)} rates", "one of its points")
-        return self.points[0]
+        """The one run; InputError if several rates were asked for, or it never began."""
+        return self.only(self.points, f"{len(self.points)} rates")
 
     def zero_load_latency(self, run: BroadcastRun) -> float:
         """Return the unicast latency of the idle network by the formula, over measured hops."""

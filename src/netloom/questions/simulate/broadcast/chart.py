@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import curve
 from netloom.questions.network_chart import at_last, channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL, highest, switched, x_axis
 
@@ -41,15 +42,11 @@ def broadcast_latency(record: Recorded) -> alt.Chart:
         .unpivot(list(columns.values()), index="rate", variable_name="of", value_name="latency")
         .drop_nulls("latency")
     )
-    lines: alt.Chart = (
-        alt.Chart(tidy)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=x_axis("rate", "messages/node/cycle"),
-            y=alt.Y("latency:Q", title="mean latency, cycles"),
-            color=alt.Color("of:N", title=None, scale=alt.Scale(range=COLOURS[1::-1])),
-            tooltip=["of:N", "rate:Q", "latency:Q"],
-        )
-        .properties(width=430, height=320, title="Latency of unicasts and of broadcasts")
+    return curve(
+        tidy,
+        "Latency of unicasts and of broadcasts",
+        x=x_axis("rate", "messages/node/cycle"),
+        y=alt.Y("latency:Q", title="mean latency, cycles"),
+        color=alt.Color("of:N", title=None, scale=alt.Scale(range=COLOURS[1::-1])),
+        tooltip=["of:N", "rate:Q", "latency:Q"],
     )
-    return lines

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from netloom.progress import counting, patience
+from netloom.progress import counting_runs
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
@@ -26,7 +26,6 @@ from netloom.workload.programs.broadcast import BroadcastTraffic
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
-    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.workload import Traffic
 
 
@@ -132,7 +131,9 @@ def simulate_broadcast(
         partial(run_broadcasts, network, traffic, program, rate, law.mean, question.limits())
         for rate, program in zip(rates, programs, strict=True)
     ]
-    found = _run(runs, f"{traffic.name} with broadcasts on {network.topology.name}")
+    what = f"{traffic.name} with broadcasts on {network.topology.name}"
+    with counting_runs(len(runs), what) as tell:
+        found = run_all(runs, tell=tell)
     return BroadcastSimulation(
         network=network,
         traffic=traffic,
@@ -145,11 +146,3 @@ def simulate_broadcast(
         asked=rates,
         provenance=provenance_of(question, "simulate_broadcast", network.topology),
     )
-
-
-def _run(runs: list[partial[BroadcastRun]], what: str) -> list[BroadcastRun]:
-    if len(runs) == 1:
-        with patience(what):
-            return run_all(runs)
-    with counting(len(runs), what) as tell:
-        return run_all(runs, tell=tell)

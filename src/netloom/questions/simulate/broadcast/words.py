@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import number, percent, plain_table
-from netloom.questions.simulate.heads import head_of, interruption
+from netloom.questions.shown import figures_table, head_of, interruption, percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -20,11 +19,10 @@ def lines(result: BroadcastSimulation) -> list[Any]:
         "zero load": "zero_load_latency", "to the last": "broadcast_latency_mean",
         "± 95 % ": "broadcast_latency_ci95", "to each": "target_latency_mean",
     }  # fmt: skip
-    table = plain_table((*columns, "busiest channel", ""))
-    for row in result.table().to_dicts():
-        verdict = "" if row["stable"] else "[red]past saturation[/]"
-        cells = [number(row[name]) for name in columns.values()]
-        table.add_row(*cells, percent(row["utilisation_max"]), verdict)
+    table = figures_table(
+        columns, {"busiest channel": "utilisation_max"}, result.table().to_dicts(),
+        lambda row: "" if row["stable"] else "[red]past saturation[/]",
+    )  # fmt: skip
     who = counted(result.multicast_targets, "target") if result.multicast_targets else "all nodes"
     what = f"{result.traffic.name}, {percent(result.broadcast)} of it to {who}"
     how = f"{result.tree} trees; messages of {result.lengths.name} flits"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import known, parse_numbers, tidy
@@ -27,11 +26,28 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.simulate.load.programs import ProgramLoad
     from netloom.questions.simulate.network import SimulatedNetwork
+    from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
 
 MOST_BINS = 64
 """Bins of a histogram in JSON; ``latencies`` has every value."""
+
+
+def note_of(run: NetworkRun | BroadcastRun, count: int, what: str) -> str | None:
+    """Return what to know before relying on a run that has measured so many of something."""
+    if not count:
+        return "nothing was measured" + ": interrupted" * run.interrupted
+    if not run.stable:
+        return (
+            f"past saturation: {run.reason}; latencies would grow for as long as one waited, "
+            "so none is given"
+        )
+    doubts = ["interrupted: what was known by then"] * run.interrupted
+    doubts += ["the start-up was not seen to end"] * (not run.warmed_up)
+    if not (run.precise or run.interrupted):
+        doubts.append(f"precision not reached: {counted(count, what)}")
+    return "; ".join(doubts) or None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +105,7 @@ class SimulatedLoad:
     @property
     def note(self) -> str | None:
         """What to know before relying on the figures."""
-        if not self.run.measured.packets:
-            return "nothing was measured" + ": interrupted" * self.run.interrupted
-        if not self.run.stable:
-            return (
-                f"past saturation: {self.run.reason}; latencies would grow for as long as one "
-                "waited, so none is given"
-            )
-        doubts = ["interrupted: what was known by then"] * self.run.interrupted
-        doubts += ["the start-up was not seen to end"] * (not self.run.warmed_up)
-        if not (self.run.precise or self.run.interrupted):
-            doubts.append(f"precision not reached: {counted(self.run.measured.packets, 'packet')}")
-        return "; ".join(doubts) or None
+        return note_of(self.run, self.run.measured.packets, "packet")
 
     @property
     def zero_load_latency(self) -> float | None:
@@ -247,16 +252,8 @@ class Simulation(Answer):
 
     @property
     def point(self) -> SimulatedLoad:
-        """The one point that there is.
-
-        Raises
-        ------
-        InputError
-            If several loads or techniques were asked for.
-        """
-        if self.several:
-            raise InputError("simulation", "several loads or techniques", "one of its points")
-        return self.points[0]
+        """The one point; InputError if several loads or techniques were asked for."""
+        return self.only(self.points, "several loads or techniques")
 
     @property
     def several(self) -> bool:

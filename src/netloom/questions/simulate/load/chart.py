@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY, LOAD_COLOURS
+from netloom.drawing.frame import curve, layered, titled
 from netloom.questions.network_chart import channels_chart
 from netloom.words import counted
 
@@ -62,20 +63,17 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
         .mark_area(opacity=0.25)
         .encode(x=load, y=alt.Y("low:Q", title=title), y2="high:Q", color=_technique(record))
     )
-    line = (
-        alt.Chart(table)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=load,
-            y=alt.Y("packet_latency_mean:Q", title=title),
-            color=_technique(record),
-            tooltip=[
-                "switching:N",
-                "offered:Q",
-                "packet_latency_mean:Q",
-                "packet_latency_p99:Q",
-            ],
-        )
+    line = curve(
+        table,
+        x=load,
+        y=alt.Y("packet_latency_mean:Q", title=title),
+        color=_technique(record),
+        tooltip=[
+            "switching:N",
+            "offered:Q",
+            "packet_latency_mean:Q",
+            "packet_latency_p99:Q",
+        ],
     )
     idle = table.filter(pl.col("offered") == pl.col("offered").min())
     floor = (
@@ -84,10 +82,7 @@ def latency_curve(record: Recorded) -> alt.LayerChart:
         .encode(y="zero_load_latency:Q", color=_technique(record))
     )
     layers = [band, line, floor, *_limits(record, named=True)]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=430, height=320, title="Packet latency with its 95 % interval; dotted: zero load"
-    )
-    return chart
+    return layered(layers, "Packet latency with its 95 % interval; dotted: zero load")
 
 
 def accepted_curve(record: Recorded) -> alt.LayerChart:
@@ -100,11 +95,7 @@ def accepted_curve(record: Recorded) -> alt.LayerChart:
         .mark_line(strokeDash=[5, 3], strokeWidth=1.5)
         .encode(x=load, y=alt.Y("accepted_worst_node:Q", title=title), color=_technique(record))
     )
-    mean = (
-        alt.Chart(table)
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(x=load, y=alt.Y("accepted:Q", title=title), color=_technique(record))
-    )
+    mean = curve(table, x=load, y=alt.Y("accepted:Q", title=title), color=_technique(record))
     most = _reached(record)
     all_of_it = pl.DataFrame({"offered": [0.0, most], "accepted": [0.0, most]})
     diagonal = (
@@ -113,10 +104,7 @@ def accepted_curve(record: Recorded) -> alt.LayerChart:
         .encode(x="offered:Q", y="accepted:Q")
     )
     layers = [diagonal, worst, mean, *_limits(record, named=False)]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
-        width=430, height=320, title="Accepted traffic: mean node, and (dashed) the worst"
-    )
-    return chart
+    return layered(layers, "Accepted traffic: mean node, and (dashed) the worst")
 
 
 def _reached(record: Recorded) -> float:
@@ -196,7 +184,7 @@ def _histogram(
     edges: NDArray[Any], heights: NDArray[Any], axis: str, counted: str, title: str
 ) -> alt.Chart:
     shown = pl.DataFrame({"from": edges[:-1], "to": edges[1:], "height": heights, "none": 0})
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(shown)
         .mark_rect(color=LOAD_COLOURS[-2])
         .encode(
@@ -205,9 +193,8 @@ def _histogram(
             y=alt.Y("height:Q", title=counted),
             y2="none:Q",
         )
-        .properties(width=430, height=320, title=title)
     )
-    return bars
+    return titled(bars, title)
 
 
 PART_TITLES = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
-from netloom.progress import counting, patience
+from netloom.progress import counting, counting_runs, patience
 from netloom.questions.answers import FLITS
 from netloom.questions.base import Numbers, ask, option, positional_fields
 from netloom.questions.numbers import parse_numbers
@@ -137,12 +137,7 @@ def simulate_beside(other: Simulation, *values: Any, **fields: Any) -> Simulatio
     values, fields
         Those of ``simulate``, without ``load``, which is the other's.
 
-    Raises
-    ------
-    InputError
-        If a field, a file or their combination cannot be used.
-    DeadlockError
-        If packets could block each other for good.
+    Raises what ``simulate`` does.
 
     Examples
     --------
@@ -178,11 +173,7 @@ def _run(
 ) -> list[NetworkRun]:
     """Run all loads up to the first past saturation; show the progress of many."""
     make_run = partial(network.make_run, setting)
-    what = f"{network.name}, {setting.router.switching}"
-    if len(loads) == 1:
-        with patience(what):
-            return sweep.run_loads(make_run, loads, limits)
-    with counting(len(loads), what) as tell:
+    with counting_runs(len(loads), f"{network.name}, {setting.router.switching}") as tell:
         return sweep.run_loads(make_run, loads, limits, tell=tell)
 
 

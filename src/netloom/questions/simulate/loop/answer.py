@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from netloom.errors import InputError
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
 from netloom.questions.channel_table import channel_columns, channels_by
 from netloom.questions.curve_kind import Axes, CurveKind
@@ -156,16 +155,8 @@ class LoopSimulation(Answer):
 
     @property
     def point(self) -> LoopRun:
-        """The one point that there is.
-
-        Raises
-        ------
-        InputError
-            If several applied traffics were asked for.
-        """
-        if self.several:
-            raise InputError("simulation", "several applied traffics", "one of its points")
-        return self.points[0]
+        """The one point that there is; InputError if several applied traffics were asked for."""
+        return self.only(self.points, "several applied traffics")
 
     @table(channel_columns(APPLIED))
     def channels(self) -> pl.DataFrame:

@@ -12,12 +12,14 @@ from netloom.questions.shown import (
     FELL_BEHIND,
     KEPT_UP,
     ended,
+    figures_table,
+    head_of,
+    interruption,
     interval,
     number,
     percent,
     plain_table,
 )
-from netloom.questions.simulate.heads import head_of, interruption
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -29,23 +31,18 @@ if TYPE_CHECKING:
 
 
 SHOWN = {
-    "applied": "applied",
-    "average_node": "average node",
-    "worst_node": "worst node",
-    "loop_cycles_mean": "loop",
-    "loop_cycles_max": "worst",
-    "message_latency": "latency",
-    "unhindered_latency": "unhindered",
-}
-"""Columns that are shown, and their heads."""
+    "applied": "applied", "average node": "average_node", "worst node": "worst_node",
+    "loop": "loop_cycles_mean", "worst": "loop_cycles_max", "latency": "message_latency",
+    "unhindered": "unhindered_latency",
+}  # fmt: skip
+"""The heads of columns that are shown."""
 
 
 def lines(result: LoopSimulation) -> list[Any]:
     """Return the traffic that the program gets through, and what share of it was applied."""
     flits = f"messages of {counted(result.message_flits, 'flit')}, each waited for"
-    table = plain_table([*SHOWN.values(), "busiest channel"])
-    for row in result.table().iter_rows(named=True):
-        table.add_row(*(number(row[name]) for name in SHOWN), percent(row["utilisation_max"]))
+    shares = {"busiest channel": "utilisation_max"}
+    table = figures_table(SHOWN, shares, result.table().to_dicts())
     lines = [*head_of(result.network, f"{result.program}, mapping {result.mapping}", flits), table]
     notes = [(each.applied, each.note) for each in result.points[:-1]]
     lines += [f"• at {number(applied)}: {escape(note)}" for applied, note in notes if note]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import curve
 from netloom.questions.simulate.drawn import actual_by_applied, x_axis
 
 if TYPE_CHECKING:
@@ -31,18 +32,14 @@ def parts(record: Recorded) -> dict[str, Part]:
 
 def pattern_slowdown(record: Recorded) -> alt.Chart:
     """Return what contention adds to a message of a pattern, by applied traffic."""
-    slowdown: alt.Chart = (
-        alt.Chart(record.tables["table"])
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2.2)
-        .encode(
-            x=x_axis("applied", "applied traffic, share of a channel"),
-            y=alt.Y(
-                "slowdown_max:Q",
-                title="worst node: message without start-up, times βL",
-                scale=alt.Scale(zero=False),
-            ),
-            color=alt.Color("message_bytes:N", title="bytes", scale=alt.Scale(range=COLOURS)),
-        )
-        .properties(width=430, height=320, title="What contention adds")
+    return curve(
+        record.tables["table"],
+        "What contention adds",
+        x=x_axis("applied", "applied traffic, share of a channel"),
+        y=alt.Y(
+            "slowdown_max:Q",
+            title="worst node: message without start-up, times βL",
+            scale=alt.Scale(zero=False),
+        ),
+        color=alt.Color("message_bytes:N", title="bytes", scale=alt.Scale(range=COLOURS)),
     )
-    return slowdown

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import number, percent, plain_table
-from netloom.questions.simulate.heads import head_of, interruption
+from netloom.questions.shown import figures_table, head_of, interruption
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -19,10 +18,8 @@ def lines(result: PatternSimulation) -> list[Any]:
         "worst": "loop_us_max", "a message": "communication_us_mean",
         "worst ": "communication_us_max", "alone": "message_us",
     }  # fmt: skip
-    table = plain_table((*columns, "applied", "average node", "worst node"))
-    for row in result.table().to_dicts():
-        shares = (percent(row[name]) for name in ("applied", "average_node", "worst_node"))
-        table.add_row(*(number(row[name]) for name in columns.values()), *shares)
+    shares = {"applied": "applied", "average node": "average_node", "worst node": "worst_node"}
+    table = figures_table(columns, shares, result.table().to_dicts())
     what = f"{result.pattern}, {counted(len(result.nodes), 'node')} of it active"
     head = head_of(result.network, what, "times in µs, traffic in shares of a channel")
     return [*head, table, *interruption(result)]

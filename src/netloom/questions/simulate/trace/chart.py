@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import titled
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL, switched
 
@@ -50,7 +51,7 @@ def critical_path_made_of(record: Recorded) -> alt.Chart:
     parts = pl.DataFrame(
         {"part": list(WAITS), "cycles": [path.get(name, 0) for name in WAITS.values()]}
     )
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(parts)
         .mark_bar()
         .encode(
@@ -61,6 +62,5 @@ def critical_path_made_of(record: Recorded) -> alt.Chart:
             ),
             tooltip=["part:N", "cycles:Q"],
         )
-        .properties(width=380, height=200, title="What the finish time is made of")
     )
-    return bars
+    return titled(bars, "What the finish time is made of", 380, 200)

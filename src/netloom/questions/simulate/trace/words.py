@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import DOUBTFUL, FELL_BEHIND, KEPT_UP, ended, number, pairs, percent
-from netloom.questions.simulate.heads import head_of
+from netloom.questions.shown import (
+    DOUBTFUL,
+    FELL_BEHIND,
+    KEPT_UP,
+    ended,
+    head_of,
+    number,
+    pairs,
+    percent,
+)
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.words import counted
 

@@ -8,6 +8,7 @@ import altair as alt
 import polars as pl
 
 from netloom.drawing.colours import COLOURS
+from netloom.drawing.frame import titled
 from netloom.questions.network_chart import channels_chart
 from netloom.questions.simulate.drawn import ON_CHANNEL
 
@@ -42,7 +43,7 @@ def transaction_time(record: Recorded) -> alt.Chart:
             "cycles": [float(found["run_cycles"]), found["transaction_latency"]],
         }
     )
-    bars: alt.Chart = (
+    bars = (
         alt.Chart(parts)
         .mark_bar()
         .encode(
@@ -50,6 +51,5 @@ def transaction_time(record: Recorded) -> alt.Chart:
             y=alt.Y("part:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
             color=alt.Color("part:N", scale=alt.Scale(range=COLOURS[1::-1]), legend=None),
         )
-        .properties(width=380, height=110, title="Where a context's time goes")
     )
-    return bars
+    return titled(bars, "Where a context's time goes", 380, 110)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netloom.questions.shown import interval, number, pairs, percent
-from netloom.questions.simulate.heads import head_of, interruption
+from netloom.questions.shown import head_of, interruption, interval, number, pairs, percent
 from netloom.words import counted
 
 if TYPE_CHECKING:
