@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from pydantic import SkipValidation
 
 from netloom.errors import InputError
 from netloom.questions.base import ask, bounds_of, range_of
@@ -13,6 +14,8 @@ QUESTIONS = [kind.question for kind in all_kinds()]
 
 def numbers_of(question):
     for name, field in question.model_fields.items():
+        if SkipValidation in field.metadata:
+            continue  # one number or several, or their text: ``numbers`` reads and bounds them
         for each in get_args(field.annotation) or (field.annotation,):
             kind = get_args(each)[0] if hasattr(each, "__metadata__") else each
             if kind in (int, float):

@@ -219,7 +219,7 @@ def fields_in_words(kind: type[Question]) -> str:
     >>> class Asked(Question):
     ...     seed: int = option("Seed of all random numbers.", default=1, ge=0, le=9)
     >>> fields_in_words(Asked).splitlines()[2:]
-    ['seed : int, default 1', '    Seed of everything random.']
+    ['seed : int, default 1', '    Seed of all random numbers.']
     """
     lines = ["Parameters", "----------"]
     for name, parameter in signature_of(kind).parameters.items():
