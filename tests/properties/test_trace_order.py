@@ -45,6 +45,7 @@ def entries(draw):
     kinds = {"compute": few, "hold": few, "receive": few, "time": few}
     table = {name: column(draw, count, values) for name, values in kinds.items()}
     table["source"] = column(draw, count, st.integers(0, NODES - 1))
+    table["source"][0] = NODES - 1  # the largest number says how many tasks there are
     target = st.one_of(st.integers(0, NODES - 1).map(str), st.sampled_from(["", "*", "0 2 5"]))
     table["target"] = column(draw, count, target)
     flits = column(draw, count, st.sampled_from([1, 4, 9]))
