@@ -21,7 +21,7 @@ def test_a_ring_closes_in_both_directions():
 
 def test_the_last_coordinate_varies_fastest():
     assert mesh(2, 3).coordinates(4) == (1, 1)
-    assert mesh(2, 3).node_name(5) == "(1,2)"
+    assert mesh(2, 3).name_of(5) == "(1,2)"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_failed_node_keeps_its_number_but_has_no_channels():
     assert found.failed_nodes == (4,)
     assert not (found.channel_source == 4).any() | (found.channel_target == 4).any()
     assert working_nodes(found).tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
-    assert found.node_name(5) == "(1,2)"
+    assert found.name_of(5) == "(1,2)"
     assert found.channel_name(0) == "(0,0) -> (1,0)"
 
 

@@ -14,7 +14,7 @@ def test_an_edge_list_holds_links_and_single_channels(tmp_path):
     file = tmp_path / "net.txt"
     file.write_text("# three routers\na b\nb -> c  # one way\nc -> a\n")
     net = topology(f"graph:{file}")
-    assert net.node_labels == ("a", "b", "c")
+    assert net.labels == ("a", "b", "c")
     assert ends(net) == [(0, 1), (1, 0), (1, 2), (2, 0)]
     assert net.channel_name(2) == "b -> c"
     assert num_links(net) == 1

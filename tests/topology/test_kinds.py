@@ -23,7 +23,7 @@ def test_a_marked_switch_is_refused(tmp_path, attribute):
     path = tmp_path / "star.graphml"
     nx.write_graphml(star(["switch", "host", "host"], attribute), path)
     found = read_graph(path)
-    assert found.node_kinds == ("switch", "host", "host")
+    assert found.kinds == ("switch", "host", "host")
     with pytest.raises(InputError, match=r"star.graphml: found 1 node of type 'switch', on which"):
         check_all_compute(found)
 

@@ -87,7 +87,7 @@ def test_an_omega_network_by_hand():
     requests = {(0, 8), (2, 8), (1, 9), (3, 9), (8, 10), (8, 11), (9, 10), (9, 11)}
     requests |= {(10, 4), (10, 5), (11, 6), (11, 7)}
     assert ends == requests | {(target, source) for source, target in requests}
-    names = [net.node_name(node) for node in (0, 3, 4, 7, 8, 11)]
+    names = [net.name_of(node) for node in (0, 3, 4, 7, 8, 11)]
     assert names == ["PE 0", "PE 3", "MM 0", "MM 3", "switch 0.0", "switch 1.1"]
     assert net.channel_name(0) == "PE 0 -> switch 0.0"
     assert net.lines(3, 2).tolist() == [3, 3, 2]

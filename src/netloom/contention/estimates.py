@@ -128,7 +128,7 @@ def expect_random(
     (5.333, 2.896)
     """
     source, target = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
-    nodes, edges = topology.num_nodes, len(source)
+    nodes, edges = topology.num_hosts, len(source)
     distance = average_distance(topology)
     order = cube_tables(topology, routing).order.tolist()
     axes = [
@@ -173,15 +173,15 @@ def _largest_load(
     busy, ends = np.unique(np.concatenate([source, target]), return_inverse=True)
     placements = 1
     for tasks in range(len(busy)):
-        placements *= topology.num_nodes - tasks
+        placements *= topology.num_hosts - tasks
         if placements > MOST_PLACEMENTS:
             break
     if placements <= MOST_PLACEMENTS:
-        every = permutations(range(topology.num_nodes), len(busy))
+        every = permutations(range(topology.num_hosts), len(busy))
         mappings = np.array(list(every), np.int64).reshape(placements, len(busy))
     else:
         rng = np.random.default_rng(DEFAULT_SEED)
-        drawn = [rng.choice(topology.num_nodes, len(busy), replace=False) for _ in range(samples)]
+        drawn = [rng.choice(topology.num_hosts, len(busy), replace=False) for _ in range(samples)]
         mappings = np.array(drawn, np.int64)
     tables, load = cube_tables(topology, routing), np.zeros(topology.num_channels, np.int32)
     starts, stops = ends.reshape(2, -1)

@@ -121,7 +121,7 @@ def valiant_loads(
     >>> valiant_loads(mesh(4), DimensionOrder(), np.ones(4), np.ones(4))
     array([1.5, 2. , 1.5, 1.5, 2. , 1.5])
     """
-    nodes = topology.num_nodes
+    nodes = topology.num_hosts
     reverse = DimensionOrder(tuple(cube_tables(topology, order).order[::-1].tolist()))
     there = to_every_node(topology, order, sent / nodes)
     back = to_every_node(topology, reverse, received / nodes)
@@ -180,7 +180,7 @@ def _round_a_ring(sent: NDArray[np.float64], side: int) -> NDArray[np.float64]:
 def _lines(topology: Cube) -> Iterator[tuple[slice, slice, int, bool]]:
     """Yield each dimension's channels, growing and falling, those of a line, whether it closes."""
     for axis, length in enumerate(topology.line_channels.tolist()):
-        size = topology.num_nodes // topology.sides[axis] * length
+        size = topology.num_hosts // topology.sides[axis] * length
         growing, falling = (slice(first, first + size) for first in topology.line_base[axis])
         if length:
             yield growing, falling, length, topology.wraps[axis]

@@ -162,7 +162,7 @@ def _measure_cube(
     )
     for rank, axis in enumerate(tables.order):
         length, first = int(tables.line_channels[axis]), int(tables.line_base[axis, 0])
-        size = 2 * topology.num_nodes // int(tables.sides[axis]) * length
+        size = 2 * topology.num_hosts // int(tables.sides[axis]) * length
         if not size:
             continue
         here, ways_in = slice(first, first + size), max(2 * rank, 1)

@@ -175,7 +175,7 @@ def loop_saturation(
     found = measure(topology, routing, source, target, shares)
     if not (found.path_length > 0).any():
         return None
-    limit = saturation(found, source, shares, topology.num_nodes)
+    limit = saturation(found, source, shares, topology.num_hosts)
     per_task = limit.mean_weight  # a task's weight is 1, a node's the mean
     return replace(
         limit,

@@ -11,7 +11,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.textfiles import read_lines
-from netloom.topology import Faulty, Omega, Topology, working_nodes
+from netloom.topology import Omega, Topology, working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ def allocated_nodes(
             raise InputError(
                 where, f"an array of {listed.dtype} of shape {listed.shape}", "numbers"
             )
-        wrong = listed[(listed < 0) | (listed >= topology.num_nodes)]
+        wrong = listed[(listed < 0) | (listed >= topology.num_hosts)]
         if len(wrong):
             raise InputError(where, f"node {wrong[0]}", _wanted(topology))
     allocated: NDArray[np.int32] = np.intersect1d(listed, working).astype(np.int32)
@@ -92,7 +92,7 @@ def nodes_for_tasks(topology: Topology) -> NDArray[np.int32]:
     array([0, 1, 2, 3], dtype=int32)
     """
     working = working_nodes(topology)
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     return working[working < whole.pes] if isinstance(whole, Omega) else working
 
 
@@ -108,9 +108,9 @@ def node_names(topology: Topology, hosts: Sequence[str] | None = None) -> dict[s
     >>> node_names(mesh(1, 2))
     {'(0,0)': 0, '(0,1)': 1, 'n0': 0, 'n1': 1}
     """
-    own = {topology.node_name(node): node for node in range(topology.num_nodes)}
-    if hosts is None and not topology.node_labels:
-        hosts = [f"n{node}" for node in range(topology.num_nodes)]
+    own = {topology.name_of(node): node for node in range(topology.num_hosts)}
+    if hosts is None and not topology.labels:
+        hosts = [f"n{node}" for node in range(topology.num_hosts)]
     return own | {host: node for node, host in enumerate(hosts or ())}
 
 
@@ -145,7 +145,7 @@ def _nodes(word: str, number_of: dict[str, int], topology: Topology, where: str)
         return
     for text in _texts(word, topology, word, where):
         node = int(text)
-        if node >= topology.num_nodes:
+        if node >= topology.num_hosts:
             raise InputError(where, f"node {node}", _wanted(topology))
         yield node
 
@@ -158,10 +158,10 @@ def _texts(part: str, topology: Topology, word: str, where: str) -> list[str]:
     first, last = int(ends[1]), int(ends[2] or ends[1])
     if last < first:
         raise InputError(where, f"'{word}'", "a range from its lowest node on")
-    if last - first >= topology.num_nodes:
+    if last - first >= topology.num_hosts:
         raise InputError(where, f"'{word}'", _wanted(topology))
     return [f"{number:0{len(ends[1])}}" for number in range(first, last + 1)]
 
 
 def _wanted(topology: Topology) -> str:
-    return f"nodes 0 to {topology.num_nodes - 1} of {topology.name}, or their names"
+    return f"nodes 0 to {topology.num_hosts - 1} of {topology.name}, or their names"

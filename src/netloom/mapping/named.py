@@ -116,7 +116,7 @@ def place_tasks(
         check_working(network, laid_out)
         return laid_out
     named = isinstance(mapping, str) and mapping in ("identity", "random")
-    nodes = working_nodes(network) if named else np.arange(network.num_nodes, dtype=np.int32)
+    nodes = working_nodes(network) if named else np.arange(network.num_hosts, dtype=np.int32)
     placed = place(
         mapping,
         num_tasks,
@@ -160,21 +160,21 @@ def mapping_with_distance(
     >>> node_of.tolist() == list(range(16))
     True
     """
-    if topology.num_nodes > MOST_NODES:
-        found = f"{topology.num_nodes} nodes"
+    if topology.num_hosts > MOST_NODES:
+        found = f"{topology.num_hosts} nodes"
         raise InputError(topology.name, found, f"at most {MOST_NODES} for a wished distance")
     if not graph.num_edges:
         raise InputError(graph.name, "no edges", "tasks that communicate")
     if seed < 0:
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
-    place = np.arange(topology.num_nodes)  # of tasks, and of the empty places after them
-    place[: graph.num_tasks] = identity(graph.num_tasks, topology.num_nodes)
+    place = np.arange(topology.num_hosts)  # of tasks, and of the empty places after them
+    place[: graph.num_tasks] = identity(graph.num_tasks, topology.num_hosts)
     hops = hop_distances(topology)
-    edges_of = _edges_of(graph, topology.num_nodes)
+    edges_of = _edges_of(graph, topology.num_hosts)
     wished = distance * graph.num_edges
     off = float(hops[place[graph.source], place[graph.target]].sum()) - wished
     rng = np.random.default_rng(seed)
-    for first, second in rng.integers(topology.num_nodes, size=(TRIES * topology.num_nodes, 2)):
+    for first, second in rng.integers(topology.num_hosts, size=(TRIES * topology.num_hosts, 2)):
         if off == 0:
             break
         touched = np.union1d(edges_of[first], edges_of[second])

@@ -38,7 +38,7 @@ def unicast_load(cube: Cube, traffic: Traffic) -> NDArray[np.float64]:
     >>> unicast_load(torus(8, 8), uniform(64))[0] * 63  # 64 of 4 directions, k² k / 4 hops in each
     array([64., 64.])
     """
-    nodes = cube.num_nodes
+    nodes = cube.num_hosts
     assert nodes <= MOST_NODES
     block = max(BLOCK_PAIRS // nodes, 1)
     hops = np.zeros((len(cube.sides), 2))
@@ -87,7 +87,7 @@ def broadcast_load(
         grows = side // 2 if tree == "row-first" else (side - 1) / 2
         falls = side - 1 - grows
         if not cube.wraps[axis]:
-            coordinate = np.arange(cube.num_nodes) // cube.strides[axis] % int(side)
+            coordinate = np.arange(cube.num_hosts) // cube.strides[axis] % int(side)
             falls = float(rate @ coordinate) / rate.sum()
             grows = side - 1 - falls
         before = np.prod(sides[axis + 1 :]) if tree == "row-first" else _mean_before(sides, axis)
@@ -110,7 +110,7 @@ def class_loads(
     messages on more than ``MOST_NODES`` nodes.
     """
     found = np.full((2, len(cube.sides), 2), np.nan)
-    if cube.num_nodes <= MOST_NODES:
+    if cube.num_hosts <= MOST_NODES:
         found[0] = (1 - broadcast) * unicast_load(cube, traffic)
     if not multicast:
         found[1] = broadcast * broadcast_load(cube, traffic.rate, tree)

@@ -192,7 +192,7 @@ def accuracy_flags(
         )
     if isinstance(traffic.law, HotSpot):
         yield "hot spots were not compared with simulation: simulate at the load you care about"
-    if topology.num_nodes > MOST_NODES:
+    if topology.num_hosts > MOST_NODES:
         yield _beside(f"more than {MOST_NODES} nodes", "large")
     if not (isinstance(topology, Cube) and routing == "dimension-order"):
         yield _beside(f"routing {routing}, not dimension order on all of a cube", "faults")

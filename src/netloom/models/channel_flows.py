@@ -131,8 +131,8 @@ def follow_flows(
         raise _no_choice(routing)
     topology = routing.topology
     rate = _rates(rates, np.size(sources))
-    source = _nodes("sources", sources, rate, topology.num_nodes)
-    target = _nodes("targets", targets, rate, topology.num_nodes)
+    source = _nodes("sources", sources, rate, topology.num_hosts)
+    target = _nodes("targets", targets, rate, topology.num_hosts)
     _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
     in_port = ports(topology).in_port.astype(np.int64)
     wiring = channels_by_port(topology), topology.channel_target, in_port
@@ -144,7 +144,7 @@ def follow_flows(
     offsets = np.concatenate([[0], np.cumsum(hops)])
     return Flows(
         Paths(offsets, channels), source[which], target[which], rate[which] * weight, share, which,
-        topology.num_nodes, topology.num_channels,
+        topology.num_hosts, topology.num_channels,
     )  # fmt: skip
 
 

@@ -397,7 +397,7 @@ def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) ->
         name = f"channel {topology.channel_name(busy.channel)}"
     else:
         end, node = divmod(busy.channel - channels, nodes)
-        name = f"{('injection', 'ejection')[end]} at node {topology.node_name(node)}"
+        name = f"{('injection', 'ejection')[end]} at node {topology.name_of(node)}"
     if busy.what == LIMITS[1]:
         return f"credits of a VC of {name}"
     if busy.what == LIMITS[2]:

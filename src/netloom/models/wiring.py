@@ -60,12 +60,12 @@ def cut_widths(topology: Topology, layout: ArrayLike | None = None) -> NDArray[n
     >>> cut_widths(hypercube(3))
     array([3, 4, 5, 4, 5, 4, 3, 0])
     """
-    place = _positions(layout, topology.num_nodes)
+    place = _positions(layout, topology.num_hosts)
     one, other = _links(topology)
     left = np.minimum(place[one], place[other])
     right = np.maximum(place[one], place[other])
-    opened = np.bincount(left, minlength=topology.num_nodes)
-    closed = np.bincount(right, minlength=topology.num_nodes)
+    opened = np.bincount(left, minlength=topology.num_hosts)
+    closed = np.bincount(right, minlength=topology.num_hosts)
     return np.cumsum(opened - closed, dtype=np.int64)
 
 
@@ -109,7 +109,7 @@ def layout_bisection(topology: Topology, layout: ArrayLike | None = None) -> int
     >>> layout_bisection(hypercube(3))
     4
     """
-    half = topology.num_nodes // 2
+    half = topology.num_hosts // 2
     return int(cut_widths(topology, layout)[half - 1]) if half else 0
 
 
@@ -130,15 +130,15 @@ def minimum_peak_width(topology: Topology) -> int:
     >>> minimum_peak_width(hypercube(4)), minimum_peak_width(mesh(3, 3))
     (10, 4)
     """
-    if topology.num_nodes > MOST_NODES_EXACT:
+    if topology.num_hosts > MOST_NODES_EXACT:
         raise InputError(
-            topology.name, f"{topology.num_nodes} nodes",
+            topology.name, f"{topology.num_hosts} nodes",
             f"at most {MOST_NODES_EXACT} to search every layout",
         )  # fmt: skip
     from netloom.models.kernels.wiring import smallest_peak
 
     one, other = _links(topology)
-    neighbours = np.zeros(topology.num_nodes, dtype=np.int64)
+    neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
     np.bitwise_or.at(neighbours, one, np.int64(1) << other)
     np.bitwise_or.at(neighbours, other, np.int64(1) << one)
     return int(smallest_peak(neighbours))
@@ -383,8 +383,8 @@ def _links(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if isinstance(topology, Cube):  # every channel has its opposite, so half of them are the links
         kept = topology.channel_source < topology.channel_target
         return one[kept], other[kept]
-    keys = np.unique(one * topology.num_nodes + other)
-    return keys // topology.num_nodes, keys % topology.num_nodes
+    keys = np.unique(one * topology.num_hosts + other)
+    return keys // topology.num_hosts, keys % topology.num_hosts
 
 
 def _node_counts(num_nodes: ArrayLike) -> NDArray[np.int64]:

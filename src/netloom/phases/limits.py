@@ -33,7 +33,7 @@ def processor_words(
     ``weights``: float64[n], what each connection carries. If processors send and receive at the
     same time (``both_ways``), the larger of both counts, otherwise their sum.
     """
-    nodes = plan.topology.num_nodes
+    nodes = plan.topology.num_hosts
     start = plan.phase.astype(np.int64) * nodes
     ends = plan.connections.source, plan.connections.target
     sent, received = (
@@ -81,7 +81,7 @@ def plan_break_even_words(plan: Plan, costs: ConSetCosts, passing: MessageCosts)
     given = plan.connections
     words = given.words.astype(np.float64)
     weights = words / words.mean() if words.any() else np.ones(len(given))
-    nodes = plan.topology.num_nodes
+    nodes = plan.topology.num_hosts
     sends, receives = (np.bincount(end, minlength=nodes) for end in (given.source, given.target))
     sent, received = (np.bincount(end, weights, nodes) for end in (given.source, given.target))
     overhead = passing.send_clocks * sends + passing.receive_clocks * receives
@@ -156,7 +156,7 @@ def limit_of(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> Limit:
         )
         return Limit("channels", f"{why} {rest}")
     phase = int(np.argmax(busiest))
-    name = plan.topology.node_name(int(np.argmax(at_nodes[phase])))
+    name = plan.topology.name_of(int(np.argmax(at_nodes[phase])))
     why = (
         f"Processors limit it: in phase {phase}, of {timetable.makespan[phase]:,.0f} clocks, that"
         f" of node {name} is busy for {busiest[phase]:,.0f}."

@@ -213,7 +213,7 @@ class _File(_Record):
 def _network(network: Topology) -> dict[str, Any]:
     """Return the channels of a network that its name alone may not make again."""
     ends = np.stack([network.channel_source, network.channel_target], axis=1)
-    return {"num_nodes": network.num_nodes, "channels": ends.tolist()}
+    return {"num_nodes": network.num_hosts, "channels": ends.tolist()}
 
 
 def _block(lines: Iterable[str], indent: int) -> str:
@@ -274,9 +274,9 @@ def _lowest_channel(
     """Return the channel of lowest number between each two nodes, -1 where there is none."""
     if not network.num_channels:
         return np.full(len(source), -1, np.int32)
-    joined = network.channel_source.astype(np.int64) * network.num_nodes + network.channel_target
+    joined = network.channel_source.astype(np.int64) * network.num_hosts + network.channel_target
     by_ends = np.argsort(joined, kind="stable")
-    asked = source.astype(np.int64) * network.num_nodes + target
+    asked = source.astype(np.int64) * network.num_hosts + target
     at = np.searchsorted(joined[by_ends], asked).clip(max=len(joined) - 1)
     return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
 
@@ -376,16 +376,16 @@ def _connections(record: _File, network: Topology, lines: list[_Connection]) -> 
     """Return the connections, in the order of their numbers."""
     tasks = np.array([line.tasks for line in lines], np.int32).reshape(-1, 2)
     nodes = np.array([line.nodes for line in lines], np.int32).reshape(-1, 2)
-    if (strange := first_wrong((nodes >= network.num_nodes).any(axis=1))) is not None:
+    if (strange := first_wrong((nodes >= network.num_hosts).any(axis=1))) is not None:
         line = lines[strange]
-        wanted = f"nodes below {network.num_nodes}"
+        wanted = f"nodes below {network.num_hosts}"
         raise InputError(f"connection {_tasks(line)}", f"nodes {list(line.nodes)}", wanted)
     order = np.array(record.order, np.int32).reshape(-1, 2)
     if (strange := first_wrong((order >= len(lines)).any(axis=1))) is not None:
         wanted = f"connections below {len(lines)}"
         raise InputError(f"order[{strange}]", str(order[strange].tolist()), wanted)
     given = Connections(
-        num_nodes=network.num_nodes,
+        num_nodes=network.num_hosts,
         source=nodes[:, 0].copy(),
         target=nodes[:, 1].copy(),
         words=np.array([line.words for line in lines], np.int64),
@@ -406,10 +406,10 @@ def _routes(
     offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
     entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
-    strange = first_wrong(np.maximum(left, entered) >= network.num_nodes)
+    strange = first_wrong(np.maximum(left, entered) >= network.num_hosts)
     if strange is not None:
         at = int(np.searchsorted(offsets, strange, side="right")) - 1
-        found, wanted = str(lines[at].route), f"nodes below {network.num_nodes}"
+        found, wanted = str(lines[at].route), f"nodes below {network.num_hosts}"
         raise InputError(f"{places[at]}.route", found, wanted)
     channels = _lowest_channel(network, left, entered)
     for at, line in enumerate(lines):

@@ -136,7 +136,7 @@ def _connection(plan: Plan, connection: int) -> str:
 
 
 def _once(plan: Plan) -> Violation | None:
-    given, nodes = plan.connections, plan.topology.num_nodes
+    given, nodes = plan.connections, plan.topology.num_hosts
     for what, count in (("phases", len(plan.phase)), ("routes", len(plan.routes))):
         if count != len(given):
             wanted = f"one for each of {len(given)} connections"
@@ -186,12 +186,12 @@ def _broken_route(plan: Plan) -> Violation | None:
         connection, hop = _hop(plan, broken)
         taken = network.channel_name(int(routes.channels[broken]))
         role = "its source" if hop == 1 else f"where hop {hop - 1} ends"
-        wanted = f"a channel that leaves node {network.node_name(int(come_to[broken]))}, {role}"
+        wanted = f"a channel that leaves node {network.name_of(int(come_to[broken]))}, {role}"
         found = f"channel {taken} as hop {hop}"
         return Violation("route", _connection(plan, connection), found, wanted)
     if (astray := first_wrong(last != given.target)) is not None:
-        found = f"a route that ends in node {network.node_name(int(last[astray]))}"
-        wanted = f"node {network.node_name(int(given.target[astray]))}, its target"
+        found = f"a route that ends in node {network.name_of(int(last[astray]))}"
+        wanted = f"node {network.name_of(int(given.target[astray]))}, its target"
         return Violation("route", _connection(plan, astray), found, wanted)
     return None
 
@@ -206,10 +206,10 @@ def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _repeated_node(plan: Plan) -> Violation | None:
     node, connection = _visits(plan)
-    visits = np.sort(connection * plan.topology.num_nodes + node)
+    visits = np.sort(connection * plan.topology.num_hosts + node)
     if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
-        where, twice = divmod(int(visits[again]), plan.topology.num_nodes)
-        found = f"a route that visits node {plan.topology.node_name(twice)} twice"
+        where, twice = divmod(int(visits[again]), plan.topology.num_hosts)
+        found = f"a route that visits node {plan.topology.name_of(twice)} twice"
         return Violation("route", _connection(plan, where), found, "each node once")
     return None
 
@@ -217,7 +217,7 @@ def _repeated_node(plan: Plan) -> Violation | None:
 def _capacity(plan: Plan) -> Violation | None:
     network, capacity = plan.topology, plan.capacity
     if capacity.per == "node":
-        places, (place, connection) = network.num_nodes, _visits(plan)
+        places, (place, connection) = network.num_hosts, _visits(plan)
     else:
         places, place = network.num_channels, plan.routes.channels.astype(np.int64)
         connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)
@@ -228,7 +228,7 @@ def _capacity(plan: Plan) -> Violation | None:
     if over is None:
         return None
     phase, full = divmod(int(taken[over]), places)
-    name = network.node_name(full) if capacity.per == "node" else network.channel_name(full)
+    name = network.name_of(full) if capacity.per == "node" else network.channel_name(full)
     excess = count[over] - capacity.virtual_channels
     found = f"{count[over]} connections, {excess} too many"
     wanted = f"at most {capacity.virtual_channels}, its virtual channels"
@@ -348,7 +348,7 @@ def _overlap(plan: Plan, timetable: Timetable, work: _Work) -> Violation | None:
     if (at := first_wrong(same & (early > _slack(timetable)))) is None:
         return None
     first, second = (plan.connections.describe(int(connection[each])) for each in (at, at + 1))
-    where = f"phase {phase[at]}, node {plan.topology.node_name(int(place[at]))}"
+    where = f"phase {phase[at]}, node {plan.topology.name_of(int(place[at]))}"
     start, end = timetable.start[connection[at + 1]], timetable.end[connection[at]]
     found = (
         f"connection {second} from clock {_clocks(start)} on, while {first} lasts until"
@@ -384,7 +384,7 @@ def _overwork(
     excess = done - (end - began)
     if (at := first_wrong(excess > _slack(timetable))) is None:
         return None
-    namer = plan.topology.node_name if kind == "node" else plan.topology.channel_name
+    namer = plan.topology.name_of if kind == "node" else plan.topology.channel_name
     span = f"clock {_clocks(began[at])} to {_clocks(end[at])}"
     found = f"{_clocks(done[at])} clocks of {work.what} from {span}, {_clocks(excess[at])} too many"
     where = f"phase {phase[at]}, {kind} {namer(int(place[at]))}"

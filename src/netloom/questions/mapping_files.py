@@ -67,4 +67,4 @@ def rank_file_output(
 
 def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
     """Return the names of a file, or else the network's own; None if it has none."""
-    return read_hosts(str(hosts)) if hosts is not None else network.node_labels or None
+    return read_hosts(str(hosts)) if hosts is not None else network.labels or None

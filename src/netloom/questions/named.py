@@ -12,7 +12,7 @@ from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, first_broken, without, working_nodes
+from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
 from netloom.words import counted
 from netloom.workload import parse_traffic, read
@@ -54,15 +54,15 @@ def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topolog
     <uniform: 16 of 16 nodes send>
     """
     asked = "uniform" if asked is None else asked
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     if isinstance(asked, dict):
         pattern = traffic_of(asked, whole)
     else:
         pattern = parse_traffic(asked, whole) if isinstance(asked, str) else asked
-    if pattern.num_nodes != topology.num_nodes:
-        wanted = f"traffic of the {counted(topology.num_nodes, 'node')} of {topology.name}"
+    if pattern.num_nodes != topology.num_hosts:
+        wanted = f"traffic of the {counted(topology.num_hosts, 'node')} of {topology.name}"
         raise InputError("traffic", f"{pattern.name} of {pattern.num_nodes} nodes", wanted)
-    if not isinstance(topology, Faulty) or not topology.failed_nodes:
+    if not topology.broken or not topology.failed_nodes:
         return pattern
     met = np.unique(pattern.matrix()[:2])
     lost = first_broken(topology, met)

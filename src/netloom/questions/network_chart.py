@@ -13,7 +13,7 @@ import polars as pl
 from netloom.drawing.colours import COLOURS, LOAD_COLOURS
 from netloom.errors import InputError
 from netloom.questions.named import find_network
-from netloom.topology import Cube, Faulty, Topology
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +120,7 @@ def network_chart(
         The load that has the last colour, for networks to be compared; by default the largest. The
         first colour is that of no load.
     """
-    if isinstance(topology, Faulty):
+    if topology is not None and topology.broken:
         known = np.full(topology.whole.num_channels, np.nan)
         known[topology.whole_channel] = load
         return network_chart(topology.whole, known, title, most=most)
@@ -189,10 +189,10 @@ def _segments(topology: Topology) -> tuple[NDArray[np.float64], NDArray[np.float
     """Where each channel's line starts and ends, float[num_channels, 2] (x right, y down)."""
     assert isinstance(topology, Cube)
     axes = _visible(topology)
-    nodes = np.arange(topology.num_nodes)
+    nodes = np.arange(topology.num_hosts)
     at = {axis: nodes // topology.strides[axis] % topology.sides[axis] for axis in axes}
     across = at[axes[-1]].astype(float)
-    down = at[axes[-2]].astype(float) if len(axes) > 1 else np.zeros(topology.num_nodes)
+    down = at[axes[-2]].astype(float) if len(axes) > 1 else np.zeros(topology.num_hosts)
     if len(axes) > 2:  # slices in rows and columns
         a_row = ceil(sqrt(topology.sides[axes[0]]))
         across += at[axes[0]] % a_row * (topology.sides[axes[-1]] + 0.8)

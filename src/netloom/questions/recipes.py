@@ -14,7 +14,7 @@ from netloom.provenance import Provenance
 from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
-from netloom.topology.faults import Faulty, broken_channels, without
+from netloom.topology.faults import broken_channels, without
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -62,7 +62,7 @@ def provenance_of(question: Question, verb: str, network: Topology | None) -> Pr
         plain = made_again()
         if plain is None:
             lost.append(name)
-        elif isinstance(value, Faulty):
+        elif isinstance(value, Topology) and value.broken:
             configuration |= plain
         else:
             configuration[name] = plain
@@ -135,7 +135,7 @@ def traffic_of(form: dict[str, Any], network: Topology) -> Traffic:
             found = permutation(form["targets"], to_self=True, name=name)
         else:
             source, target, weight = zip(*form["pairs"], strict=True)
-            found = pairs(network.num_nodes, source, target, weights=weight, name=name)
+            found = pairs(network.num_hosts, source, target, weights=weight, name=name)
         if form.get("rates") is not None:
             found = with_rates(found, form["rates"])
     except (TypeError, ValueError) as error:
@@ -154,9 +154,9 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
         return lambda: _plain_programs(value)
     if value is None or isinstance(value, PLAIN):
         return None
-    if isinstance(value, Faulty):
+    if isinstance(value, Topology) and value.broken:
         return lambda: _plain_faulty(network)
-    whole = network.whole if isinstance(network, Faulty) else network
+    whole = network.whole
     if isinstance(value, Router):
         return lambda: asdict(value)
     if isinstance(value, Traffic):
@@ -179,9 +179,9 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
 
 def _plain_faulty(network: Topology) -> dict[str, str] | None:
     """Return the fields that make a network that lacks parts again, if there are such."""
-    assert isinstance(network, Faulty)
+    assert network.broken
     whole = network.whole
-    labels = whole.node_labels or range(whole.num_nodes)
+    labels = whole.labels or range(whole.num_hosts)
     ends = [(whole.channel_source[each], whole.channel_target[each])
             for each in broken_channels(network)]  # fmt: skip
     channels = ",".join(f"{labels[source]}->{labels[target]}" for source, target in ends)

@@ -128,7 +128,7 @@ def head_of(network: Any, what: str, how: str) -> list[str]:
     topology = network.topology
     return [
         f"[bold]{escape(what)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({counted(topology.num_nodes, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"({counted(topology.num_hosts, 'node')}, {counted(topology.num_channels, 'channel')}), "
         f"{escape(network.routing_name)}",
         escape(f"{network.router_name}; {how}"),
     ]

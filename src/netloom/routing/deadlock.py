@@ -56,8 +56,8 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
-    if topology.num_nodes * topology.num_channels > MOST_STEPS:
-        found = f"{topology.num_nodes} nodes times {topology.num_channels} channels"
+    if topology.num_vertices * topology.num_channels > MOST_STEPS:
+        found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
         raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
     from netloom.routing.kernels.shortest_path import table_waits
 

@@ -18,7 +18,6 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import CubeTables, DimensionOrder, cube_tables
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Cube, Topology
-from netloom.topology.faults import Faulty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +54,7 @@ def shortest_paths(
     by_target = np.argsort(targets, kind="stable")
     incoming, outgoing = topology.incoming(), topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_nodes)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
     offsets = offsets_of(lengths, sources, targets, "a connected network")
     return Paths(
         offsets, fill_paths(by_target, sources, targets, offsets, ends, *incoming, *outgoing)
@@ -97,9 +96,9 @@ def layered_paths(
     from netloom.routing.kernels.layered import fill_detours
     from netloom.routing.kernels.shortest_path import path_lengths
 
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     channel_of = np.full(whole.num_channels, -1, np.int32)
-    kept = topology.whole_channel if isinstance(topology, Faulty) else slice(None)
+    kept = topology.whole_channel
     channel_of[kept] = np.arange(topology.num_channels)
     if isinstance(whole, Cube):
         tables = cube_tables(whole, DimensionOrder())
@@ -110,7 +109,7 @@ def layered_paths(
     by_target = np.argsort(targets, kind="stable")
     incoming, outgoing = topology.incoming(), topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
-    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_nodes)
+    lengths = path_lengths(by_target, sources, targets, ends[0], *incoming, topology.num_vertices)
     offsets = offsets_of(lengths, sources, targets, "nodes that work")
     channels = fill_detours(
         tables, orders, channel_of, by_target, sources, targets, offsets, ends, incoming, outgoing

@@ -9,12 +9,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
+from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
-from netloom.topology.faults import Faulty, working_nodes
+from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,12 +57,12 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     """
     name, argument = split_spec(spec)
     if name == "default":
-        if isinstance(topology, Faulty):
+        if topology.broken:
             return Layered()
         return DimensionOrder() if isinstance(topology, Cube) else ShortestPath()
     name, argument = _dimensions(name, argument, topology)
     if name == "dimension-order":
-        if isinstance(topology, Faulty):
+        if topology.broken:
             wanted = "layered, which is dimension order but round what is broken, or up-down"
             raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
@@ -114,6 +115,11 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
+    if not topology.direct and not isinstance(routing, SourceRoutes):
+        inside = topology.routers
+        return through_routers(
+            topology, from_node, to_node, lambda here, there: paths(inside, routing, here, there)
+        )
     if isinstance(routing, DimensionOrder):
         return dimension_order_paths(topology, routing, from_node, to_node)
     if isinstance(routing, ShortestPath):
@@ -140,7 +146,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     <12 paths, 16 hops>
     """
     sources, targets = _all_pairs(topology, str(routing))
-    pairs = sources.astype(np.int64) * topology.num_nodes + targets
+    pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
 
 
@@ -170,7 +176,7 @@ def routes_by(
     >>> def clockwise(network, source, target):
     ...     here = [source]
     ...     while here[-1] != target:
-    ...         here.append((here[-1] + 1) % network.num_nodes)
+    ...         here.append((here[-1] + 1) % network.num_vertices)
     ...     return here
     >>> routes_by(topology("ring:4"), clockwise).routes
     <12 paths, 24 hops>

@@ -63,7 +63,7 @@ def _cube_ports(topology: Cube) -> Ports:
         needed = min(side - 1, 2)
         axis_port[axis] = [count, count + needed - 1] if needed else [-1, -1]
         count += needed
-    lines = topology.num_nodes // np.array(topology.sides, np.int64)
+    lines = topology.num_vertices // np.array(topology.sides, np.int64)
     port = np.repeat(axis_port.ravel(), np.repeat(lines * topology.line_channels, 2))
     return Ports(count, port.astype(np.int32), port.astype(np.int32), axis_port)
 

@@ -24,10 +24,18 @@ class Paths:
     channels
         int32[offsets[-1]], in the order in which a packet crosses them. A path from a node to
         itself is empty.
+    pair
+        int32[num_paths], the pair of source and target that each path joins, ascending, where a
+        pair may have several paths; None where path p is that of pair p.
+    probability
+        float64[num_paths], how likely a packet of the pair takes the path, 1 in all for each pair;
+        None where each pair has one path.
     """
 
     offsets: NDArray[np.int64]
     channels: NDArray[np.int32]
+    pair: NDArray[np.int32] | None = None
+    probability: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

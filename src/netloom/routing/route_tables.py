@@ -79,10 +79,10 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     from netloom.routing.kernels.table import stranded
 
     _check_nodes(topology, name)
-    found = np.zeros((topology.num_nodes, topology.num_nodes), np.int64)
+    found = np.zeros((topology.num_vertices, topology.num_vertices), np.int64)
     source, port = topology.channel_source.tolist(), ports(topology).out_port.tolist()
-    for node in range(topology.num_nodes):
-        for target in range(topology.num_nodes):
+    for node in range(topology.num_vertices):
+        for target in range(topology.num_vertices):
             if node != target:
                 answer = function(node, target)
                 channels = list(answer) if isinstance(answer, Iterable) else [answer]
@@ -136,13 +136,13 @@ def table_cycle(topology: Topology, routing: RouteTable) -> tuple[int, ...]:
 def channels_by_port(topology: Topology) -> NDArray[np.int64]:
     """Return the channel at each output port, int64[num_nodes, network ports], -1 for none."""
     wired = ports(topology)
-    channel_at = np.full((topology.num_nodes, wired.num_network_ports), -1, np.int64)
+    channel_at = np.full((topology.num_vertices, wired.num_network_ports), -1, np.int64)
     channel_at[topology.channel_source, wired.out_port] = np.arange(topology.num_channels)
     return channel_at
 
 
 def _check_nodes(topology: Topology, name: str) -> None:
-    nodes = topology.num_nodes
+    nodes = topology.num_vertices
     if nodes * nodes > MOST_ENTRIES:
         most = int(MOST_ENTRIES**0.5)
         raise InputError(name, f"a table for {nodes} nodes", f"at most {most} nodes")

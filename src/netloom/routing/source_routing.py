@@ -80,7 +80,7 @@ def source_routes(
     for index, nodes in enumerate(sequences):
         place = where[index] if where else f"{name}, route {index}"
         channels = _channels(topology, nodes, channel_of, place)
-        pair = nodes[0] * topology.num_nodes + nodes[-1]
+        pair = nodes[0] * topology.num_vertices + nodes[-1]
         if pair in found:
             raise InputError(place, f"a second route from {nodes[0]} to {nodes[-1]}", "one a pair")
         found[pair] = channels
@@ -101,7 +101,7 @@ def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
     sequences: list[list[int]] = []
     places: list[str] = []
     for where, line in read_lines(path, wanted="a file with one route a line"):
-        if len(sequences) > topology.num_nodes**2:
+        if len(sequences) > topology.num_vertices**2:
             break  # one of them is a second route, which is refused below
         sequences.append([whole_number(word, where=where) for word in line.split()])
         places.append(where)
@@ -128,7 +128,7 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     0 2 3
     1 0
     """
-    first = routes.pairs // topology.num_nodes
+    first = routes.pairs // topology.num_vertices
     lines = [f"# netloom {__version__}: routes on {topology.name}, one a line: the nodes it visits"]
     for number, source in enumerate(first.tolist()):
         visited = topology.channel_target[routes.routes[number]].tolist()
@@ -168,7 +168,7 @@ def route_numbers(
     NoRouteError
         If a pair of different nodes has no route: what is ``wanted`` is then missing.
     """
-    asked = sources.astype(np.int64) * topology.num_nodes + targets
+    asked = sources.astype(np.int64) * topology.num_vertices + targets
     number = np.searchsorted(routing.pairs, asked)
     missing = (sources != targets) & (np.append(routing.pairs, -1)[number] != asked)
     if missing.any():
@@ -188,8 +188,8 @@ def _channels(
     if len(nodes) < 2:
         raise InputError(place, f"{len(nodes)} node", "a source, a target and the nodes between")
     for node in nodes:
-        if not 0 <= node < topology.num_nodes:
-            raise InputError(place, f"node {node}", f"nodes 0 to {topology.num_nodes - 1}")
+        if not 0 <= node < topology.num_vertices:
+            raise InputError(place, f"node {node}", f"nodes 0 to {topology.num_vertices - 1}")
     for a, b in pairwise(nodes):
         if (a, b) not in channel_of:
             raise InputError(

@@ -55,8 +55,8 @@ def up_down_paths(
 
     links = two_way(topology)
     net = Topology(
-        topology.name, topology.num_nodes, topology.channel_source[links],
-        topology.channel_target[links], topology.node_labels,
+        topology.name, topology.num_vertices, topology.channel_source[links],
+        topology.channel_target[links], topology.labels,
     )  # fmt: skip
     rank = node_ranks(topology, net)
     ends = (net.channel_source, net.channel_target)
@@ -72,8 +72,8 @@ def up_down_paths(
 def two_way(topology: Topology) -> NDArray[np.int32]:
     """Return the channels whose opposite is there too, int32[], ascending."""
     source, target = topology.channel_source.astype(np.int64), topology.channel_target
-    forward = source * topology.num_nodes + target
-    backward = target.astype(np.int64) * topology.num_nodes + source
+    forward = source * topology.num_vertices + target
+    backward = target.astype(np.int64) * topology.num_vertices + source
     return np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
 
 
@@ -94,17 +94,17 @@ def node_ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
 
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node
-        return np.arange(topology.num_nodes, dtype=np.int32)
+        return np.arange(topology.num_vertices, dtype=np.int32)
     samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
     arrays = net.channel_source, *net.incoming()
     root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
     level = distance_sums(np.array([root], np.int32), *arrays)
     lost = inside[(level[inside] == 0) & (inside != root)]
     if len(lost):
-        found = f"nodes {topology.node_name(int(root))} and {topology.node_name(int(lost[0]))}"
+        found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
         wanted = "links that work in both directions: up-down uses no others"
         raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
-    level[np.setdiff1d(np.arange(topology.num_nodes), inside)] = topology.num_nodes
-    rank = np.empty(topology.num_nodes, np.int32)
-    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_nodes)
+    level[np.setdiff1d(np.arange(topology.num_vertices), inside)] = topology.num_vertices
+    rank = np.empty(topology.num_vertices, np.int32)
+    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_vertices)
     return rank

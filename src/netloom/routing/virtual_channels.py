@@ -178,7 +178,7 @@ def draw_aux(
         return coin, route_numbers(routing.topology, routing.routes, start, end, wanted)
     if routing.minimal:
         return coin, _in_minimal_box(routing, rng, start, end, coin)
-    return coin, rng.integers(0, routing.topology.num_nodes, len(start), dtype=np.int32)
+    return coin, rng.integers(0, routing.topology.num_vertices, len(start), dtype=np.int32)
 
 
 def named_routing(topology: Topology, spec: str) -> str | Routing:
@@ -230,9 +230,9 @@ def _listed(
         answer = path_routing(topology, routing, num_vcs, ejection_channels)
     else:
         table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
-        if len(table.next_ports) != topology.num_nodes:
+        if len(table.next_ports) != topology.num_vertices:
             found = f"a table for {len(table.next_ports)} nodes"
-            raise InputError(table.name, found, f"one for the {topology.num_nodes} nodes here")
+            raise InputError(table.name, found, f"one for the {topology.num_vertices} nodes here")
         circle = table_cycle(topology, table)
         answer = table_routing(topology, table, num_vcs, ejection_channels)
     if circle:

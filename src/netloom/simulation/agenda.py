@@ -91,7 +91,7 @@ class ProgramEngine(ABC):
     def __init__(self, topology: Topology, *, switch_cycles: int = 0) -> None:
         self.topology = topology
         self.num_rows, self._num_edges = 0, 0
-        nodes = np.zeros(topology.num_nodes, NODE)
+        nodes = np.zeros(topology.num_hosts, NODE)
         nodes["context"] = -1
         clock = np.zeros(1, CLOCK)
         clock["switch_cycles"] = switch_cycles

@@ -252,7 +252,7 @@ def _mapped(
 ) -> tuple[Contention, Saturation]:
     ends = node_of[graph.source], node_of[graph.target]
     found = measure(net, ROW_FIRST, *ends, weights)
-    return found, saturation(found, ends[0], weights, net.num_nodes)
+    return found, saturation(found, ends[0], weights, net.num_hosts)
 
 
 def _table_3_1(printed: dict[str, Any]) -> Iterator[Found]:

@@ -374,7 +374,7 @@ def _figure_3_11(_: bool) -> Shown:
         net, label = mesh(side, side), f"{tasks} tasks, {side} x {side} nodes"
         cells[label, "χ_max, own routes"] = cell(row)
         placed = find_layout("tiles", graph, net).node_of
-        random = random_mapping(tasks, net.num_nodes, 1)
+        random = random_mapping(tasks, net.num_hosts, 1)
         for name, node_of in (("dimension order", placed), ("random mapping", random)):
             found = measure(net, ROW_FIRST, node_of[graph.source], node_of[graph.target])
             cells[label, f"χ_max, {name}"] = Cell(None, float(found.channel_load.max()))

@@ -82,7 +82,7 @@ def iwarp_clocks(
     """
     routing = in_pools(network)
     rngs = [np.random.default_rng(seed) for seed in np.random.SeedSequence(1).spawn(seeds)]
-    tables = [_table(given, network.num_nodes, costs, rng if shuffled else None) for rng in rngs]
+    tables = [_table(given, network.num_hosts, costs, rng if shuffled else None) for rng in rngs]
     runs = [partial(_last, network, routing, table) for table in tables]
     with counting(len(runs), "simulating messages") as tell:
         ended = [last for last in run_all(runs, tell=tell) if last is not None]

@@ -136,7 +136,7 @@ def _drawn(part: str, networks: tuple[str, ...], rng: np.random.Generator) -> Co
         return _case(part, on, {"kind": kind}, router)
     if kind != "matrix":
         return _case(part, on, {"kind": kind, "seed": number}, router)
-    fit = [name for name, tasks in MATRICES.items() if tasks <= net.num_nodes]
+    fit = [name for name, tasks in MATRICES.items() if tasks <= net.num_hosts]
     if not fit:
         return _case(part, on, {"kind": "sparse", "seed": number}, router)
     mapping = None if rng.random() < 0.5 else number
@@ -160,11 +160,11 @@ def _links(on: str, rng: np.random.Generator) -> str:
     """Return one or two links of a network, to be broken, that do not cut it in two."""
     net = topology(on)
     ends = np.sort([net.channel_source, net.channel_target], axis=0)
-    link = ends[0] * net.num_nodes + ends[1]  # the same number for both directions
+    link = ends[0] * net.num_hosts + ends[1]  # the same number for both directions
     for _ in range(100):
         chosen = rng.choice(net.num_channels, 1 + int(rng.random() < 0.5), replace=False)
         kept = ~np.isin(link, link[chosen])
-        graph = coo_array((kept[kept], ends[:, kept]), shape=(net.num_nodes, net.num_nodes))
+        graph = coo_array((kept[kept], ends[:, kept]), shape=(net.num_hosts, net.num_hosts))
         if connected_components(graph, directed=False)[0] == 1:
             return ",".join(f"{net.channel_source[i]}-{net.channel_target[i]}" for i in chosen)
     raise AssertionError(on)
@@ -179,7 +179,7 @@ def traffic_of(case: Mapping[str, Any]) -> Traffic:
     <permutation: 16 of 16 nodes send>
     """
     net, asked = topology(case["on"]), case["traffic"]
-    kind, nodes = asked["kind"], net.num_nodes
+    kind, nodes = asked["kind"], net.num_hosts
     if kind == "matrix":
         with as_file(files("netloom.studies").joinpath("data", "traffic")) as folder:
             graph = read(folder / f"{asked['name']}.mtx")

@@ -158,7 +158,7 @@ def full_rate(case: Case) -> float:
     """
     net = torus(case["radix"], case["radix"])
     hops = (1 - case["broadcast"]) * average_distance(net)
-    hops += case["broadcast"] * (net.num_nodes - 1)
+    hops += case["broadcast"] * (net.num_hosts - 1)
     return float(4 / (case["flits"] * hops))
 
 

@@ -115,7 +115,7 @@ def _trees(known: Mapping[str, Any]) -> dict[str, Any]:
     for radix in known["radices"]:
         net = torus(radix, radix)
         tree = branches(net, 0, None, row_first(net))
-        copies = np.bincount(tree.source, minlength=net.num_nodes)
+        copies = np.bincount(tree.source, minlength=net.num_hosts)
         counts = np.bincount(copies[1:], minlength=4)
         for times, count in enumerate(counts):
             found[f"nodes that replicate {times} times, k = {radix}"] = count
@@ -129,11 +129,11 @@ def _idle(known: Mapping[str, Any]) -> dict[str, Any]:
     for radix, flits in known["cases"]:
         net = torus(radix, radix)
         apart = flits + 2 * radix
-        targets = np.arange(1, net.num_nodes)
+        targets = np.arange(1, net.num_hosts)
         engine = WormEngine(net, DimensionOrder(), Worm(release_cycles=0))
         engine.append(
             messages(
-                net.num_nodes, source=0, target=targets, flits=flits,
+                net.num_hosts, source=0, target=targets, flits=flits,
                 start=apart * np.arange(len(targets)),
             )
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.faults import Faulty, without, working_nodes
+from netloom.topology.faults import without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import (
     average_distance,
@@ -26,7 +26,6 @@ from netloom.topology.parse import topology
 
 __all__ = [
     "Cube",
-    "Faulty",
     "Omega",
     "Topology",
     "average_distance",

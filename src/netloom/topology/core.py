@@ -1,74 +1,327 @@
-"""A network as two arrays: where each directed channel starts and where it ends."""
+"""A network as flat arrays: where each directed channel starts and ends, how fast and how long.
+
+A *router* forwards. A *host* sends and receives, and never forwards. A *node* is a computer as a
+scheduler names it; it owns one host or several. In a *direct* network (meshes, tori, hypercubes,
+graphs whose vertices are all alike) router r has host r, and the channels between a host and its
+router are not listed. In any other network hosts hang on routers by channels of their own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.topology.family import Family
+
+
+def _filled_later() -> Any:
+    """Stand for an array that ``Topology`` fills itself where it is not given."""
+    return None
+
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """A network: nodes 0 … ``num_nodes`` − 1 joined by directed channels.
+    """A network: vertices joined by directed channels.
 
-    A channel is directed; a bidirectional link is two channels. Every node routes, sends and
-    receives.
+    Vertices 0 … ``num_hosts`` − 1 are the hosts, so that a host's number is also its vertex; the
+    routers follow. In a direct network each vertex is both, and ``num_vertices``, ``num_hosts``
+    and ``num_routers`` are one number. A bidirectional link is two channels; several channels may
+    join the same two vertices. Channels between routers come first, then the injection channel of
+    each host port, then the ejection channel of each.
 
     Attributes
     ----------
     name
         The spec string that makes this topology again, such as ``mesh:8x8``.
-    num_nodes
-        Number of nodes.
+    num_vertices
+        Number of hosts and routers.
     channel_source, channel_target
-        int32[num_channels], the nodes that each channel leaves and enters.
-    node_labels
-        The names of the nodes in the file they were read from; empty where nodes have no name
-        but their number. Messages call nodes so, and rank files their hosts.
-    node_kinds
-        What the file says that each node is, such as ``host`` or ``switch``; empty where it does
-        not say. See ``kinds``.
+        int32[num_channels], the vertices that each channel leaves and enters.
+    labels
+        The names of the vertices, from the file that they were read from or from their family;
+        empty where they have no name but their number. Messages call hosts and routers so.
+    num_hosts
+        Number of hosts; that of vertices in a direct network.
+    channel_bandwidth
+        float64[num_channels], flits/cycle, relative to the network's reference rate.
+    channel_cycles
+        int32[num_channels], latency of each channel in cycles.
+    router_network
+        The routers and their channels as a direct network, channels by the same numbers; None
+        where the network is direct itself. Take ``routers``, which is never None.
+    port_host
+        int32[num_ports], the host of each port, ascending; empty in a direct network. A host may
+        have several ports. Port p injects by channel ``num_network_channels + p``, and receives by
+        the channel ``num_ports`` behind that.
+    node_of_host
+        int32[num_hosts], the computer that owns each host.
+    computer_labels
+        The names of the computers; empty where they are those of their hosts.
+    reference_gbps
+        Gb/s of a channel of bandwidth 1; None where nobody said.
+    family
+        The parameters of a family that routings and pictures know, such as a fat tree's; or None.
+    unbroken
+        The network before anything broke; None where nothing has. Take ``whole``.
+    kept_channels
+        int32[num_channels], the number of each channel in ``whole``, ascending; None where nothing
+        is broken. Take ``whole_channel``, or ``channel_up``.
+    failed_nodes
+        The vertices that are broken, ascending. They keep their numbers, but have no channels.
     """
 
     name: str
-    num_nodes: int
+    num_vertices: int
     channel_source: NDArray[np.int32]
     channel_target: NDArray[np.int32]
-    node_labels: tuple[str, ...] = ()
-    node_kinds: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    _: KW_ONLY
+    num_hosts: int = -1
+    channel_bandwidth: NDArray[np.float64] = field(default_factory=_filled_later, repr=False)
+    channel_cycles: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
+    router_network: Topology | None = None
+    port_host: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
+    node_of_host: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
+    computer_labels: tuple[str, ...] = ()
+    reference_gbps: float | None = None
+    family: Family | None = None
+    unbroken: Topology | None = field(default=None, repr=False)
+    kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
+    failed_nodes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Fill what was not given: a direct network, all of whose channels are alike."""
+        hosts = self.num_vertices if self.num_hosts < 0 else self.num_hosts
+        alike: dict[str, Any] = {
+            "channel_bandwidth": np.broadcast_to(1.0, self.num_channels),
+            "channel_cycles": np.broadcast_to(np.int32(1), self.num_channels),
+            "port_host": np.zeros(0, np.int32),
+            "node_of_host": np.arange(hosts, dtype=np.int32),
+        }
+        object.__setattr__(self, "num_hosts", hosts)
+        for name, values in alike.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, values)
 
     @property
     def num_channels(self) -> int:
         """Number of directed channels."""
         return len(self.channel_source)
 
-    def node_name(self, node: int) -> str:
-        """Return the name by which a person would find ``node``."""
-        return self.node_labels[node] if self.node_labels else str(node)
+    @property
+    def direct(self) -> bool:
+        """Whether every vertex is host and router in one."""
+        return self.router_network is None
+
+    @property
+    def routers(self) -> Topology:
+        """The routers and the channels between them, as a direct network."""
+        return self if self.router_network is None else self.router_network
+
+    @property
+    def broken(self) -> bool:
+        """Whether something is broken; ``without`` makes such a network."""
+        return self.unbroken is not None
+
+    @property
+    def whole(self) -> Topology:
+        """The network before anything broke; itself where nothing has."""
+        return self if self.unbroken is None else self.unbroken
+
+    @property
+    def whole_channel(self) -> NDArray[np.int32]:
+        """int32[num_channels], the number of each channel in ``whole``, ascending."""
+        if self.kept_channels is None:
+            return np.arange(self.num_channels, dtype=np.int32)
+        return self.kept_channels
+
+    @property
+    def channel_up(self) -> NDArray[np.bool_]:
+        """bool[whole.num_channels], which channels of ``whole`` work."""
+        up = np.zeros(self.whole.num_channels, np.bool_)
+        up[self.whole_channel] = True
+        return up
+
+    @property
+    def vertex_up(self) -> NDArray[np.bool_]:
+        """bool[num_vertices], which hosts and routers work."""
+        up = np.ones(self.num_vertices, np.bool_)
+        up[list(self.failed_nodes)] = False
+        return up
+
+    @property
+    def num_routers(self) -> int:
+        """Number of routers."""
+        return self.routers.num_vertices
+
+    @property
+    def num_network_channels(self) -> int:
+        """Number of channels between routers."""
+        return self.routers.num_channels
+
+    @property
+    def num_ports(self) -> int:
+        """Number of host ports that are listed: none in a direct network."""
+        return len(self.port_host)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of computers."""
+        return int(self.node_of_host.max(initial=-1)) + 1
+
+    @cached_property
+    def port_offsets(self) -> NDArray[np.int64]:
+        """int64[num_hosts + 1]: host h has ports offsets[h] … offsets[h + 1] − 1."""
+        counts = np.bincount(self.port_host, minlength=self.num_hosts)
+        return np.append(0, np.cumsum(counts, dtype=np.int64))
+
+    @property
+    def injection_router(self) -> NDArray[np.int32]:
+        """int32[num_ports], the router that each port sends to, by its number among routers."""
+        first = self.num_network_channels
+        entered = self.channel_target[first : first + self.num_ports]
+        return (entered - self.num_hosts).astype(np.int32)
+
+    @property
+    def ejection_router(self) -> NDArray[np.int32]:
+        """int32[num_ports], the router that each port receives from."""
+        left = self.channel_source[self.num_network_channels + self.num_ports :]
+        return (left - self.num_hosts).astype(np.int32)
+
+    @property
+    def even(self) -> bool:
+        """Whether all channels have the same bandwidth."""
+        return bool((self.channel_bandwidth == 1).all())
+
+    def router_vertex(self, router: int) -> int:
+        """Return the vertex of a router."""
+        return router if self.direct else self.num_hosts + router
+
+    def name_of(self, vertex: int) -> str:
+        """Return the name by which a person would find the host or router that is ``vertex``."""
+        if self.unbroken is not None:
+            return self.unbroken.name_of(vertex)
+        if self.labels:
+            return self.labels[vertex]
+        if self.direct:
+            return str(vertex)
+        if vertex < self.num_hosts:
+            return f"h{vertex}"
+        return f"r{vertex - self.num_hosts}"
+
+    def computer_name(self, node: int) -> str:
+        """Return the name of a computer: its own, or that of the one host that it owns."""
+        if self.computer_labels:
+            return self.computer_labels[node]
+        return self.name_of(int(np.argmax(self.node_of_host == node)))
+
+    @cached_property
+    def twin_number(self) -> NDArray[np.int32]:
+        """int32[num_channels]: 1, 2 … of channels that join the same two vertices; 0 if alone."""
+        keys = self.channel_source.astype(np.int64) * self.num_vertices + self.channel_target
+        order = np.argsort(keys, kind="stable")
+        _, first, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        number = np.arange(len(keys)) - np.repeat(first, counts) + 1
+        found = np.empty(len(keys), np.int32)
+        found[order] = np.where(np.repeat(counts, counts) > 1, number, 0)
+        return found
 
     def channel_name(self, channel: int) -> str:
-        """Return ``from -> to``, the channel's two nodes by name."""
+        """Return ``from -> to``, and ``#2`` behind it for the second of several channels there."""
         source, target = self.channel_source[channel], self.channel_target[channel]
-        return f"{self.node_name(int(source))} -> {self.node_name(int(target))}"
+        number = self.twin_number[channel]
+        twin = f"#{number}" if number else ""
+        return f"{self.name_of(int(source))} -> {self.name_of(int(target))}{twin}"
 
     def outgoing(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the channels that leave each node, as a ragged array, lowest number first.
+        """Return the channels that leave each vertex, as a ragged array, lowest number first.
 
-        Node v has channels[offsets[v]:offsets[v + 1]]: int64[num_nodes + 1] offsets, and
+        Vertex v has channels[offsets[v]:offsets[v + 1]]: int64[num_vertices + 1] offsets, and
         int32[num_channels].
         """
-        return _grouped(self.channel_source, self.num_nodes)
+        return _grouped(self.channel_source, self.num_vertices)
 
     def incoming(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the channels that enter each node, as ``outgoing`` does for those that leave."""
-        return _grouped(self.channel_target, self.num_nodes)
+        """Return the channels that enter each vertex, as ``outgoing`` does those that leave."""
+        return _grouped(self.channel_target, self.num_vertices)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.num_nodes} nodes, {self.num_channels} directed channels>"
+        if self.direct:
+            return f"<{self.name}: {self.num_hosts} nodes, {self.num_channels} directed channels>"
+        return (
+            f"<{self.name}: {self.num_hosts} hosts, {self.num_routers} routers, "
+            f"{self.num_network_channels} directed channels>"
+        )
+
+
+def attach_hosts(
+    routers: Topology,
+    router_of_port: NDArray[np.integer[Any]],
+    *,
+    name: str,
+    ejection: NDArray[np.integer[Any]] | None = None,
+    port_host: NDArray[np.integer[Any]] | None = None,
+    bandwidth: float | NDArray[np.float64] = 1.0,
+    cycles: int | NDArray[np.int32] = 1,
+    labels: tuple[str, ...] = (),
+    **more: Any,
+) -> Topology:
+    """Return a network of routers with hosts hung on it.
+
+    Parameters
+    ----------
+    routers
+        The routers and their channels, as a direct network.
+    router_of_port
+        int[num_ports], the router that each host port injects into.
+    name
+        The spec string of the whole.
+    ejection
+        int[num_ports], the router that each port receives from, where it is another.
+    port_host
+        int[num_ports], the host of each port, ascending; port p is host p's by default.
+    bandwidth, cycles
+        Of the channels of each port, both ways alike: one number or one a port.
+    labels
+        The names of hosts, then routers; those of the routers are taken where none are given.
+    **more
+        Other fields of ``Topology``.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> net = attach_hosts(mesh(2, 2), np.arange(4).repeat(2), name="mesh:2x2/2")
+    >>> net, net.channel_name(8)
+    (<mesh:2x2/2: 8 hosts, 4 routers, 8 directed channels>, 'h0 -> (0,0)')
+    """
+    into = np.asarray(router_of_port, np.int32)
+    out_of = into if ejection is None else np.asarray(ejection, np.int32)
+    ports = len(into)
+    hosts = np.asarray(np.arange(ports) if port_host is None else port_host, np.int32)
+    num_hosts = int(hosts.max(initial=-1)) + 1
+    source = np.concatenate([routers.channel_source + num_hosts, hosts, out_of + num_hosts])
+    target = np.concatenate([routers.channel_target + num_hosts, into + num_hosts, hosts])
+    rate = np.broadcast_to(np.asarray(bandwidth, np.float64), ports)
+    delay = np.broadcast_to(np.asarray(cycles, np.int32), ports)
+    if not labels:
+        own = (f"h{host}" for host in range(num_hosts))
+        plain = not routers.labels and type(routers) is Topology
+        theirs = (f"r{r}" if plain else routers.name_of(r) for r in range(routers.num_vertices))
+        labels = (*own, *theirs)
+    return Topology(
+        name, num_hosts + routers.num_vertices, source.astype(np.int32), target.astype(np.int32),
+        labels,
+        num_hosts=num_hosts, router_network=routers, port_host=hosts,
+        channel_bandwidth=np.concatenate([routers.channel_bandwidth, rate, rate]),
+        channel_cycles=np.concatenate([routers.channel_cycles, delay, delay]),
+        **{"family": routers.family, **more},
+    )  # fmt: skip
 
 
 def _grouped(

@@ -58,7 +58,7 @@ class Cube(Topology):
     @property
     def direction_channels(self) -> NDArray[np.int64]:
         """Channels in each direction of a dimension (int64[n])."""
-        return self.num_nodes // np.array(self.sides) * self.line_channels
+        return self.num_vertices // np.array(self.sides) * self.line_channels
 
     def per_channel(self, flits: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide what crosses each direction (float64[n, 2]) by the number of its channels."""
@@ -80,7 +80,7 @@ class Cube(Topology):
             for side, stride in zip(self.sides, self.strides, strict=True)
         )
 
-    def node_name(self, node: int) -> str:
+    def name_of(self, node: int) -> str:
         """Return the coordinates as ``(row,column)``; the plain number in one dimension."""
         at = self.coordinates(node)
         return str(at[0]) if len(at) == 1 else "(" + ",".join(map(str, at)) + ")"
@@ -130,7 +130,7 @@ def cube(sides: Sequence[int], wraps: Sequence[bool] | bool = False, *, name: st
     line_base = (np.cumsum(sizes) - sizes).reshape(-1, 2)
     source, target = _channel_ends(sides, line_channels)
     return Cube(
-        label, num_nodes, source, target, (), (), sides, closed, strides, line_channels, line_base
+        label, num_nodes, source, target, (), sides, closed, strides, line_channels, line_base
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,35 +21,9 @@ MOST_DIGITS = 18
 """Digits of a number that may be a node's: no network has as many."""
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Faulty(Topology):
-    """A network without its broken parts; ``without`` makes one.
-
-    Nodes keep their numbers and names. A broken node is still counted, but has no channels. The
-    channels that are left are numbered on, in the order in which they were.
-
-    Attributes
-    ----------
-    whole
-        The network as it was before anything broke.
-    failed_nodes
-        The nodes that are broken, ascending.
-    whole_channel
-        int32[num_channels], the number of each channel in ``whole``; ascending.
-    """
-
-    whole: Topology
-    failed_nodes: tuple[int, ...]
-    whole_channel: NDArray[np.int32]
-
-    def node_name(self, node: int) -> str:
-        """Return the name of ``node`` in the whole network."""
-        return self.whole.node_name(node)
-
-
 def without(
     topology: Topology, *, channels: str | Iterable[str | int] = (), nodes: str | Iterable[int] = ()
-) -> Faulty:
+) -> Topology:
     """Return the network without some channels and nodes.
 
     Parameters
@@ -83,10 +56,10 @@ def without(
     netloom.errors.InputError: mesh:4 without 1-2: found no way from node 2 to node 0; expected a
     network that is still in one piece
     """
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     works = np.ones(whole.num_channels, np.bool_)
-    failed = np.zeros(whole.num_nodes, np.bool_)
-    if isinstance(topology, Faulty):
+    failed = np.zeros(whole.num_vertices, np.bool_)
+    if topology.broken:
         works[:] = False
         works[topology.whole_channel] = True
         failed[list(topology.failed_nodes)] = True
@@ -98,19 +71,49 @@ def without(
     for word in _words(nodes):
         failed[_node(topology, word)] = True
     works &= ~(failed[whole.channel_source] | failed[whole.channel_target])
-    kept = np.flatnonzero(works).astype(np.int32)
-    found = Faulty(
-        f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}",
-        whole.num_nodes, whole.channel_source[kept], whole.channel_target[kept], whole.node_labels,
-        whole.node_kinds,
-        whole=whole, failed_nodes=tuple(np.flatnonzero(failed).tolist()), whole_channel=kept,
-    )  # fmt: skip
+    _lose_ports(whole, works, failed)
+    name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
+    found = _parts_of(whole, name, works, failed)
     _check_in_one_piece(found)
     return found
 
 
+def _lose_ports(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> None:
+    """Mark both channels of a port as broken where one is, and a host that has no port left."""
+    if whole.direct:
+        return
+    ports = works[whole.num_network_channels :].reshape(2, -1)
+    ports[:] = ports.all(axis=0)
+    left = np.bincount(whole.port_host[ports[0]], minlength=whole.num_hosts)
+    failed[: whole.num_hosts] |= left == 0
+
+
+def _parts_of(
+    whole: Topology, name: str, works: NDArray[np.bool_], failed: NDArray[np.bool_]
+) -> Topology:
+    """Return the part of a network that works, vertices by the same numbers."""
+    kept = np.flatnonzero(works).astype(np.int32)
+    ports = slice(whole.num_network_channels, whole.num_network_channels + whole.num_ports)
+    hosted: dict[str, Any] = {}
+    if not whole.direct:
+        routers, first = whole.routers, whole.num_network_channels
+        gone = failed[whole.num_hosts :]
+        hosted = {
+            "router_network": _parts_of(routers, routers.name, works[:first], gone),
+            "port_host": whole.port_host[works[ports]],
+        }
+    return Topology(
+        name, whole.num_vertices, whole.channel_source[kept], whole.channel_target[kept],
+        whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host,
+        computer_labels=whole.computer_labels, reference_gbps=whole.reference_gbps,
+        channel_bandwidth=whole.channel_bandwidth[kept], channel_cycles=whole.channel_cycles[kept],
+        unbroken=whole, kept_channels=kept, failed_nodes=tuple(np.flatnonzero(failed).tolist()),
+        **hosted,
+    )  # fmt: skip
+
+
 def working_nodes(topology: Topology) -> NDArray[np.int32]:
-    """Return the nodes that are not broken, ascending, int32[]; on a whole network, all.
+    """Return the hosts that are not broken, ascending, int32[]; on a whole network, all.
 
     Examples
     --------
@@ -118,13 +121,12 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
     >>> working_nodes(without(mesh(2, 3), nodes=[1]))
     array([0, 2, 3, 4, 5], dtype=int32)
     """
-    nodes = np.arange(topology.num_nodes, dtype=np.int32)
-    return np.delete(nodes, topology.failed_nodes) if isinstance(topology, Faulty) else nodes
+    return np.flatnonzero(topology.vertex_up[: topology.num_hosts]).astype(np.int32)
 
 
 def working_part(network: Topology) -> Topology:
     """Return the network of the nodes that work, numbered on."""
-    if not isinstance(network, Faulty):
+    if not network.broken:
         return network
     working = working_nodes(network)
     source, target = (
@@ -145,15 +147,15 @@ def broken_parts(topology: Topology) -> dict[str, Any] | None:
     >>> broken_parts(without(mesh(3, 3), channels="0->1", nodes="8"))
     {'channels': ['(0,0) -> (0,1)'], 'nodes': ['(2,2)']}
     """
-    if not isinstance(topology, Faulty):
+    if not topology.broken:
         return None
     return {
         "channels": [topology.whole.channel_name(each) for each in broken_channels(topology)],
-        "nodes": [topology.node_name(node) for node in topology.failed_nodes],
+        "nodes": [topology.name_of(node) for node in topology.failed_nodes],
     }
 
 
-def broken_channels(topology: Faulty) -> list[int]:
+def broken_channels(topology: Topology) -> list[int]:
     """Return the channels of the whole network that are broken, though their nodes work."""
     whole = topology.whole
     gone = np.ones(whole.num_channels, np.bool_)
@@ -173,7 +175,7 @@ def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
     2
     """
     lost = ~np.isin(nodes, working_nodes(topology))
-    return int(np.argmax(lost)) if isinstance(topology, Faulty) and lost.any() else None
+    return int(np.argmax(lost)) if topology.broken and lost.any() else None
 
 
 def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "mapping") -> None:
@@ -198,7 +200,7 @@ def _channels(topology: Topology, whole: Topology, word: str | int) -> list[int]
         if not 0 <= word < topology.num_channels:
             found, most = f"channel {word}", topology.num_channels - 1
             raise InputError("failed channels", found, f"channels 0 to {most} of {topology.name}")
-        return [int(topology.whole_channel[word]) if isinstance(topology, Faulty) else word]
+        return [int(topology.whole_channel[word]) if topology.broken else word]
     pairs = set(_pairs(topology, word))
     if len(pairs) != 1:
         found = f"'{word}', which is two nodes in several ways" if pairs else f"'{word}'"
@@ -208,7 +210,7 @@ def _channels(topology: Topology, whole: Topology, word: str | int) -> list[int]
     at = [(whole.channel_source == a) & (whole.channel_target == b) for a, b in ends]
     for (a, b), here in zip(ends, at, strict=True):
         if not here.any():
-            found = f"'{word}', but no channel {whole.node_name(a)} -> {whole.node_name(b)}"
+            found = f"'{word}', but no channel {whole.name_of(a)} -> {whole.name_of(b)}"
             raise InputError("failed channels", found, f"{wanted}, of {whole.name}")
     return [int(channel) for here in at for channel in np.flatnonzero(here)]
 
@@ -229,17 +231,16 @@ def _pairs(topology: Topology, word: str) -> Iterator[tuple[int, int, bool]]:
 def _node(topology: Topology, word: str | int) -> int:
     node = _find_node(topology, str(word))
     if node is None:
-        raise InputError(
-            "failed nodes", f"'{word}'", f"nodes 0 to {topology.num_nodes - 1} of {topology.name}"
-        )
+        last = topology.num_hosts - 1
+        raise InputError("failed nodes", f"'{word}'", f"nodes 0 to {last} of {topology.name}")
     return node
 
 
 def _find_node(topology: Topology, word: str) -> int | None:
     """Return the node of this name, number or coordinates; None if there is none."""
     word = word.strip()
-    if word in topology.node_labels:
-        return topology.node_labels.index(word)
+    if word in topology.labels:
+        return topology.labels.index(word)
     parts = re.split("[.,]", word.removeprefix("(").removesuffix(")"))
     if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
         return None
@@ -247,8 +248,8 @@ def _find_node(topology: Topology, word: str) -> int | None:
         return None
     at = [int(part) for part in parts]
     if len(at) == 1:
-        return at[0] if at[0] < topology.num_nodes else None
-    cube = topology.whole if isinstance(topology, Faulty) else topology
+        return at[0] if at[0] < topology.num_vertices else None
+    cube = topology.whole
     if not isinstance(cube, Cube) or len(at) != len(cube.sides):
         return None
     if any(place >= side for place, side in zip(at, cube.sides, strict=True)):
@@ -258,7 +259,7 @@ def _find_node(topology: Topology, word: str) -> int | None:
 
 def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> list[str]:
     """Return the words that name what is broken: links, single channels, nodes."""
-    labels = whole.node_labels or range(whole.num_nodes)
+    labels = whole.labels or range(whole.num_vertices)
     ends = zip(whole.channel_source.tolist(), whole.channel_target.tolist(), strict=True)
     alive = ~(failed[whole.channel_source] | failed[whole.channel_target])
     pairs = {pair for pair, lost in zip(ends, (alive & ~works).tolist(), strict=True) if lost}
@@ -270,22 +271,14 @@ def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]
     return words + [f"node {labels[node]}" for node in np.flatnonzero(failed).tolist()]
 
 
-def _check_in_one_piece(topology: Faulty) -> None:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
+def _check_in_one_piece(topology: Topology) -> None:
+    from netloom.topology.reach import two_apart
 
     working = working_nodes(topology)
     if len(working) < 2:
         raise InputError(topology.name, f"{len(working)} working nodes", "at least 2")
-    links = (np.ones(topology.num_channels), (topology.channel_source, topology.channel_target))
-    graph = coo_array(links, shape=(topology.num_nodes, topology.num_nodes)).tocsr()
-    _, part = connected_components(graph, connection="strong")
-    main = np.bincount(part[working]).argmax()
-    lost = working[part[working] != main]
-    if not len(lost):
-        return
-    ends = int(lost[0]), int(working[part[working] == main][0])
-    reached = breadth_first_order(graph, ends[0], return_predecessors=False)
-    start, end = (ends[1], ends[0]) if ends[1] in reached else ends
-    found = f"no way from node {topology.node_name(start)} to node {topology.node_name(end)}"
-    raise InputError(topology.name, found, "a network that is still in one piece")
+    apart = two_apart(topology)
+    if apart is not None:
+        start, end = apart
+        found = f"no way from node {topology.name_of(start)} to node {topology.name_of(end)}"
+        raise InputError(topology.name, found, "a network that is still in one piece")

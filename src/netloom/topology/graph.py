@@ -85,8 +85,8 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int]:
     import networkx as nx
 
     graph: nx.DiGraph[int] = nx.DiGraph(name=topology.name)
-    for node in range(topology.num_nodes):
-        graph.add_node(node, label=topology.node_name(node))
+    for node in range(topology.num_vertices):
+        graph.add_node(node, label=topology.name_of(node))
         if isinstance(topology, Cube):
             graph.nodes[node]["coordinates"] = topology.coordinates(node)
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
@@ -137,13 +137,10 @@ def _from_edges(
             raise InputError(name, f"{what}: {labels[a]} -> {labels[b]}", "each channel once")
     plain = labels == list(range(len(labels))) or labels == [str(i) for i in range(len(labels))]
     words = () if plain else tuple(map(str, labels))
-    kinds: tuple[str, ...] = ()
     if marks is not None:
         named = [_said(marks[label], "label", "name") for label in labels]
         words = tuple(named) if all(named) and len(set(named)) == len(named) else words
-        kinds = tuple(_said(marks[label], "type", "kind", "role") for label in labels)
-    kinds = kinds if any(kinds) else ()
-    found = Topology(name, len(labels), pairs[:, 0].copy(), pairs[:, 1].copy(), words, kinds)
+    found = Topology(name, len(labels), pairs[:, 0].copy(), pairs[:, 1].copy(), words)
     _check_connected(found)
     return found
 
@@ -166,11 +163,11 @@ def _check_connected(topology: Topology) -> None:
     from scipy.sparse.csgraph import connected_components
 
     links = (np.ones(topology.num_channels), (topology.channel_source, topology.channel_target))
-    shape = (topology.num_nodes, topology.num_nodes)
+    shape = (topology.num_vertices, topology.num_vertices)
     parts, part = connected_components(coo_array(links, shape=shape), connection="strong")
     if parts > 1:
         other = int(np.argmax(part != part[0]))
-        a, b = topology.node_name(0), topology.node_name(other)
+        a, b = topology.name_of(0), topology.name_of(other)
         raise InputError(
             topology.name, f"nodes {a} and {b} that cannot both reach each other",
             "a strongly connected network",

@@ -31,7 +31,7 @@ def degree(topology: Topology) -> int:
     >>> degree(mesh(8, 8))
     4
     """
-    return int(np.bincount(topology.channel_source, minlength=topology.num_nodes).max())
+    return int(np.bincount(topology.channel_source, minlength=topology.num_vertices).max())
 
 
 def num_links(topology: Topology) -> int:
@@ -44,8 +44,8 @@ def num_links(topology: Topology) -> int:
     32
     """
     source, target = topology.channel_source.astype(np.int64), topology.channel_target
-    forward = source * topology.num_nodes + target
-    backward = target.astype(np.int64) * topology.num_nodes + source
+    forward = source * topology.num_vertices + target
+    backward = target.astype(np.int64) * topology.num_vertices + source
     return int(np.isin(forward, backward).sum()) // 2
 
 
@@ -71,10 +71,10 @@ def hop_distances(
     >>> hop_distances(torus(5), np.array([3]))
     array([[2., 2., 1., 0., 1.]])
     """
-    everyone = np.arange(topology.num_nodes)
+    everyone = np.arange(topology.num_vertices)
     begins = everyone if nodes is None else nodes
     if isinstance(topology, Cube):
-        hops = np.zeros((len(begins), topology.num_nodes))
+        hops = np.zeros((len(begins), topology.num_vertices))
         for side, stride, wraps in zip(
             topology.sides, topology.strides, topology.wraps, strict=True
         ):
@@ -85,7 +85,7 @@ def hop_distances(
     from scipy.sparse.csgraph import dijkstra
 
     ends = topology.channel_source, topology.channel_target
-    size = topology.num_nodes, topology.num_nodes
+    size = topology.num_vertices, topology.num_vertices
     channels = np.ones(topology.num_channels), ends[::-1] if backwards else ends
     return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
 
@@ -102,7 +102,7 @@ def slabs(cube: Cube) -> Iterator[NDArray[np.bool_]]:
     >>> [int(part.sum()) for part in slabs(mesh(4, 2))]
     [2, 4, 6, 4]
     """
-    at = np.unravel_index(np.arange(cube.num_nodes), cube.sides)
+    at = np.unravel_index(np.arange(cube.num_vertices), cube.sides)
     for along, side, wraps in zip(at, cube.sides, cube.wraps, strict=True):
         for cut in range(side if wraps else side - 1):
             yield (along - cut) % side < side // 2 if wraps else along <= cut
@@ -187,17 +187,17 @@ def _cube_distance_sum(topology: Cube) -> int:
             pairs = side * sum(min(x, side - x) for x in range(side))
         else:
             pairs = side * (side * side - 1) // 3
-        total += pairs * (topology.num_nodes // side) ** 2
+        total += pairs * (topology.num_vertices // side) ** 2
     return total
 
 
 def _distance_rows(topology: Topology) -> Iterator[NDArray[np.float64]]:
     """Yield blocks of rows of the distance matrix of all pairs of nodes that work."""
-    if topology.num_nodes > MOST_NODES_BY_SEARCH:
+    if topology.num_vertices > MOST_NODES_BY_SEARCH:
         raise InputError(
-            topology.name, f"{topology.num_nodes} nodes", f"at most {MOST_NODES_BY_SEARCH} here"
+            topology.name, f"{topology.num_vertices} nodes", f"at most {MOST_NODES_BY_SEARCH} here"
         )
     working = working_nodes(topology)
-    block = max(1, 2**22 // topology.num_nodes)
+    block = max(1, 2**22 // topology.num_vertices)
     for first in range(0, len(working), block):
         yield hop_distances(topology, working[first : first + block])[:, working]

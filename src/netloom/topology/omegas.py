@@ -54,7 +54,7 @@ class Omega(Topology):
     switch_size: int = 0
     stages: int = 0
 
-    def node_name(self, node: int) -> str:
+    def name_of(self, node: int) -> str:
         """Return ``PE 3``, ``MM 5`` (memory module) or ``switch 2.7`` (of stage 2)."""
         if node < 2 * self.pes:
             return f"PE {node}" if node < self.pes else f"MM {node - self.pes}"
@@ -126,7 +126,7 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
     stages = checked_stages(pes, switch_size, where=name)
     source, target = _channel_ends(pes, switch_size, stages)
     num_nodes = 2 * pes + stages * pes // switch_size
-    return Omega(name, num_nodes, source, target, (), (), pes, switch_size, stages)
+    return Omega(name, num_nodes, source, target, (), pes, switch_size, stages)
 
 
 def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
+from netloom.topology.families.trees import clos_of_switches, k_ary_n_tree, leaf_spine, xgft
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from netloom.topology.core import Topology
 
 TOPOLOGIES = (
-    "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4, omega:512, omega:4096/8 "
-    "or graph:FILE"
+    "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4, omega:512, omega:4096/8, "
+    "fat-tree:4x3, fat-tree:k=8, xgft:4x4x4/1x2x4, leaf-spine:8x4x8 or graph:FILE"
 )
 
 
@@ -78,6 +79,39 @@ def _omega(argument: str, spec: str) -> Omega:
     return omega(whole_number(pes, where=spec), size)
 
 
+def _numbers(argument: str, spec: str, count: int, wanted: str) -> tuple[int, ...]:
+    """Return the whole numbers of ``8x4x8``, as many as there must be."""
+    words = argument.split("x")
+    if len(words) != count:
+        raise InputError(spec, f"'{argument}'", wanted)
+    return tuple(whole_number(word, where=spec, least=1) for word in words)
+
+
+def _fat_tree(argument: str, spec: str) -> Topology:
+    if argument.startswith("k="):
+        return clos_of_switches(whole_number(argument[2:], where=spec), name=spec)
+    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
+    return k_ary_n_tree(*_numbers(argument, spec, 2, wanted), name=spec)
+
+
+def _xgft(argument: str, spec: str) -> Topology:
+    parts = argument.split("/")
+    if len(parts) not in (2, 3):
+        raise InputError(spec, f"'{argument}'", "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links")
+    numbers = [
+        [whole_number(word, where=spec, least=1) for word in part.split("x")] for part in parts
+    ]
+    return xgft(*numbers, name=spec)
+
+
+def _leaf_spine(argument: str, spec: str) -> Topology:
+    shape, slash, cables = argument.partition("/")
+    wanted = "leaves, spines and hosts a leaf, such as leaf-spine:8x4x8"
+    leaves, spines, hosts = _numbers(shape, spec, 3, wanted)
+    parallel = whole_number(cables, where=spec, least=1) if slash else 1
+    return leaf_spine(leaves, spines, hosts, parallel, name=spec)
+
+
 def _graph(argument: str, spec: str) -> Topology:
     if not argument:
         raise InputError(spec, "no file", "graph:FILE")
@@ -92,5 +126,8 @@ _MAKERS: dict[str, Callable[[str, str], Topology]] = {
     "hypercube": _hypercube,
     "cube": _mixed,
     "omega": _omega,
+    "fat-tree": _fat_tree,
+    "xgft": _xgft,
+    "leaf-spine": _leaf_spine,
     "graph": _graph,
 }

@@ -29,13 +29,13 @@ def run(*words):
 
 def test_labels_of_a_file_are_names(ring):
     found = read_graph(ring)
-    assert found.node_labels == tuple(NAMES)
+    assert found.labels == tuple(NAMES)
     assert found.channel_name(0) == "ada -> bob"
     by_id = graph_topology(nx.relabel_nodes(nx.cycle_graph(4), dict(enumerate(NAMES))))
-    assert by_id.node_labels == tuple(NAMES)
+    assert by_id.labels == tuple(NAMES)
     alike = nx.cycle_graph(4)
     nx.set_node_attributes(alike, "host", "label")  # the same for all: no names
-    assert graph_topology(alike).node_labels == ()
+    assert graph_topology(alike).labels == ()
 
 
 def test_rank_files_use_them(ring, tmp_path):

@@ -49,7 +49,7 @@ def rank_file(
         ``openmpi-seq`` (line r names the host of rank r), ``mpich`` (``n12:1``), ``slurm`` (as
         openmpi-seq) or ``cray`` (the ranks in the order of the slots, the inverse permutation).
     hosts
-        The host name of each node, such as a network's ``node_labels``; ``n0``, ``n1`` … where it
+        The host name of each node, such as a network's ``labels``; ``n0``, ``n1`` … where it
         is not given. ``cray`` needs none.
     nodes
         The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;

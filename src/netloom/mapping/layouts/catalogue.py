@@ -103,8 +103,8 @@ def gray(num_tasks: int, topology: Topology) -> NDArray[np.int32]:
     if not sides or any(side & (side - 1) for side in sides):
         wanted = "a mesh, torus or hypercube whose sides are powers of two"
         raise InputError("mapping 'gray'", f"the network {topology.name}", wanted)
-    if num_tasks != topology.num_nodes:
-        found = f"{num_tasks} tasks for {topology.num_nodes} nodes of {topology.name}"
+    if num_tasks != topology.num_hosts:
+        found = f"{num_tasks} tasks for {topology.num_hosts} nodes of {topology.name}"
         raise InputError("mapping 'gray'", found, "one task for each node")
     at = np.unravel_index(np.arange(num_tasks), sides)
     codes = [coordinate ^ (coordinate >> 1) for coordinate in at]
@@ -158,8 +158,8 @@ def identity_layout(app: ProcessGraph, topology: Topology) -> Layout:
     """
     _require_hypercube("identity", app)
     grid = require_cube("identity", topology)
-    if app.num_tasks != grid.num_nodes:
-        found = f"{app.num_tasks} tasks for {grid.num_nodes} nodes of {grid.name}"
+    if app.num_tasks != grid.num_hosts:
+        found = f"{app.num_tasks} tasks for {grid.num_hosts} nodes of {grid.name}"
         raise refusal("identity", found, "one task for each node")
     node_of = np.arange(app.num_tasks, dtype=np.int32)
     promise = _load_of_lines(grid, coded=False)

@@ -125,7 +125,7 @@ def morton(app: ProcessGraph, topology: Topology) -> Layout:
                 places[axis] |= (task >> bit & 1) << height
                 bit += 1
     promise = None
-    if not any(grid.wraps) and 2 ** hypercube_dimension(app) == grid.num_nodes:
+    if not any(grid.wraps) and 2 ** hypercube_dimension(app) == grid.num_hosts:
         promise = 2 * max(grid.sides) // 3
     return Layout("morton", nodes_at(grid.sides, places), promise, None, "Morton 1966")
 
@@ -140,8 +140,8 @@ def _network(name: str, app: ProcessGraph, topology: Topology) -> Cube:
 
 
 def _check_room(name: str, app: ProcessGraph, grid: Cube) -> None:
-    if app.num_tasks > grid.num_nodes:
-        found = f"{grid.num_nodes} nodes of {grid.name} for {app.num_tasks} tasks"
+    if app.num_tasks > grid.num_hosts:
+        found = f"{grid.num_hosts} nodes of {grid.name} for {app.num_tasks} tasks"
         raise refusal(name, found, "a node for each task")
 
 

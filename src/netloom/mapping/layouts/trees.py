@@ -217,7 +217,7 @@ def _routes(
     before = np.minimum(hop, legs[0][path])
     leaves = (start @ strides)[path] + before * ways[0][path] + (hop - before) * ways[1][path]
     enters = leaves + np.where(hop < legs[0][path], ways[0][path], ways[1][path])
-    keys = grid.channel_source.astype(np.int64) * grid.num_nodes + grid.channel_target
+    keys = grid.channel_source.astype(np.int64) * grid.num_hosts + grid.channel_target
     order = np.argsort(keys)
-    rows = np.searchsorted(keys[order], leaves * grid.num_nodes + enters)
+    rows = np.searchsorted(keys[order], leaves * grid.num_hosts + enters)
     return Paths(offsets, order[rows].astype(np.int32))

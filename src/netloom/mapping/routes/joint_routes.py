@@ -217,7 +217,7 @@ def joint_routes(
                 best, layer, value = chosen, its_layer, highest
             if value <= bound * (1 + CLOSE) or stop.is_set() or thread_time() > end:
                 break
-    pairs = source.astype(np.int64) * topology.num_nodes + target
+    pairs = source.astype(np.int64) * topology.num_hosts + target
     layer = _fewest(topology, best, layer)
     return JointRoutes(
         routes=SourceRoutes("joint", pairs, best),
@@ -239,16 +239,16 @@ def _merged(
     weights: NDArray[np.float64] | None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
     """Return the pairs of different nodes between which the program sends, sorted; their weight."""
-    nodes = check_mapping(node_of, app.num_tasks, topology.num_nodes, app.num_tasks)
+    nodes = check_mapping(node_of, app.num_tasks, topology.num_hosts, app.num_tasks)
     carried = app.bytes if weights is None else np.asarray(weights, np.float64)
     source, target = nodes[app.source].astype(np.int64), nodes[app.target].astype(np.int64)
     moving = source != target
     if not carried[moving].sum() > 0:
         raise InputError(app.name, "no traffic between different nodes", "something to route")
-    together = source[moving] * topology.num_nodes + target[moving]
+    together = source[moving] * topology.num_hosts + target[moving]
     pairs, edge = np.unique(together, return_inverse=True)
     weight = np.bincount(edge, carried[moving]).astype(np.float64)
-    ends = np.divmod(pairs, topology.num_nodes)
+    ends = np.divmod(pairs, topology.num_hosts)
     return ends[0].astype(np.int32), ends[1].astype(np.int32), weight
 
 
@@ -278,7 +278,7 @@ def _task(
     most_layers: int,
 ) -> _Task:
     """Return what kernels need."""
-    number, num_channels = topology.num_nodes, topology.num_channels
+    number, num_channels = topology.num_hosts, topology.num_channels
     if number > MOST_NODES:
         raise InputError("topology", f"{number} nodes", f"at most {MOST_NODES} to choose routes")
     firsts, leaving = topology.outgoing()
@@ -422,7 +422,7 @@ def _reroute(
     """Reroute paths in turn; return whether all have found a place."""
     from netloom.mapping.kernels.joint_routes import reroute
 
-    nodes, num_channels = task.topology.num_nodes, task.topology.num_channels
+    nodes, num_channels = task.topology.num_hosts, task.topology.num_channels
     heap = num_channels + nodes + 1
     room = (
         np.zeros(nodes), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(heap),

@@ -41,8 +41,8 @@ def least_load(
     hops = net[6][target, source]
     found = [float(load.max()), float(weight.max()), float(weight @ hops / used.sum())]
     for ends, ways, of in ((source, first, 0), (target, last, 1)):
-        channels = np.bincount(net[of][ways], minlength=topology.num_nodes)
-        moved = np.bincount(ends, weight, topology.num_nodes)
+        channels = np.bincount(net[of][ways], minlength=topology.num_hosts)
+        moved = np.bincount(ends, weight, topology.num_hosts)
         found.append(float((moved / np.maximum(1, channels)).max()))
     least = max([*found, *_cuts(topology, source, target, weight)])
     if (weight == weight[0]).all():
@@ -67,4 +67,4 @@ def _cuts(
             change = np.bincount(begin[forced], weight[forced], 2 * side)
             change -= np.bincount((begin + steps)[forced], weight[forced], 2 * side)
             crossing = np.cumsum(change).reshape(2, side).sum(axis=0)
-            yield float(crossing.max()) * side / topology.num_nodes
+            yield float(crossing.max()) * side / topology.num_hosts

@@ -192,7 +192,7 @@ def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph
 
 
 def _net(topology: Topology, routing: Routing, nodes: NDArray[np.int32]) -> Net:
-    number = topology.num_nodes
+    number = topology.num_hosts
     if isinstance(routing, DimensionOrder) and number > MOST_TABLED:
         none = np.zeros(0, np.int64), np.zeros(0, np.int32)
         distance = np.zeros((0, 0), np.int16)
@@ -219,15 +219,15 @@ def _near(
     topology: Topology, place_node: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of each node and its neighbours."""
-    nodes = np.arange(topology.num_nodes)
+    nodes = np.arange(topology.num_hosts)
     around = np.concatenate([topology.channel_source, nodes])
     ends = np.concatenate([topology.channel_target, nodes])
     places = np.argsort(place_node, kind="stable")
-    first = np.searchsorted(place_node[places], np.arange(topology.num_nodes + 1))
+    first = np.searchsorted(place_node[places], np.arange(topology.num_hosts + 1))
     counts = np.diff(first)[ends]
     order = np.argsort(around, kind="stable")
     begins = np.repeat(first[ends[order]], counts[order])
     ends_before = np.cumsum(counts[order]) - counts[order]
     rank = np.arange(int(counts.sum())) - np.repeat(ends_before, counts[order])
-    offsets = np.append(0, np.cumsum(np.bincount(around, counts, topology.num_nodes)))
+    offsets = np.append(0, np.cumsum(np.bincount(around, counts, topology.num_hosts)))
     return offsets.astype(np.int64), places[begins + rank]

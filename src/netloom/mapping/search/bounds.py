@@ -10,7 +10,7 @@ import numpy as np
 from netloom.mapping.search.compact import ground_of, halves
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
-from netloom.topology import Cube, Faulty, Topology, slabs
+from netloom.topology import Cube, Topology, slabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,14 +117,14 @@ def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -
 
     A task's own place left out, float64[nodes or 1, most].
     """
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     if isinstance(whole, Cube) and len(nodes) > MOST_PLACES:
         sides = np.array(whole.sides)
         apart = hops(whole, np.array([int(sides // 2 @ whole.strides)]))
     else:
         apart = hops(topology, nodes, nodes)
     found = np.sort(apart, axis=1)[:, (np.arange(most) + 1) // tasks_per_node]
-    return np.where(np.isinf(found), topology.num_nodes, found)
+    return np.where(np.isinf(found), topology.num_hosts, found)
 
 
 def least_channel_load(
@@ -153,7 +153,7 @@ def least_channel_load(
         (app.source, topology.channel_source),
         (app.target, topology.channel_target),
     ):
-        ports = np.bincount(channels, minlength=topology.num_nodes)[nodes]
+        ports = np.bincount(channels, minlength=topology.num_hosts)[nodes]
         found = max(found, _at_ends(task, weights, ports, tasks_per_node))
     if 2 <= app.num_tasks <= MOST_TASKS:
         found = max(found, _across_cuts(app, topology, weights, nodes, tasks_per_node))
@@ -210,7 +210,7 @@ def _across_cuts(
 def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
     """Yield parts of the network with few channels around them, bool[num_nodes]."""
     ground = ground_of(topology)
-    cube, number = ground.network, topology.num_nodes
+    cube, number = ground.network, topology.num_hosts
     if not isinstance(cube, Cube):
         inside = np.zeros(number, np.bool_)
         inside[halves(ground, np.arange(number), DEFAULT_SEED)[0]] = True

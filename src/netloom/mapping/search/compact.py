@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.mapping.search.bisection import Part, bisect
 from netloom.mapping.search.pairs import hops
-from netloom.topology import Cube, Faulty, Topology
+from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +30,11 @@ class Ground(NamedTuple):
 
 def ground_of(topology: Topology) -> Ground:
     """Return the network in which nodes lie."""
-    whole = topology.whole if isinstance(topology, Faulty) else topology
+    whole = topology.whole
     if isinstance(whole, Cube):
         return Ground(whole, np.zeros((0, 0)))
-    table = hops(whole, np.arange(whole.num_nodes))
-    return Ground(whole, np.where(np.isinf(table), whole.num_nodes, table))
+    table = hops(whole, np.arange(whole.num_hosts))
+    return Ground(whole, np.where(np.isinf(table), whole.num_hosts, table))
 
 
 def apart(
@@ -63,7 +63,7 @@ def compact_nodes(
         return allowed
     best, most = allowed[:number], -1
     for nearest in _orders(ground, allowed):
-        chosen = np.zeros(topology.num_nodes, np.bool_)
+        chosen = np.zeros(topology.num_hosts, np.bool_)
         chosen[allowed[nearest[:number]]] = True
         inside = int((chosen[topology.channel_source] & chosen[topology.channel_target]).sum())
         if inside > most:

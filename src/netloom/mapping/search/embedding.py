@@ -96,7 +96,7 @@ def embed(
 
 def _links(topology: Topology, allowed: NDArray[np.integer]) -> Neighbours:
     """Return the neighbours of each allowed node among the allowed, by their place among them."""
-    place = np.full(topology.num_nodes, -1, np.int64)
+    place = np.full(topology.num_hosts, -1, np.int64)
     place[allowed] = np.arange(len(allowed))
     source, target = place[topology.channel_source], place[topology.channel_target]
     kept = (source >= 0) & (target >= 0)

@@ -183,8 +183,8 @@ def _allowed(nodes: ArrayLike | None, topology: Topology) -> NDArray[np.int32]:
     if nodes is None:
         return nodes_for_tasks(topology)
     given = np.unique(np.asarray(nodes, np.int64))
-    if not len(given) or given[0] < 0 or given[-1] >= topology.num_nodes:
-        raise InputError("nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_nodes}")
+    if not len(given) or given[0] < 0 or given[-1] >= topology.num_hosts:
+        raise InputError("nodes", f"{given.tolist()[:8]}", f"numbers below {topology.num_hosts}")
     return given.astype(np.int32)
 
 

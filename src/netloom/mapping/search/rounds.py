@@ -298,7 +298,7 @@ def _turned(
     arrays: SearchArrays, value_of: Measure, best: Round, rng: np.random.Generator
 ) -> Round:
     """Return the best image of a round's mapping: the network turned or reflected onto itself."""
-    turned, allowed = best, np.zeros(value_of.topology.num_nodes, np.bool_)
+    turned, allowed = best, np.zeros(value_of.topology.num_hosts, np.bool_)
     allowed[arrays.place_node] = True
     most = IMAGES if arrays.num_tasks <= MANY_TASKS else IMAGES // 8
     for image in images(value_of.topology, most, rng):
@@ -371,7 +371,7 @@ def _image(
     turned: NDArray[np.integer],
 ) -> NDArray[np.int64]:
     """Return the image of each node: axes in another order, some of them reflected."""
-    along = np.array(np.unravel_index(np.arange(cube.num_nodes), cube.sides), np.int64)
+    along = np.array(np.unravel_index(np.arange(cube.num_hosts), cube.sides), np.int64)
     moved = along.copy()
     for axes, order in zip(alike, orders, strict=True):
         moved[axes] = along[list(order)]

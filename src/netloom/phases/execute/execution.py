@@ -239,7 +239,7 @@ def _router(plan: Plan, phase: int) -> Router:
 def _busiest(network: Topology, what: str, place: int) -> str:
     if what == "channel":
         return f"on channel {network.channel_name(place)}"
-    return f"{'from' if what == 'source' else 'to'} node {network.node_name(place)}"
+    return f"{'from' if what == 'source' else 'to'} node {network.name_of(place)}"
 
 
 def _run(

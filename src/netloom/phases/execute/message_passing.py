@@ -163,7 +163,7 @@ def _table(
         last[source] = row
     times = _router().timing()
     table = messages(
-        topology.num_nodes,
+        topology.num_hosts,
         source=given.source[sequence],
         target=given.target[sequence],
         flits=given.words[sequence] + costs.header_words,

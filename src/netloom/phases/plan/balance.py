@@ -73,14 +73,14 @@ def balanced(
 
 def _processors(topology: Topology, costs: ConSetCosts) -> int:
     """Return how many processors, or halves of them, work side by side."""
-    return topology.num_nodes * (2 if costs.both_ways else 1)
+    return topology.num_hosts * (2 if costs.both_ways else 1)
 
 
 def _busy(plan: Plan, costs: ConSetCosts) -> tuple[NDArray[np.float64], int]:
     """Return float64[phases, processors + channels] in clocks, and where receivers begin."""
     given, topology = plan.connections, plan.topology
     processors = _processors(topology, costs)
-    receivers = processors - topology.num_nodes
+    receivers = processors - topology.num_hosts
     clocks = given.words * costs.clocks_per_word
     hops, width = plan.routes.lengths, processors + topology.num_channels
     start = plan.phase.astype(np.int64) * width

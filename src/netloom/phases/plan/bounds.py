@@ -47,8 +47,8 @@ def hops_to(topology: Topology) -> NDArray[np.float64]:
     InputError
         If there are too many nodes.
     """
-    if topology.num_nodes > MOST_NODES:
-        raise InputError("topology", f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
+    if topology.num_hosts > MOST_NODES:
+        raise InputError("topology", f"{topology.num_hosts} nodes", f"at most {MOST_NODES}")
     return hop_distances(topology, backwards=True)
 
 
@@ -126,13 +126,13 @@ def _bounds(
     why = f"shortest paths take {taken} virtual channels of {per}s, of {room} a phase"
     yield PhaseBound(-(-taken // room), why)
     sent, ended = (
-        np.bincount(end, minlength=topology.num_nodes) for end in (given.source, given.target)
+        np.bincount(end, minlength=topology.num_hosts) for end in (given.source, given.target)
     )
     if per == "node":
         yield _at_node(sent + ended, np.ones_like(sent), limit, topology, "start or end")
     else:
-        out = np.bincount(topology.channel_source, minlength=topology.num_nodes)
-        into = np.bincount(topology.channel_target, minlength=topology.num_nodes)
+        out = np.bincount(topology.channel_source, minlength=topology.num_hosts)
+        into = np.bincount(topology.channel_target, minlength=topology.num_hosts)
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
     for inside in _parts(topology):
@@ -151,7 +151,7 @@ def _at_node(
     node = int(np.argmax(needed))
     return PhaseBound(
         int(needed[node]),
-        f"{ends[node]} connections {what} at node {topology.node_name(node)}, of"
+        f"{ends[node]} connections {what} at node {topology.name_of(node)}, of"
         f" {limit * places[node]} a phase",
     )
 
@@ -165,7 +165,7 @@ def _leaving(
     if capacity.per == "channel":
         crossing, edge = int((starts & ~ends).sum()), int(out.sum())
     else:
-        border = np.zeros(topology.num_nodes, np.bool_)
+        border = np.zeros(topology.num_hosts, np.bool_)
         border[topology.channel_source[out]] = True
         touches = (starts != ends) | border[given.source] | border[given.target]
         crossing, edge = int(touches.sum()), int(border.sum())

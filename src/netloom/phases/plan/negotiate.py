@@ -75,7 +75,7 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
     distance = hops_to(topology)
     hops = distance[given.target, given.source].astype(np.int64)
     offsets, channels = topology.outgoing()
-    nodes = np.arange(topology.num_nodes)
+    nodes = np.arange(topology.num_hosts)
     per_node = capacity.per == "node"
     enters = topology.channel_target if per_node else np.arange(topology.num_channels)
     starts = nodes if per_node else np.full_like(nodes, -1)
@@ -89,7 +89,7 @@ def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: in
         before=ragged(given.after, given.before, len(given)),
         after=ragged(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
-        hops=min(topology.num_nodes, 3 * longest + 4),
+        hops=min(topology.num_hosts, 3 * longest + 4),
         places=capacity.places(topology),
     )
 

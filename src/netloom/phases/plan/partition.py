@@ -135,7 +135,7 @@ def _negotiated(
 
     Equal connections are tried twice: as they come, and sorted into phases by their colours.
     """
-    colour = _even_phases(given, topology.num_nodes)
+    colour = _even_phases(given, topology.num_hosts)
 
     def attempt(phases: int) -> Plan | None:
         homes: list[NDArray[np.int64] | None] = [None]

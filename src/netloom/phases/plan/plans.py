@@ -50,7 +50,7 @@ class Capacity:
 
     def places(self, topology: Topology) -> int:
         """Return the number of nodes or channels that have this capacity each."""
-        return topology.num_nodes if self.per == "node" else topology.num_channels
+        return topology.num_hosts if self.per == "node" else topology.num_channels
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,7 +131,7 @@ def _alike(given: Connections, topology: Cube) -> Iterator[NDArray[np.int64]]:
     by_node = np.lexsort((given.source, given.words, *apart))
     kinds = np.vstack([apart, given.words[None]])[:, by_node]
     changes = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
-    everywhere = np.arange(topology.num_nodes)
+    everywhere = np.arange(topology.num_hosts)
     for one in np.split(by_node, changes):
         if np.array_equal(given.source[one], everywhere):
             yield one
@@ -155,8 +155,8 @@ def _paths(topology: Cube, source: NDArray[np.int32], target_of_first: int) -> N
 
 def _channel_from(topology: Cube, axis: int) -> NDArray[np.int64]:
     """Return int64[2, nodes], the channel that leaves each node in each direction; -1: none."""
-    leaving = np.full((2, topology.num_nodes), -1, np.int64)
-    lines = topology.num_nodes // topology.sides[axis]
+    leaving = np.full((2, topology.num_hosts), -1, np.int64)
+    lines = topology.num_hosts // topology.sides[axis]
     for direction in range(2):
         first = topology.line_base[axis, direction]
         channels = np.arange(first, first + lines * topology.line_channels[axis])
@@ -168,7 +168,7 @@ def _counts(
     given: Connections, topology: Cube, one: NDArray[np.int64], hops: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the sends, arrivals and passages at each node, and the connections on each channel."""
-    nodes = topology.num_nodes
+    nodes = topology.num_hosts
     ends = [np.bincount(end[one], minlength=nodes) for end in (given.source, given.target)]
     between = np.bincount(topology.channel_target[hops[:, :-1]].ravel(), minlength=nodes)
     on_channels = np.bincount(hops.ravel(), minlength=topology.num_channels)

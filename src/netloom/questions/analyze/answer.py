@@ -211,7 +211,7 @@ class Analysis(Answer):
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),
-        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("nodes", kind=int, value="topology.num_hosts"),
         Column("channels", kind=int, value="topology.num_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
@@ -240,7 +240,7 @@ class Analysis(Answer):
     @property
     def verdict_in_words(self) -> dict[str, Any]:
         """The verdict, and the names of the nodes that it is of."""
-        affected = [self.topology.node_name(node) for node in self.verdict.affected_nodes]
+        affected = [self.topology.name_of(node) for node in self.verdict.affected_nodes]
         return self.verdict.to_dict() | {"affected": affected}
 
     @property
@@ -271,7 +271,7 @@ class Analysis(Answer):
             "channel": self.topology.channel_name(channel),
             "channel_load": int(self.mapped.contention.channel_load[channel]),
             "channel_weight": float(load[channel]),
-            "node": self.topology.node_name(node),
+            "node": self.topology.name_of(node),
             "node_weight": float(sent[node]),
             "ratio": float(load[channel] / sent[node]),
         }
@@ -363,8 +363,8 @@ class Analysis(Answer):
         limit = self.mapped.limit
         return pl.DataFrame(
             {
-                "node": np.arange(self.topology.num_nodes, dtype=np.int32),
-                "tasks": np.bincount(self.node_of, minlength=self.topology.num_nodes),
+                "node": np.arange(self.topology.num_hosts, dtype=np.int32),
+                "tasks": np.bincount(self.node_of, minlength=self.topology.num_hosts),
                 "sent_weight": self._sent(),
                 "share_of_average": limit.node_share,
                 "saturation_estimate": limit.node_estimate,
@@ -405,13 +405,13 @@ class Analysis(Answer):
     def _sent(self) -> NDArray[np.float64]:
         moving = self.mapped.moving
         weights = self.mapped.weights[moving]
-        sent = np.bincount(self.mapped.source[moving], weights, minlength=self.topology.num_nodes)
+        sent = np.bincount(self.mapped.source[moving], weights, minlength=self.topology.num_hosts)
         return sent.astype(np.float64)
 
     @property
     def of_capacity(self) -> dict[str, float]:
         """The limits as fractions of network capacity (eq. 3.32), of this program's hops."""
-        channels_per_node = self.topology.num_channels / self.topology.num_nodes
+        channels_per_node = self.topology.num_channels / self.topology.num_hosts
         limit = self.mapped.limit
         return {
             name: float(capacity_fraction(value, self.own["dilation"], channels_per_node))

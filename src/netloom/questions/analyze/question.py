@@ -158,7 +158,7 @@ class MappedNetwork:
         weights = self.weights(weight)
         source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
         found = measure(self.network, self.routing, source, target, weights)
-        limit = saturation(found, source, weights, self.network.num_nodes)
+        limit = saturation(found, source, weights, self.network.num_hosts)
         return MappedProgram(source, target, weights, found, limit)
 
 
@@ -278,7 +278,7 @@ def _estimate(graph: ProcessGraph, network: Topology, routing: Routing) -> MeshE
         return None
     if any(network.wraps) or len(network.sides) != 2 or len(set(network.sides)) > 1:
         return None
-    return estimate_mesh(network.num_nodes, graph.num_edges / graph.num_tasks)
+    return estimate_mesh(network.num_hosts, graph.num_edges / graph.num_tasks)
 
 
 def _expected(
@@ -287,7 +287,7 @@ def _expected(
     """Exact expectations of a random mapping, where they are known."""
     if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
         return None
-    if question.tasks_per_node > 1 or network.num_nodes < 4:
+    if question.tasks_per_node > 1 or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
         return expect_random(network, routing, graph.source, graph.target)

@@ -163,7 +163,7 @@ class CompiledPhases(Answer):
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="plan.topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),
-        Column("nodes", kind=int, value="plan.topology.num_nodes"),
+        Column("nodes", kind=int, value="plan.topology.num_hosts"),
         Column("network_channels", kind=int, value="plan.topology.num_channels"),
         Column("connections", kind=int, value=lambda found: len(found.plan.connections)),
         Column("words", kind=int, value=lambda found: found.plan.connections.words.sum()),

@@ -262,7 +262,7 @@ def _by_processor(record: Recorded, shown: int) -> tuple[pl.DataFrame, list[str]
         bars = pl.concat([bars, receives])
     bars = bars.filter(pl.col("node").is_in(busiest)).sort("node", "from", "to")
     columns = (bars[name].to_list() for name in ("node", "from", "to"))
-    names = {node: str(node) if network is None else network.node_name(node) for node in busiest}
+    names = {node: str(node) if network is None else network.name_of(node) for node in busiest}
     rows = [names[node] for node in bars["node"].to_list()]
     placed = bars.with_columns(
         lane=pl.Series(_lanes(*columns), dtype=pl.Int64), row=pl.Series(rows, dtype=pl.String)

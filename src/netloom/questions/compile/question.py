@@ -147,7 +147,7 @@ def prepare(question: CompileQuestion) -> MappedPattern:
     order = connection_order(question.order, graph)
     node_of = placed(question, graph, network)
     given = connections(
-        graph, node_of, network.num_nodes,
+        graph, node_of, network.num_hosts,
         words=question.words, word_bytes=question.word_bytes, order=order,
     )  # fmt: skip
     return MappedPattern(graph, network, node_of, given)

@@ -52,7 +52,7 @@ def _head(result: CompiledPhases) -> list[str]:
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
         f"{counted(len(given), 'connection')}, {given.words.sum():,} words{order}) on "
-        f"[bold]{escape(network.name)}[/] ({counted(network.num_nodes, 'node')}, "
+        f"[bold]{escape(network.name)}[/] ({counted(network.num_hosts, 'node')}, "
         f"{counted(network.num_channels, 'channel')}), mapping {escape(mapping)}",
         f"[bold]{result.phases_said}[/], of {plan.capacity.virtual_channels} virtual channels a "
         f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "

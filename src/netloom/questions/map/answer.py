@@ -156,7 +156,7 @@ class ProgramMapping(Answer):
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),
-        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("nodes", kind=int, value="topology.num_hosts"),
         Column("allocated_nodes", kind=int, value=lambda found: len(found.nodes)),
         Column("routing", kind=str),
         Column("weight", kind=str, value=asked("weight")),

@@ -58,7 +58,7 @@ def _head(result: ProgramMapping) -> list[str]:
     asked, network = result.provenance.configuration, result.topology
     allowed = (
         ""
-        if len(result.nodes) == network.num_nodes
+        if len(result.nodes) == network.num_hosts
         else f", {len(result.nodes)} of which may be used"
     )
     per_node = asked["tasks_per_node"]
@@ -66,7 +66,7 @@ def _head(result: ProgramMapping) -> list[str]:
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
         f"{counted(result.graph.num_edges, 'edge')}) on [bold]{escape(network.name)}[/] "
-        f"({counted(network.num_nodes, 'node')}{allowed}, "
+        f"({counted(network.num_hosts, 'node')}{allowed}, "
         f"{counted(network.num_channels, 'channel')}){several}, {escape(str(result.routing))}",
         f"{escape(result.found.objective)} by {asked['weight']}; {escape(_how(result))}, seed "
         f"{asked['seed']}",

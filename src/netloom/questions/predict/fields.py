@@ -55,7 +55,7 @@ def find_torus(on: str | Topology | Machine) -> Cube:
 is of one
     """
     topology, _ = find_network(on)
-    if isinstance(topology, Cube) and topology.num_nodes > 1:
+    if isinstance(topology, Cube) and topology.num_hosts > 1:
         rings = zip(topology.sides, topology.wraps, strict=True)
         if all(wraps or side <= 2 for side, wraps in rings):
             return topology

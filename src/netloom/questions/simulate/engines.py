@@ -21,7 +21,7 @@ from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm
 from netloom.topology import Topology
-from netloom.topology.faults import Faulty, broken_parts
+from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -67,7 +67,7 @@ def _of_machine(name: str) -> Callable[[Any], float | None]:
 
 NETWORK = Columns(
     Column("topology", kind=str, value="network.topology.name"),
-    Column("nodes", kind=int, value="network.topology.num_nodes"),
+    Column("nodes", kind=int, value="network.topology.num_hosts"),
     Column("channels", kind=int, value="network.topology.num_channels"),
     Column("failures", kind=dict, value=lambda found: broken_parts(found.network.topology)),
     Column("engine", kind=str, value="network.engine_name"),
@@ -106,8 +106,8 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
-    if topology.num_nodes > MOST_NODES:
-        nodes = counted(topology.num_nodes, "node")
+    if topology.num_hosts > MOST_NODES:
+        nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
     router: Router | Worm
     routing: VirtualChannelRouting | Routing
@@ -143,7 +143,7 @@ def _worm_routing(question: ProgramQuestion, topology: Topology) -> Routing:
     They have one VC, on which ``layered``, the default elsewhere round failures, may deadlock.
     """
     asked = question.routing
-    if asked == "default" and isinstance(topology, Faulty):
+    if asked == "default" and topology.broken:
         return UpDown()
     if isinstance(asked, RouteTable):
         raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")

@@ -22,7 +22,7 @@ from netloom.simulation.network.loaded import (
     possible_settings,
     techniques_of,
 )
-from netloom.topology.faults import Faulty, broken_parts
+from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload import parse_arrivals, parse_lengths
 from netloom.workload.programs.shared import program_seeds, shared_traffic
@@ -117,8 +117,8 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     """
     load = max(question.loads, default=None)
     topology, on_machine = network_of(question)
-    if topology.num_nodes > MOST_NODES:
-        found = f"{counted(topology.num_nodes, 'node')}"
+    if topology.num_hosts > MOST_NODES:
+        found = f"{counted(topology.num_hosts, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")
     name, base = asked_router(question, on_machine)
     lengths, arrivals = question.packet_flits, question.arrivals
@@ -139,7 +139,7 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     base, remarks = comparable(base, techniques, loaded.lengths)
     settings, refused = possible_settings(loaded, base, question.routing, techniques, load)
     cost = None
-    if isinstance(topology, Faulty):
+    if topology.broken:
         first = settings[0]
         cost = failure_cost(topology, first.routing, traffic, first.router, first.bound)
         remarks = (*remarks, cost.remark)
@@ -170,7 +170,7 @@ def _traffic(
         return *_of_programs(question, topology), None
     graph = read_program(only, messages=question.messages, parts=question.parts)
     node_of = placed(question, graph, topology)
-    traffic = from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+    traffic = from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
     tasks = None
     if len(np.unique(node_of)) == graph.num_tasks:
         alike = np.arange(graph.num_tasks)

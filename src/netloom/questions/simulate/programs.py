@@ -8,7 +8,6 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.named import read_program
-from netloom.topology.faults import Faulty
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
 
@@ -59,11 +58,11 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     ]
     return share(
         list(zip(graphs, (nodes for _, nodes in listed), strict=True)),
-        topology.num_nodes,
+        topology.num_hosts,
         mapping=question.mapping,  # type: ignore[arg-type]
         seed=seed,
         shared=question.shared,
-        failed_nodes=topology.failed_nodes if isinstance(topology, Faulty) else (),
+        failed_nodes=topology.failed_nodes,
     )
 
 

@@ -150,7 +150,7 @@ def throughput_bound(
     found: list[tuple[float, str]] = []
     for load, end in busiest:
         node = _first_largest(load)
-        found.append((float(load[node]), f"{end} at node {topology.node_name(node)}"))
+        found.append((float(load[node]), f"{end} at node {topology.name_of(node)}"))
     if isinstance(topology, Cube):
         for axis in range(len(topology.sides)):
             found.extend(_cuts(topology, axis, traffic))
@@ -247,7 +247,7 @@ def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, 
     if side == 1:
         return
     parts = min(side, MOST_PARTS)
-    coordinate = np.arange(topology.num_nodes) // topology.strides[axis] % side
+    coordinate = np.arange(topology.num_hosts) // topology.strides[axis] % side
     sent = _between(traffic.law, traffic.rate, coordinate * parts // side, parts)
     borders = -(-np.arange(parts + 1) * side // parts)
     to_here = np.zeros((parts + 1, parts + 1))
@@ -258,7 +258,7 @@ def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, 
         first, after = np.zeros(parts - 1, np.intp), np.arange(1, parts)
     inside = to_here[after, after] - to_here[first, after]
     inside -= to_here[after, first] - to_here[first, first]
-    channels = topology.num_nodes // side * (1 + wrap)
+    channels = topology.num_hosts // side * (1 + wrap)
     by_source, by_target = to_here[:, -1], to_here[-1]
     for outwards, total in ((True, by_source), (False, by_target)):
         load = (total[after] - total[first] - inside) / channels

@@ -69,8 +69,8 @@ class Engine:
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
-        if topology.num_nodes > MOST_NODES:
-            raise InputError(topology.name, f"{topology.num_nodes} nodes", f"at most {MOST_NODES}")
+        if topology.num_hosts > MOST_NODES:
+            raise InputError(topology.name, f"{topology.num_hosts} nodes", f"at most {MOST_NODES}")
         if _places(router, shortest_packet) > MOST_PACKETS:
             found = f"{router.buffer_flits}, for packets of {shortest_packet} flits"
             most = (MOST_PACKETS - 1) * shortest_packet
@@ -169,7 +169,7 @@ class Engine:
 
     def buffered(self) -> NDArray[np.int16]:
         """Return the flits in every buffer, int16[num_nodes, ports, vcs]."""
-        shape = (self.topology.num_nodes, self.setup.num_ports, self.setup.num_vcs)
+        shape = (self.topology.num_hosts, self.setup.num_ports, self.setup.num_vcs)
         return self.state.inputs["count"].reshape(shape).copy()
 
     @property
@@ -177,7 +177,7 @@ class Engine:
         """Bytes of state a node, without the packets on their way and the log."""
         arrays = self.state._replace(packets=self.state.clock, log=self.state.clock)
         total: int = sum(array.nbytes for array in arrays)
-        return total / self.topology.num_nodes
+        return total / self.topology.num_hosts
 
 
 def _places(router: Router, shortest_packet: int) -> int:
@@ -203,12 +203,12 @@ def _setup(
     roomy = every if router.whole_packets else preferred
     exact_credits = roomy != 0 or routing.uses_credits
     return Setup(
-        num_nodes=topology.num_nodes,
+        num_nodes=topology.num_hosts,
         num_ports=num_ports,
         network_ports=network_ports,
         num_vcs=router.vcs,
         num_slots=num_slots,
-        source_slots=topology.num_nodes * num_slots,
+        source_slots=topology.num_hosts * num_slots,
         ring=_places(router, shortest_packet),
         entry_channels=entry,
         head_wait=times.head_wait,
@@ -218,11 +218,11 @@ def _setup(
         entry_credit_delay=times.injection_credit,
         exit_delay=times.ejection,
         wheel=(1 << longest.bit_length()) - 1,
-        arrivals_each=topology.num_nodes * (network_ports + entry),
-        credits_each=topology.num_nodes * num_ports,
-        heads_each=2 * topology.num_nodes * num_ports if times.head_wait else 0,
+        arrivals_each=topology.num_hosts * (network_ports + entry),
+        credits_each=topology.num_hosts * num_ports,
+        heads_each=2 * topology.num_hosts * num_ports if times.head_wait else 0,
         lazy=2**15 if exact_credits else 2 * max(times.credit, times.injection_credit),
-        patience=PATIENCE + 2 * topology.num_nodes * times.credit * circuit,
+        patience=PATIENCE + 2 * topology.num_hosts * times.credit * circuit,
         preferred=preferred,
         roomy=roomy,
         buffer_flits=router.buffer_flits,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
-    from netloom.topology.faults import Faulty
     from netloom.workload import Arrivals, Lengths, Traffic
     from netloom.workload.programs.shared import SharedProgram
 
@@ -336,7 +335,7 @@ class FailureCost:
 
 
 def failure_cost(
-    topology: Faulty,
+    topology: Topology,
     routing: VirtualChannelRouting,
     traffic: Traffic,
     router: Router,

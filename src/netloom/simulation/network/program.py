@@ -123,7 +123,7 @@ class NetworkProgram(ProgramEngine):
         self.network = Engine(topology, routing, router, connections=connections)
         self.network.check_lengths(np.array([packet_flits]))
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
-        self._by_node = NodeChance(seed, topology.num_nodes) if by_node else None
+        self._by_node = NodeChance(seed, topology.num_hosts) if by_node else None
 
     @property
     def flit_hops(self) -> int:

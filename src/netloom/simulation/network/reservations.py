@@ -70,7 +70,7 @@ class Reservation:
         NoRouteError
             If a pair of nodes has no connection.
         """
-        num_nodes = self.routing.topology.num_nodes
+        num_nodes = self.routing.topology.num_hosts
         start, end = np.asarray(sources, np.int64), np.asarray(targets, np.int64)
         pairs, wanted = self.sources.astype(np.int64) * num_nodes, start * num_nodes + end
         pairs += self.targets
@@ -134,7 +134,7 @@ def reserve(
     source, target, _ = traffic.matrix()
     routed = paths(topology, named, source, target)
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
-    pairs = source.astype(np.int64) * topology.num_nodes + target
+    pairs = source.astype(np.int64) * topology.num_hosts + target
     routes = SourceRoutes(str(named), pairs, routed)
     minimal = not isinstance(named, SourceRoutes | UpDown)
     return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
@@ -167,7 +167,7 @@ def reserve_paths(
     assert len(source) == len(target) == len(routed)
     injection, ejection = end_channels(topology, router)
     check_slots(topology, router.vcs, injection, ejection)
-    node = topology.node_name
+    node = topology.name_of
     _check(source, injection * router.vcs, lambda at: f"at the injection of node {node(at)}")
     _check(target, ejection * router.vcs, lambda at: f"at the ejection of node {node(at)}")
     _check(routed.channels, router.vcs, lambda at: f"on channel {topology.channel_name(at)}")
@@ -182,7 +182,7 @@ def reserve_paths(
         path_offsets=routed.offsets + np.arange(len(routed.offsets)),
         path_slots=np.int64(1) << slots,
     )
-    connections = np.full((topology.num_nodes, injection, router.vcs), -1, np.int32)
+    connections = np.full((topology.num_hosts, injection, router.vcs), -1, np.int32)
     connections[source, entry % injection, entry // injection] = np.arange(len(source))
     routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
     return Reservation(routing, connections, source, target)

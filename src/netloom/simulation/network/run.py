@@ -211,9 +211,9 @@ class Run:
         self.packets = SentPackets(senders, routing, reservation, lengths, arrivals)
         self.groups = self.packets.groups() if apart else None
         self.stops: list[int] = []
-        self.born_flits = np.zeros(topology.num_nodes, np.int64)
-        self.delivered_packets = np.zeros(topology.num_nodes, np.int64)
-        self.born_packets = np.zeros(topology.num_nodes, np.int64)
+        self.born_flits = np.zeros(topology.num_hosts, np.int64)
+        self.delivered_packets = np.zeros(topology.num_hosts, np.int64)
+        self.born_packets = np.zeros(topology.num_hosts, np.int64)
 
     def advance(self, cycles: int) -> Delivered:
         """Run some cycles more; return the packets that they delivered."""

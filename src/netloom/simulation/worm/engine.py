@@ -113,9 +113,9 @@ class WormEngine(ProgramEngine):
     ) -> None:
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
-        incoming = np.bincount(topology.channel_target, minlength=topology.num_nodes)
+        incoming = np.bincount(topology.channel_target, minlength=topology.num_hosts)
         self.setup = Setup(
-            num_nodes=topology.num_nodes,
+            num_nodes=topology.num_hosts,
             num_channels=topology.num_channels,
             ports=int(incoming.max(initial=0)) + 2,
             policy=layout.POLICIES.index(worm.arbitration),
@@ -172,7 +172,7 @@ class WormEngine(ProgramEngine):
 
     def _routes(self, messages: Messages) -> NDArray[np.int32]:
         """Return the number of each row's path; new paths are appended to the state's."""
-        nodes = self.topology.num_nodes
+        nodes = self.topology.num_hosts
         sent = (messages.flits > 0) & (messages.source != messages.target)
         pair = np.where(sent, messages.source.astype(np.int64) * nodes + messages.target, -1)
         asked, where = np.unique(pair, return_inverse=True)
@@ -194,14 +194,14 @@ class WormEngine(ProgramEngine):
     def _append_paths(self, pairs: NDArray[np.int64]) -> None:
         """Append the paths of pairs, source * nodes + target; an empty one for pair -1."""
         topology, ends = self.topology, self.worm.end_channels
-        sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_nodes)
+        sources, targets = np.divmod(np.maximum(pairs, 0), topology.num_hosts)
         targets[pairs < 0] = sources[pairs < 0]
         found = paths(topology, self.routing, sources, targets)
         offsets, channels = found.offsets, found.channels
         if ends:
             entry = np.flatnonzero(pairs >= 0)
             into = topology.num_channels + sources[entry]
-            out = topology.num_channels + topology.num_nodes + targets[entry]
+            out = topology.num_channels + topology.num_hosts + targets[entry]
             places = np.concatenate([offsets[entry + 1], offsets[entry]])
             channels = np.insert(channels, places, np.concatenate([out, into]))
             offsets = offsets + 2 * np.concatenate([[0], np.cumsum(pairs >= 0)])
@@ -225,7 +225,7 @@ class WormEngine(ProgramEngine):
 
 
 def _state(topology: Topology, setup: Setup) -> State:
-    nodes, channels = topology.num_nodes, topology.num_channels
+    nodes, channels = topology.num_hosts, topology.num_channels
     everything = channels + 2 * nodes
     records = np.zeros(everything, layout.CHANNEL)
     records["queue"] = records["last_source"] = records["contested"] = -1
@@ -298,5 +298,5 @@ def deadlock(topology: Topology, state: State, cycle: int) -> DeadlockError | No
 def _name(topology: Topology, channel: int) -> str:
     if channel < topology.num_channels:
         return topology.channel_name(channel)
-    end, node = divmod(channel - topology.num_channels, topology.num_nodes)
-    return f"{'out of' if end else 'into'} the network at {topology.node_name(node)}"
+    end, node = divmod(channel - topology.num_channels, topology.num_hosts)
+    return f"{'out of' if end else 'into'} the network at {topology.name_of(node)}"

@@ -99,7 +99,7 @@ class BroadcastTraffic:
         multicast_targets: int = 0,
         seed: int = 1,
     ) -> None:
-        assert traffic.num_nodes == topology.num_nodes
+        assert traffic.num_nodes == topology.num_hosts
         law = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
         if not 0 < rate * law.mean <= 1:
             wanted = f"above 0, at most {1 / law.mean:.4g}: a flit/node/cycle"
@@ -114,7 +114,7 @@ class BroadcastTraffic:
             raise InputError("multicast targets", found, f"1 to {others}, or 0 for all")
         if startup_cycles < 0:
             raise InputError("start-up", f"{startup_cycles} cycles", "0 or more")
-        self.num_nodes = topology.num_nodes
+        self.num_nodes = topology.num_hosts
         self.fraction = fraction
         self._topology = topology
         self._tree = tree

@@ -132,10 +132,10 @@ class Trace:
             found = f"nodes for {len(nodes)} tasks"
             raise NotAMappingError("mapping", found, f"the {self.num_tasks} tasks of {self.name}")
         nodes = nodes[: self.num_tasks].astype(np.int32)
-        if nodes.min() < 0 or nodes.max() >= topology.num_nodes:
-            wrong = int(np.argmax((nodes < 0) | (nodes >= topology.num_nodes)))
+        if nodes.min() < 0 or nodes.max() >= topology.num_hosts:
+            wrong = int(np.argmax((nodes < 0) | (nodes >= topology.num_hosts)))
             found = f"node {nodes[wrong]} for task {wrong}"
-            raise NotAMappingError("mapping", found, f"0 to {topology.num_nodes - 1}")
+            raise NotAMappingError("mapping", found, f"0 to {topology.num_hosts - 1}")
         return _placed(self, topology, nodes)
 
 
@@ -270,7 +270,7 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
     place[turn] = np.arange(len(turn))
     waiting = Lists(offsets, after).taken(turn)
     table = Messages(
-        num_nodes=topology.num_nodes,
+        num_nodes=topology.num_hosts,
         first=0,
         **{name: values[turn] for name, values in columns.items()},
         after_offsets=waiting.offsets,

@@ -118,7 +118,7 @@ def tree(
            [ 3,  4,  5]], dtype=int32)
     """
     node, parent = _spread(topology, root, orientation or row_first(topology))
-    found = np.full(topology.num_nodes, -1, np.int32)
+    found = np.full(topology.num_hosts, -1, np.int32)
     found[node[1:]] = node[parent[1:]]
     return found
 
@@ -152,7 +152,7 @@ def branches(
         used = np.arange(1, len(node))
         asked = np.ones(len(node), bool)
     else:
-        place = np.full(topology.num_nodes, -1)
+        place = np.full(topology.num_hosts, -1)
         place[node] = np.arange(len(node))
         asked_places = place[targets]
         if len(targets) and asked_places.min() < 0:
@@ -195,14 +195,14 @@ def multicast(
     (array([ 0,  0,  1,  8,  2, 16], dtype=int32), array([ 1,  8,  2, 16,  3, 24], dtype=int32))
     """
     nodes = None if targets is None else np.atleast_1d(np.asarray(targets, np.int64))
-    last = topology.num_nodes - 1
+    last = topology.num_hosts - 1
     for name, some in (("root", np.array([root])), ("targets", nodes)):
         if some is not None and len(some) and not 0 <= some.min() <= some.max() <= last:
             wrong = some.min() if some.min() < 0 else some.max()
             raise InputError(name, f"node {wrong}", f"0 to {last}")
     part = branches(topology, root, nodes, orientation)
     return messages(
-        topology.num_nodes,
+        topology.num_hosts,
         source=part.source,
         target=part.target,
         flits=np.full(len(part.source), flits),
@@ -234,7 +234,7 @@ def _spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
     if not all(around):
         return _cube_spread(*shape, at)
     origin = _origin_spread(*shape)  # every node of a torus sees the same
-    node = np.zeros(topology.num_nodes, np.int32)
+    node = np.zeros(topology.num_hosts, np.int32)
     for along, shift, side in zip(_coordinates(topology.sides), at, topology.sides, strict=True):
         node *= side
         node += (along[origin.node] + shift) % side
@@ -288,14 +288,14 @@ def _graph_spread(topology: Topology, root: int, orientation: Orientation) -> _S
     from scipy.sparse.csgraph import dijkstra
 
     source, target = topology.channel_source, topology.channel_target
-    shape = (topology.num_nodes, topology.num_nodes)
+    shape = (topology.num_hosts, topology.num_hosts)
     links = csr_array((np.ones(topology.num_channels), (source, target)), shape=shape)
     depth = dijkstra(links, indices=np.array([root]), unweighted=True)[0]
     nearer = np.flatnonzero((depth[source] + 1 == depth[target]) & np.isfinite(depth[source]))
     assert orientation.preference is not None
     best = np.lexsort((orientation.preference[nearer], target[nearer]))
     reached, which = np.unique(target[nearer][best], return_index=True)
-    parent = np.full(topology.num_nodes, -1, np.int32)
+    parent = np.full(topology.num_hosts, -1, np.int32)
     parent[reached] = source[nearer][best][which]
     order = np.argsort(depth, kind="stable")
     return _ordered(parent, order[: len(reached) + 1])

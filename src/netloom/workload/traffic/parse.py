@@ -66,9 +66,9 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
     if argument or pattern not in ("uniform", *_PERMUTATIONS):
         raise InputError(f"traffic '{spec}'", f"'{argument or name}'", TRAFFICS)
     if pattern == "uniform":
-        return uniform(topology.num_nodes, to_self=to_self)
+        return uniform(topology.num_hosts, to_self=to_self)
     graph = _PERMUTATIONS[pattern](topology, f"traffic '{spec}'")
-    targets = np.arange(topology.num_nodes, dtype=np.int32)
+    targets = np.arange(topology.num_hosts, dtype=np.int32)
     targets[graph.source] = graph.target
     return permutation(targets, to_self=to_self, name=name)
 
@@ -99,18 +99,18 @@ def _pairs(argument: str, spec: str, topology: Topology) -> Traffic:
         weights.append(real_number(match[3] or "1", where=where))
     sources, targets = np.array(ends, np.int64).T
     name = f"pairs:{argument}"
-    return pairs(topology.num_nodes, sources, targets, weights=weights, name=name)
+    return pairs(topology.num_hosts, sources, targets, weights=weights, name=name)
 
 
 def _square(topology: Topology, where: str) -> ProcessGraph:
-    side = isqrt(topology.num_nodes)
-    if side * side != topology.num_nodes:
-        raise InputError(where, f"{topology.num_nodes} nodes", "a square number of them")
+    side = isqrt(topology.num_hosts)
+    if side * side != topology.num_hosts:
+        raise InputError(where, f"{topology.num_hosts} nodes", "a square number of them")
     return permutations.transpose(side)
 
 
 def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:
-    return lambda topology, _: make(topology.num_nodes)
+    return lambda topology, _: make(topology.num_hosts)
 
 
 def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:

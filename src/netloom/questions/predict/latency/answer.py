@@ -160,7 +160,7 @@ class LatencyPrediction(CurveAnswer):
     )  # fmt: skip
     about: ClassVar = Columns(
         Column("topology", kind=str, value="topology.name"),
-        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("nodes", kind=int, value="topology.num_hosts"),
         Column("channels", kind=int, value="topology.num_channels"),
         Column("failures", kind=dict, value=lambda answer: broken_parts(answer.topology)),
         Column("traffic", kind=str, value="network.traffic.name"),

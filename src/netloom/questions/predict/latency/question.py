@@ -194,7 +194,7 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
         raise InputError("traffic", "traffic as well as app", "one of them")
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     node_of = placed(question, graph, topology)
-    return from_process_graph(graph, node_of, topology.num_nodes, weight=question.weight)
+    return from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
 
 
 def _prepared(

@@ -160,7 +160,7 @@ def prepare(question: LocalityQuestion) -> MappedTorus:
         far = random_distance(sizes, dimensions)
     else:
         topology = find_torus(question.on)
-        sizes, dimensions = (topology.num_nodes,), len(topology.sides)
+        sizes, dimensions = (topology.num_hosts,), len(topology.sides)
         far = np.array([average_distance(topology)])
     models = _models(question, dimensions)
     at_random = MappedMessages.even(far)
@@ -307,8 +307,8 @@ def _mapped(
 
 def _shares(question: LocalityQuestion, graph: ProcessGraph, topology: Cube) -> NDArray[np.float64]:
     """Return the part of its source's transactions that each edge has."""
-    if graph.num_tasks != topology.num_nodes:
-        found = f"{graph.num_tasks} tasks for the {topology.num_nodes} nodes of {topology.name}"
+    if graph.num_tasks != topology.num_hosts:
+        found = f"{graph.num_tasks} tasks for the {topology.num_hosts} nodes of {topology.name}"
         raise InputError("app", found, "a task on each node: in the model all nodes are alike")
     total = np.bincount(graph.source, graph.weights(question.weight), graph.num_tasks)
     if not total.all():

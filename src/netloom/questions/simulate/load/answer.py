@@ -183,7 +183,7 @@ RUNS = LOADS + Columns(
     Column("busiest_channel", kind=str, json="utilisation.busiest_channel", table=False),
     Column(
         "worst_node", kind=str, table=False,
-        value=lambda point: point.network.topology.node_name(point.run.worst_node),
+        value=lambda point: point.network.topology.name_of(point.run.worst_node),
     ),
     Column("reason", kind=str, value="run.reason", table=False),
     Column("note", kind=str, table=False),

@@ -65,7 +65,7 @@ def head_of(network: SimulatedNetwork) -> list[str]:
     technique = "" if network.compares else f" {router.switching},"
     return [
         f"[bold]{escape(network.traffic.name)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({counted(topology.num_nodes, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"({counted(topology.num_hosts, 'node')}, {counted(topology.num_channels, 'channel')}), "
         f"{escape(setting.routing.name)}",
         escape(
             f"{network.router_name} router,{technique} {vcs}; packets of {network.lengths.name} "

@@ -179,7 +179,7 @@ def _loops(
         return ClosedLoop(
             of.graph,
             of.node_of,
-            ready.network.topology.num_nodes,
+            ready.network.topology.num_hosts,
             applied=applied,
             message_flits=question.message_flits,
             think=question.think,

@@ -117,7 +117,7 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     program = Transactions(
         graph,
         node_of,
-        network.topology.num_nodes,
+        network.topology.num_hosts,
         contexts=question.contexts,
         run_cycles=question.run_cycles,
         law=question.law,

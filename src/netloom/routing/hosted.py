@@ -1,0 +1,112 @@
+"""Paths from host to host: a port of the source, the routers between, a port of the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import NoRouteError
+from netloom.routing.ragged import Paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+class Legs(NamedTuple):
+    """Where the packets of each pair of hosts enter and leave the routers.
+
+    Attributes
+    ----------
+    injection, ejection
+        int32[num_pairs], the channels of the ports; -1 for a pair of equal hosts.
+    entry, exit
+        int32[num_pairs], the routers at their ends.
+    """
+
+    injection: NDArray[np.int32]
+    ejection: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    exit: NDArray[np.int32]
+
+
+def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> Legs:
+    """Return the ports by which each pair of hosts communicates.
+
+    Of several ports, those are taken that have the fewest hops between them; of several such
+    pairs of ports the one of number (source + target) modulo how many there are, so that the
+    pairs of a host spread over its ports.
+
+    Raises
+    ------
+    NoRouteError
+        If a host has no port.
+    """
+    offsets = topology.port_offsets
+    into, out_of = topology.injection_router, topology.ejection_router
+    for ends in (sources, targets):
+        lost = offsets[ends + 1] == offsets[ends]
+        if lost.any():
+            pair = int(np.argmax(lost))
+            raise NoRouteError(int(sources[pair]), int(targets[pair]), "hosts that work")
+    ports = offsets[sources], offsets[targets]
+    if (np.diff(offsets) > 1).any():
+        ports = _nearest_ports(topology, sources, targets)
+    first = topology.num_network_channels
+    still = sources == targets
+    return Legs(
+        np.where(still, -1, first + ports[0]).astype(np.int32),
+        np.where(still, -1, first + topology.num_ports + ports[1]).astype(np.int32),
+        into[ports[0]],
+        np.where(still, into[ports[0]], out_of[ports[1]]).astype(np.int32),
+    )
+
+
+def through_routers(
+    topology: Topology,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    route: Callable[[NDArray[np.int32], NDArray[np.int32]], Paths],
+) -> Paths:
+    """Return the paths of pairs of hosts, given how to go from router to router.
+
+    ``route`` takes int32[num_pairs] routers, and returns the paths between them in
+    ``topology.routers``; it may return several paths a pair, with probabilities.
+    """
+    ends = legs(topology, sources, targets)
+    return spliced(ends, route(ends.entry, ends.exit))
+
+
+def spliced(ends: Legs, inner: Paths) -> Paths:
+    """Return these paths with an injection channel before and an ejection channel behind."""
+    pair = np.arange(len(ends.entry)) if inner.pair is None else inner.pair
+    injection, ejection = ends.injection[pair], ends.ejection[pair]
+    moving = injection >= 0
+    lengths = np.diff(inner.offsets)
+    offsets = np.append(0, np.cumsum(lengths + 2 * moving))
+    channels = np.empty(offsets[-1], np.int32)
+    channels[offsets[:-1][moving]] = injection[moving]
+    channels[offsets[1:][moving] - 1] = ejection[moving]
+    place = np.repeat(offsets[:-1] + moving - inner.offsets[:-1], lengths)
+    channels[np.arange(len(inner.channels)) + place] = inner.channels
+    return Paths(offsets, channels, inner.pair, inner.probability)
+
+
+def _nearest_ports(
+    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the source's and the target's port of each pair, where hosts have several."""
+    from netloom.routing.kernels.hosted import nearest_ports
+
+    routers = topology.routers
+    by_target = np.argsort(targets, kind="stable")
+    source_port, target_port = nearest_ports(
+        by_target, sources, targets, topology.port_offsets,
+        topology.injection_router, topology.ejection_router,
+        routers.channel_source, *routers.incoming(),
+    )  # fmt: skip
+    return source_port, target_port

@@ -1,0 +1,1 @@
+"""Families of switched networks: fat trees, and others whose hosts hang on routers."""

@@ -1,0 +1,153 @@
+"""Fat trees: k-ary n-trees, extended generalised fat trees with parallel links, leaf–spine."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.family import TreeShape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def xgft(
+    children: Sequence[int],
+    parents: Sequence[int],
+    parallel: Sequence[int] | None = None,
+    *,
+    name: str = "",
+    level_names: Sequence[str] = (),
+) -> Topology:
+    """Return the extended generalised fat tree XGFT(h; m; w), with parallel links where given.
+
+    Parameters
+    ----------
+    children
+        m_1 … m_h: how many children a router of each level has; level 1 is next to the hosts.
+    parents
+        w_1 … w_h: how many parents a vertex of the level below has. A host has one port to each.
+    parallel
+        p_1 … p_h: how many links join each child and parent; 1 by default.
+    name
+        The spec string; made from the rest where it is not given.
+    level_names
+        What the routers of each level are called, such as ``leaf`` and ``spine``.
+
+    Raises
+    ------
+    InputError
+        If the lists differ in length, hold a number below 1, or the network would be too large.
+
+    Examples
+    --------
+    >>> xgft([4, 4, 4], [1, 4, 4])
+    <xgft:4x4x4/1x4x4: 64 hosts, 48 routers, 256 directed channels>
+    """
+    m, w = tuple(map(int, children)), tuple(map(int, parents))
+    p = (1,) * len(m) if parallel is None else tuple(map(int, parallel))
+    lists = [m, w] if parallel is None else [m, w, p]
+    label = name or "xgft:" + "/".join("x".join(map(str, each)) for each in lists)
+    if not m or not len(m) == len(w) == len(p) or min(*m, *w, *p) < 1:
+        found = f"{len(m)} numbers of children, {len(w)} of parents, {len(p)} of parallel links"
+        raise InputError(label, found, "as many of each, all of at least 1")
+    shape = TreeShape(m, w, p)
+    hosts = shape.width(0)
+    check_size(hosts, where=label, what="hosts")
+    routers = [shape.width(level) for level in range(1, len(m) + 1)]
+    check_size(sum(routers), where=label, what="routers")
+    links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
+    check_size(2 * sum(links), where=label, what="channels")
+    lower, upper = zip(*(_links(shape, level) for level in range(len(m))), strict=True)
+    first = np.append(0, np.cumsum(routers))  # number of the first router of each level
+    down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
+    up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
+    ends = np.concatenate(down), np.concatenate(up)
+    source, target = np.concatenate(ends), np.concatenate(ends[::-1])
+    order = np.lexsort((target, source))
+    names = level_names or [f"s{level}." for level in range(1, len(m) + 1)]
+    inside = Topology(
+        label, sum(routers), source[order].astype(np.int32), target[order].astype(np.int32),
+        tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
+    )  # fmt: skip
+    labels = (*(f"h{host}" for host in range(hosts)), *inside.labels)
+    return attach_hosts(
+        inside, upper[0], name=label, port_host=lower[0], labels=labels, family=shape
+    )
+
+
+def _links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of child and parent of each link above a level, by child, then parent.
+
+    The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1;
+    of its parents (high, b_{l+1}, low).
+    """
+    below = prod(shape.parents[:level])
+    fan_in, fan_out = shape.children[level], shape.parents[level]
+    child = np.arange(shape.width(level))
+    high, low = child // (below * fan_in), child % below
+    upper = (high[:, None] * fan_out + np.arange(fan_out)) * below + low[:, None]
+    many = shape.parallel[level]
+    return child.repeat(fan_out * many), upper.ravel().repeat(many)
+
+
+def leaf_spine(
+    leaves: int, spines: int, hosts: int, cables: int = 1, *, name: str = ""
+) -> Topology:
+    """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links a spine.
+
+    Examples
+    --------
+    >>> leaf_spine(8, 4, 8)
+    <leaf-spine:8x4x8: 64 hosts, 12 routers, 64 directed channels>
+    """
+    label = name or f"leaf-spine:{leaves}x{spines}x{hosts}" + (f"/{cables}" if cables > 1 else "")
+    return xgft(
+        (hosts, leaves), (1, spines), (1, cables), name=label, level_names=("leaf", "spine")
+    )
+
+
+def k_ary_n_tree(k: int, n: int, *, name: str = "") -> Topology:
+    """Return the k-ary n-tree: k^n hosts, n levels of k^(n-1) routers of k ports each way.
+
+    Petrini & Vanneschi, *k-ary n-trees: high performance networks for massively parallel
+    architectures*, 1997.
+
+    Examples
+    --------
+    >>> k_ary_n_tree(4, 3)
+    <fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>
+    """
+    label = name or f"fat-tree:{k}x{n}"
+    return xgft((k,) * n, (1, *(k,) * (n - 1)), name=label)
+
+
+def clos_of_switches(k: int, *, name: str = "") -> Topology:
+    """Return the fat tree of three levels of k-port switches: k³/4 hosts in k pods.
+
+    Al-Fares, Loukissas & Vahdat, *A scalable, commodity data center network architecture*, 2008.
+
+    Raises
+    ------
+    InputError
+        If k is not even.
+
+    Examples
+    --------
+    >>> clos_of_switches(4)
+    <fat-tree:k=4: 16 hosts, 20 routers, 64 directed channels>
+    """
+    label = name or f"fat-tree:k={k}"
+    if k < 2 or k % 2:
+        raise InputError(label, f"switches of {k} ports", "an even number of ports")
+    half = k // 2
+    return xgft(
+        (half, half, k), (1, half, half), name=label, level_names=("edge", "aggregation", "core")
+    )
