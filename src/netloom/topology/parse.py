@@ -1,13 +1,20 @@
-"""Topologies by name, such as ``mesh:8x8``, ``torus:4x4x4``, ``omega:512``, ``graph:FILE``."""
+"""Topologies by name, such as ``mesh:8x8``, ``fat-tree:4x3``, ``dragonfly:2x4x2``, ``graph:FILE``.
+
+``SPECS`` declares every name once: the error text, the list in the documentation and the check
+of the grammar follow from it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
-from netloom.topology.families.trees import clos_of_switches, k_ary_n_tree, leaf_spine, xgft
+from netloom.topology.families.concentrated import with_hosts
+from netloom.topology.families.dragonflies import dragonfly_of, dragonfly_plus_of
+from netloom.topology.families.hyperx import hyperx_of
+from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, xgft_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
 
@@ -18,19 +25,29 @@ if TYPE_CHECKING:
 
     from netloom.topology.core import Topology
 
-TOPOLOGIES = (
-    "mesh:8x8, torus:4x4x4, line:16, ring:16, hypercube:6, cube:8wx4, omega:512, omega:4096/8, "
-    "fat-tree:4x3, fat-tree:k=8, xgft:4x4x4/1x2x4, leaf-spine:8x4x8 or graph:FILE"
-)
+
+class Spec(NamedTuple):
+    """How a kind of network is written.
+
+    Attributes
+    ----------
+    forms
+        Examples of what a user writes, the plainest first.
+    says
+        What the numbers are, in one line.
+    make
+        From what stands behind the colon, and the whole spec for messages.
+    """
+
+    forms: tuple[str, ...]
+    says: str
+    make: Callable[[str, str], Topology]
 
 
 def topology(spec: str | nx.Graph[Any]) -> Topology:
     """Return the network that ``spec`` names, or that a NetworkX graph is.
 
-    ``mesh:8x8`` and ``torus:4x4x4`` take any number of sides, ``line:16`` and ``ring:16`` one,
-    ``hypercube:6`` a dimension; ``cube:8wx4`` wraps just the sides marked ``w``; ``omega:512``
-    takes a number of PEs, ``omega:4096/8`` that and the size of its switches, here 8 × 8;
-    ``graph:FILE`` reads GraphML or an edge list.
+    ``SPECS`` lists the names; ``spec_table`` prints them.
 
     Raises
     ------
@@ -43,15 +60,32 @@ def topology(spec: str | nx.Graph[Any]) -> Topology:
     32
     >>> topology("cube:8wx4").wraps
     (True, False)
+    >>> topology("mesh:4x4/4")
+    <mesh:4x4/4: 64 hosts, 16 routers, 48 directed channels>
     >>> topology("omega:4096/8").stages
     4
     """
     if not isinstance(spec, str):
         return graph_topology(spec)
     name, argument = split_spec(spec)
-    if name not in _MAKERS:
+    if name not in SPECS:
         raise InputError(f"topology '{spec}'", f"'{name}'", TOPOLOGIES)
-    return _MAKERS[name](argument, spec)
+    return SPECS[name].make(argument, spec)
+
+
+def spec_table() -> str:
+    """Return one line for each way of writing a network, as a Markdown table.
+
+    Examples
+    --------
+    >>> print(spec_table().splitlines()[2])
+    | `mesh:8x8`, `mesh:4x4/4` | sides; `/c` puts c hosts on each router |
+    """
+    rows = [
+        f"| {', '.join(f'`{form}`' for form in spec.forms)} | {spec.says} |"
+        for spec in SPECS.values()
+    ]
+    return "\n".join(["| network | numbers |", "| --- | --- |", *rows])
 
 
 def _one_side(argument: str, spec: str, *, wraps: bool) -> Cube:
@@ -79,55 +113,81 @@ def _omega(argument: str, spec: str) -> Omega:
     return omega(whole_number(pes, where=spec), size)
 
 
-def _numbers(argument: str, spec: str, count: int, wanted: str) -> tuple[int, ...]:
-    """Return the whole numbers of ``8x4x8``, as many as there must be."""
-    words = argument.split("x")
-    if len(words) != count:
-        raise InputError(spec, f"'{argument}'", wanted)
-    return tuple(whole_number(word, where=spec, least=1) for word in words)
-
-
-def _fat_tree(argument: str, spec: str) -> Topology:
-    if argument.startswith("k="):
-        return clos_of_switches(whole_number(argument[2:], where=spec), name=spec)
-    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
-    return k_ary_n_tree(*_numbers(argument, spec, 2, wanted), name=spec)
-
-
-def _xgft(argument: str, spec: str) -> Topology:
-    parts = argument.split("/")
-    if len(parts) not in (2, 3):
-        raise InputError(spec, f"'{argument}'", "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links")
-    numbers = [
-        [whole_number(word, where=spec, least=1) for word in part.split("x")] for part in parts
-    ]
-    return xgft(*numbers, name=spec)
-
-
-def _leaf_spine(argument: str, spec: str) -> Topology:
-    shape, slash, cables = argument.partition("/")
-    wanted = "leaves, spines and hosts a leaf, such as leaf-spine:8x4x8"
-    leaves, spines, hosts = _numbers(shape, spec, 3, wanted)
-    parallel = whole_number(cables, where=spec, least=1) if slash else 1
-    return leaf_spine(leaves, spines, hosts, parallel, name=spec)
-
-
 def _graph(argument: str, spec: str) -> Topology:
     if not argument:
         raise InputError(spec, "no file", "graph:FILE")
     return read_graph(argument)
 
 
-_MAKERS: dict[str, Callable[[str, str], Topology]] = {
-    "mesh": lambda argument, spec: mesh(*parse_sides(argument, where=spec)),
-    "torus": lambda argument, spec: torus(*parse_sides(argument, where=spec)),
-    "line": lambda argument, spec: _one_side(argument, spec, wraps=False),
-    "ring": lambda argument, spec: _one_side(argument, spec, wraps=True),
-    "hypercube": _hypercube,
-    "cube": _mixed,
-    "omega": _omega,
-    "fat-tree": _fat_tree,
-    "xgft": _xgft,
-    "leaf-spine": _leaf_spine,
-    "graph": _graph,
+SPECS: dict[str, Spec] = {
+    "mesh": Spec(
+        ("mesh:8x8", "mesh:4x4/4"),
+        "sides; `/c` puts c hosts on each router",
+        with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec))),
+    ),
+    "torus": Spec(
+        ("torus:4x4x4", "torus:4x4x4/2"),
+        "sides, all wrapped; `/c` hosts on each router",
+        with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec))),
+    ),
+    "line": Spec(
+        ("line:16",),
+        "routers in a row; `/c` hosts on each",
+        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False)),
+    ),
+    "ring": Spec(
+        ("ring:16",),
+        "routers in a ring; `/c` hosts on each",
+        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True)),
+    ),
+    "hypercube": Spec(
+        ("hypercube:6",), "dimensions; `/c` hosts on each router", with_hosts(_hypercube)
+    ),
+    "cube": Spec(
+        ("cube:8wx4",),
+        "sides, of which those marked `w` wrap; `/c` hosts on each router",
+        with_hosts(_mixed),
+    ),
+    "fat-tree": Spec(
+        ("fat-tree:4x3", "fat-tree:k=8"),
+        "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
+        fat_tree_of,
+    ),
+    "xgft": Spec(
+        ("xgft:4x4x4/1x2x4", "xgft:4x4/1x2/1x2"),
+        "children of each level from the hosts up / parents / parallel links",
+        xgft_of,
+    ),
+    "leaf-spine": Spec(
+        ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
+        "leaves, spines, hosts a leaf; `/2` cables between each leaf and spine",
+        leaf_spine_of,
+    ),
+    "dragonfly": Spec(
+        ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
+        "hosts a router, routers a group, global links a router; `/9` groups (as many as can be, "
+        "if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
+        dragonfly_of,
+    ),
+    "dragonfly+": Spec(
+        ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
+        "leaves and spines a group, hosts a leaf, global links a spine; groups and wiring as for "
+        "`dragonfly`",
+        dragonfly_plus_of,
+    ),
+    "hyperx": Spec(
+        ("hyperx:4x4/4", "hyperx:4x4/4/2"),
+        "sides / hosts a router / links between two routers",
+        hyperx_of,
+    ),
+    "omega": Spec(
+        ("omega:512", "omega:4096/8"),
+        "processing elements, and as many memories / size of switches",
+        _omega,
+    ),
+    "graph": Spec(("graph:FILE",), "GraphML or an edge list", _graph),
 }
+"""Every name of a network, once."""
+
+TOPOLOGIES = ", ".join(spec.forms[0] for spec in SPECS.values())
+"""One example of each, for messages."""

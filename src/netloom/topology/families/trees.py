@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.spec import check_size
+from netloom.spec import whole_number
 from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.families.wires import check_sizes, linked, numbers, parts
 from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
@@ -60,22 +61,17 @@ def xgft(
         raise InputError(label, found, "as many of each, all of at least 1")
     shape = TreeShape(m, w, p)
     hosts = shape.width(0)
-    check_size(hosts, where=label, what="hosts")
     routers = [shape.width(level) for level in range(1, len(m) + 1)]
-    check_size(sum(routers), where=label, what="routers")
     links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
-    check_size(2 * sum(links), where=label, what="channels")
+    check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
     lower, upper = zip(*(_links(shape, level) for level in range(len(m))), strict=True)
     first = np.append(0, np.cumsum(routers))  # number of the first router of each level
     down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
     up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
-    ends = np.concatenate(down), np.concatenate(up)
-    source, target = np.concatenate(ends), np.concatenate(ends[::-1])
-    order = np.lexsort((target, source))
     names = level_names or [f"s{level}." for level in range(1, len(m) + 1)]
-    inside = Topology(
-        label, sum(routers), source[order].astype(np.int32), target[order].astype(np.int32),
-        tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
+    inside = linked(
+        label, sum(routers), np.concatenate(down), np.concatenate(up),
+        labels=tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
     )  # fmt: skip
     labels = (*(f"h{host}" for host in range(hosts)), *inside.labels)
     return attach_hosts(
@@ -151,3 +147,26 @@ def clos_of_switches(k: int, *, name: str = "") -> Topology:
     return xgft(
         (half, half, k), (1, half, half), name=label, level_names=("edge", "aggregation", "core")
     )
+
+
+def fat_tree_of(argument: str, spec: str) -> Topology:
+    """Read ``4x3``, k and n of a k-ary n-tree, or ``k=8``, the ports of a switch."""
+    if argument.startswith("k="):
+        return clos_of_switches(whole_number(argument[2:], where=spec))
+    wanted = "k and n, such as fat-tree:4x3, or switches of k ports, such as fat-tree:k=8"
+    return k_ary_n_tree(*numbers(argument, where=spec, count=2, wanted=wanted))
+
+
+def xgft_of(argument: str, spec: str) -> Topology:
+    """Read ``4x4x4/1x2x4/1x1x2``: children, parents and parallel links, from the hosts up."""
+    wanted = "xgft:4x4x4/1x2x4, or with /1x1x2 parallel links"
+    lists = parts(argument, where=spec, least=2, most=3, wanted=wanted)
+    return xgft(*(numbers(each, where=spec, wanted=wanted) for each in lists))
+
+
+def leaf_spine_of(argument: str, spec: str) -> Topology:
+    """Read ``8x4x8/2``: leaves, spines, hosts a leaf; cables between a leaf and a spine."""
+    wanted = "leaves, spines and hosts a leaf, such as leaf-spine:8x4x8"
+    shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
+    many = [whole_number(word, where=spec, least=1) for word in cables]
+    return leaf_spine(*numbers(shape, where=spec, count=3, wanted=wanted), *many)
