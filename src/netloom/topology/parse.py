@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom.errors import InputError
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
+from netloom.topology.families.butterflies import butterfly_of
 from netloom.topology.families.concentrated import with_hosts
 from netloom.topology.families.dragonflies import dragonfly_of, dragonfly_plus_of
 from netloom.topology.families.hyperx import hyperx_of
+from netloom.topology.families.jellyfish import jellyfish_of
+from netloom.topology.families.rails import rail_of
+from netloom.topology.families.slim_fly import slim_fly_of
 from netloom.topology.families.trees import fat_tree_of, leaf_spine_of, xgft_of
+from netloom.topology.families.twisted import twisted_torus_of
 from netloom.topology.graph import graph_topology, read_graph
 from netloom.topology.omegas import Omega, omega
 
@@ -148,6 +153,11 @@ SPECS: dict[str, Spec] = {
         "sides, of which those marked `w` wrap; `/c` hosts on each router",
         with_hosts(_mixed),
     ),
+    "twisted-torus": Spec(
+        ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
+        "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
+        with_hosts(twisted_torus_of),
+    ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),
         "k and n of a k-ary n-tree; `k=8`: three levels of 8-port switches",
@@ -162,6 +172,12 @@ SPECS: dict[str, Spec] = {
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
         "leaves, spines, hosts a leaf; `/2` cables between each leaf and spine",
         leaf_spine_of,
+    ),
+    "rail": Spec(
+        ("rail:2x4x8x4", "rail:2x4x8x4/2"),
+        "units, computers a unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
+        "cables between each leaf and spine",
+        rail_of,
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
@@ -179,6 +195,13 @@ SPECS: dict[str, Spec] = {
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
         "sides / hosts a router / links between two routers",
         hyperx_of,
+    ),
+    "slim-fly": Spec(("slim-fly:5/4",), "q, a power of a prime / hosts a router", slim_fly_of),
+    "jellyfish": Spec(
+        ("jellyfish:32x5x3/1",), "routers, links and hosts of each / seed", jellyfish_of
+    ),
+    "butterfly": Spec(
+        ("butterfly:4x3",), "k and n of a k-ary n-fly, one way through its stages", butterfly_of
     ),
     "omega": Spec(
         ("omega:512", "omega:4096/8"),

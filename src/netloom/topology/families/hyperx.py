@@ -16,6 +16,8 @@ from netloom.topology.family import HyperXShape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_DIMENSIONS = 32
+
 
 def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
     """Return the HyperX of these sides: routers that differ in one coordinate are joined.
@@ -46,8 +48,8 @@ def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
     """
     sides = tuple(map(int, sides))
     name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
-    if not sides:
-        raise InputError(name, "no sides", "one or more")
+    if not 1 <= len(sides) <= MOST_DIMENSIONS:
+        raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_DIMENSIONS}")
     at_least_one(name, "sides, hosts a router and lanes", *sides, hosts, lanes)
     routers = prod(sides)
     channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)

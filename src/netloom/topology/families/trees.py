@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+MOST_LEVELS = 32
+
 
 def xgft(
     children: Sequence[int],
@@ -59,6 +61,8 @@ def xgft(
     if not m or not len(m) == len(w) == len(p) or min(*m, *w, *p) < 1:
         found = f"{len(m)} numbers of children, {len(w)} of parents, {len(p)} of parallel links"
         raise InputError(label, found, "as many of each, all of at least 1")
+    if len(m) > MOST_LEVELS:
+        raise InputError(label, f"{len(m)} levels", f"at most {MOST_LEVELS}")
     shape = TreeShape(m, w, p)
     hosts = shape.width(0)
     routers = [shape.width(level) for level in range(1, len(m) + 1)]
@@ -122,6 +126,8 @@ def k_ary_n_tree(k: int, n: int, *, name: str = "") -> Topology:
     <fat-tree:4x3: 64 hosts, 48 routers, 256 directed channels>
     """
     label = name or f"fat-tree:{k}x{n}"
+    if n > MOST_LEVELS:
+        raise InputError(label, f"{n} levels", f"at most {MOST_LEVELS}")
     return xgft((k,) * n, (1, *(k,) * (n - 1)), name=label)
 
 

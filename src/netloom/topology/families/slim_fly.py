@@ -1,0 +1,105 @@
+"""Slim Fly: networks of diameter two, close to the most routers that such a network can have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import whole_number
+from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.families.finite_fields import Field, field, prime_power
+from netloom.topology.families.wires import at_least_one, check_sizes, linked, parts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def slim_fly(q: int, hosts: int) -> Topology:
+    """Return the Slim Fly of a prime power q: 2q² routers of (3q − δ)/2 links, q = 4w + δ.
+
+    Besta & Hoefler, *Slim Fly: a cost effective low-diameter network topology*, 2014, of McKay,
+    Miller & Širáň, *A note on large graphs of diameter two and given maximum degree*, 1998, and
+    Hafner, *Geometric realisation of the graphs of McKay–Miller–Širáň*, 2004 (the sets for
+    δ = 0 and −1). Router (0, x, y) has number x·q + y, router (1, m, c) q² + m·q + c; host h hangs
+    on router h div ``hosts``. Half as many hosts as links, rounded up, are a balanced network.
+
+    Parameters
+    ----------
+    q
+        A power of a prime, at least 3.
+    hosts
+        Hosts a router.
+
+    Raises
+    ------
+    InputError
+        If there is no Slim Fly of this q, or the network would be too large.
+
+    Examples
+    --------
+    >>> slim_fly(5, 4)
+    <slim-fly:5/4: 200 hosts, 50 routers, 350 directed channels>
+    """
+    name = f"slim-fly:{q}/{hosts}"
+    at_least_one(name, "q and hosts a router", q, hosts)
+    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=3 * q**3)
+    found = prime_power(q)
+    if found is None or q < 3:
+        raise InputError(name, f"q = {q}", "a power of a prime from 3, such as 4, 5, 7, 8, 9 or 11")
+    numbers = field(*found)
+    one, other = _links(numbers, q)
+    channels = 2 * len(one) + 4 * q * q * hosts
+    check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=channels)
+    labels = tuple(f"({s},{x},{y})" for s in (0, 1) for x in range(q) for y in range(q))
+    joined = linked(name, 2 * q * q, one, other, labels=labels)
+    return attach_hosts(joined, np.arange(2 * q * q).repeat(hosts), name=name)
+
+
+def _links(numbers: Field, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two routers of each link.
+
+    (0, x, y) and (0, x, y') are joined if y − y' is in X, (1, m, c) and (1, m, c') if c − c' is
+    in X'; (0, x, y) and (1, m, c) if y = m·x + c.
+    """
+    one, other = [], []
+    every = np.arange(q)
+    for side, steps in enumerate(generators(numbers.powers)):
+        low = np.repeat(every, len(steps))
+        high = numbers.plus[every[:, None], steps].ravel()
+        once = low < high  # X = −X, so each link is found from both of its ends
+        rows = side * q * q + q * every[:, None]
+        one.append((rows + low[once]).ravel())
+        other.append((rows + high[once]).ravel())
+    x, m, c = (each.ravel() for each in np.meshgrid(every, every, every, indexing="ij"))
+    one.append(x * q + numbers.plus[numbers.times[m, x], c])
+    other.append(q * q + m * q + c)
+    return np.concatenate(one), np.concatenate(other)
+
+
+def generators(powers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sets X and X' of GF(q), given the powers ξ^0 … ξ^(q−2) of a primitive element.
+
+    Even and odd powers for q = 4w + 1; for q = 4w as many of each, ξ^(q−1) being 1; for
+    q = 4w − 1 even powers up to 2w − 2 and odd ones from 2w − 1 for X, those of ξ times it for X'.
+
+    Examples
+    --------
+    >>> generators(np.array([1, 2, 4, 3]))
+    (array([1, 4]), array([2, 3]))
+    """
+    q = len(powers) + 1
+    if q % 4 == 3:
+        half = (q + 1) // 2  # 2w
+        even = np.concatenate([np.arange(0, half, 2), np.arange(half - 1, q - 1, 2)])
+    else:
+        even = np.arange(0, q - 1, 2)
+    return powers[even], powers[(even + 1) % (q - 1)]
+
+
+def slim_fly_of(argument: str, spec: str) -> Topology:
+    """Read ``5/4``: q, hosts a router."""
+    wanted = "q and hosts a router, such as slim-fly:5/4"
+    words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
+    return slim_fly(*(whole_number(word, where=spec, least=1) for word in words))

@@ -1,0 +1,161 @@
+"""Jellyfish, rails, butterflies and twisted tori."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology import topology, torus
+from tests.topology.families.joins import check_network, links
+
+
+@pytest.mark.parametrize("spec", ["jellyfish:32x5x3/1", "jellyfish:10x3x1/7", "jellyfish:2x1x2/0",
+                                  "jellyfish:6x2x1/3", "jellyfish:6x5x1/1"])  # fmt: skip
+def test_a_jellyfish_is_regular_connected_and_the_same_every_time(spec):
+    net, again = topology(spec), topology(spec)
+    check_network(net)
+    assert net.name == spec
+    assert np.array_equal(net.channel_source, again.channel_source)
+    assert np.array_equal(net.channel_target, again.channel_target)
+    found = links(net)
+    assert set(found.values()) == {1}
+    assert set(np.bincount(net.routers.channel_source).tolist()) == {
+        int(spec.split(":")[1].split("x")[1])
+    }
+    assert nx.is_connected(nx.Graph(list(found)))
+
+
+def test_another_seed_is_another_jellyfish_and_the_links_are_networkx_s():
+    one, two = topology("jellyfish:32x5x3/1"), topology("jellyfish:32x5x3/3")
+    assert links(one) != links(two)
+    assert topology("jellyfish:32x5x3").name == "jellyfish:32x5x3/1"
+    graph = nx.random_regular_graph(5, 32, seed=3)
+    assert set(links(two)) == set(graph.to_directed().edges)
+
+
+def test_a_computer_of_a_rail_network_has_a_host_on_each_leaf_of_its_unit():
+    net = topology("rail:2x3x4x2/2")
+    check_network(net)
+    assert (net.num_hosts, net.num_nodes, net.num_routers) == (24, 6, 10)
+    leaf = net.injection_router
+    for host in range(24):
+        computer, nic = divmod(host, 4)
+        assert net.node_of_host[host] == computer
+        assert leaf[host] == computer // 3 * 4 + nic
+    assert set(links(net).values()) == {2}
+    assert {b for a, b in links(net) if a < 8} == {8, 9}
+    assert net.computer_name(4) == "n4"
+    assert net.channel_name(net.num_network_channels + 17) == "n4.1 -> u1rail1"
+
+
+def test_a_rail_network_is_a_tree_whose_hosts_are_in_another_order():
+    net = topology("rail:2x3x4x2/2")
+    shape, tree = net.family, topology("xgft:3x8/1x2/1x2")
+    assert (shape.children, shape.parents, shape.parallel) == ((3, 8), (1, 2), (1, 2))
+    assert sorted(shape.host_at.tolist()) == list(range(24))
+    assert np.array_equal(net.injection_router[shape.host_at], tree.injection_router)
+    assert links(net) == links(tree)
+
+
+def walk(net, joined, radix, stages, source, target):
+    """The router where each stage sends a packet whose tags are the digits of its target."""
+    width, at = radix ** (stages - 1), source // radix
+    assert net.injection_router[source] == at
+    for stage in range(stages - 1):
+        weight = radix ** (stages - 2 - stage)
+        tag = target // radix // weight % radix
+        to = (stage + 1) * width + at % width - at % width // weight % radix * weight + tag * weight
+        assert joined[at, to] == 1
+        at = to
+    return at
+
+
+@pytest.mark.parametrize(("radix", "stages"), [(2, 3), (4, 2), (3, 3), (5, 1)])
+def test_digits_of_a_target_lead_through_a_butterfly(radix, stages):
+    net = topology(f"butterfly:{radix}x{stages}")
+    assert net.num_hosts == radix**stages
+    assert net.num_network_channels == (stages - 1) * radix**stages
+    joined = links(net)
+    for source in range(net.num_hosts):
+        for target in range(net.num_hosts):
+            at = walk(net, joined, radix, stages, source, target)
+            assert at == net.ejection_router[target]
+    assert nx.is_directed_acyclic_graph(nx.DiGraph(list(joined)))
+
+
+def test_a_butterfly_by_hand():
+    # BookSim's fly, k = 2, n = 3: output `port` of address A of the first stage goes to A with
+    # its digit of weight 2 in the place of `port`
+    net = topology("butterfly:2x3")
+    joined = sorted(links(net))
+    assert joined[:8] == [(0, 4), (0, 6), (1, 5), (1, 7), (2, 4), (2, 6), (3, 5), (3, 7)]
+    assert joined[8:] == [(4, 8), (4, 9), (5, 8), (5, 9), (6, 10), (6, 11), (7, 10), (7, 11)]
+    assert net.injection_router.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert net.ejection_router.tolist() == [8, 8, 9, 9, 10, 10, 11, 11]
+    assert net.channel_name(0) == "s0.0 -> s1.0"
+
+
+@pytest.mark.parametrize("sides", [(4, 4, 8), (4, 8, 8), (8, 4), (2, 2, 4), (8, 4, 4), (3, 6)])
+def test_a_twisted_torus_is_a_torus_but_for_the_wraps_of_its_short_sides(sides):
+    net, plain = topology("twisted-torus:" + "x".join(map(str, sides))), torus(*sides)
+    assert net.direct
+    assert net.num_channels == 2 * len(sides) * plain.num_vertices
+    short = min(sides)
+    expected = set()
+    for node in np.ndindex(*sides):
+        for axis in range(len(sides)):
+            to = list(node)
+            to[axis] += 1
+            if to[axis] == sides[axis]:
+                to[axis] = 0
+                if sides[axis] == short:
+                    both = zip(to, sides, strict=True)
+                    to = [(t + short) % side if side != short else t for t, side in both]
+            expected |= {(node, tuple(to)), (tuple(to), node)}
+    at = [tuple(map(int, np.unravel_index(v, sides))) for v in range(net.num_vertices)]
+    assert {(at[a], at[b]) for a, b in links(net)} == expected
+    assert net.name_of(5) == plain.name_of(5)
+
+
+def test_hosts_can_be_concentrated_on_a_twisted_torus():
+    net = topology("twisted-torus:4x2/3")
+    assert (net.num_hosts, net.num_routers, net.name) == (24, 8, "twisted-torus:4x2/3")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("twisted-torus:4x4x4", "expected two or three sides of k and 2k"),
+        ("twisted-torus:4x4x8x8", "two or three sides"),
+        ("twisted-torus:1x2", "sides 1 x 2"),
+        ("twisted-torus:4x4x9", "sides 4 x 4 x 9"),
+        ("twisted-torus:", "no numbers"),
+        ("twisted-torus:20000x40000", "at most"),
+        ("jellyfish:5x3x1/1", "5 routers of 3 links each; expected fewer links than routers"),
+        ("jellyfish:4x4x1/1", "4 routers of 4 links"),
+        ("jellyfish:4x1x1/1", "no connected network among 100 that were drawn"),
+        ("jellyfish:4x3", "expected routers, links and hosts of each"),
+        ("jellyfish:4x3x1/x", "'x'"),
+        ("jellyfish:1000000x8x1/1", "4000000 links; expected at most"),
+        ("jellyfish:9999999x8x1/1", "at most"),
+        ("rail:2x4x8", "expected units, computers a unit"),
+        ("rail:2x4x8x0", "'0'"),
+        ("rail:1000x1000x8x8", "at most"),
+        ("butterfly:1x3", "1 ports and 3 stages"),
+        ("butterfly:4x20", "at most"),
+        ("butterfly:4x99", "99 stages"),
+        ("butterfly:4", "'4'; expected ports"),
+        ("fat-tree:4x999999999", "999999999 levels"),
+        ("fat-tree:k=7", "switches of 7 ports"),
+        ("fat-tree:k=2000", "at most"),
+        ("fat-tree:4", "'4'; expected k and n"),
+        ("xgft:4x4", "'4x4'; expected xgft:4x4x4/1x2x4"),
+        ("xgft:4x4/1", "2 numbers of children, 1 of parents"),
+        ("leaf-spine:8x4", "'8x4'; expected leaves, spines"),
+        ("leaf-spine:8x4x8/0", "'0'"),
+    ],
+)
+def test_a_wrong_spec_is_one_clear_line(spec, message):
+    with pytest.raises(InputError, match=message) as caught:
+        topology(spec)
+    assert "\n" not in str(caught.value)
