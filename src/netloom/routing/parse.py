@@ -12,9 +12,11 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimensi
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
+from netloom.routing.trees import DModK, RandomUp, SModK, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
+from netloom.topology.family import TreeShape
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -24,9 +26,20 @@ if TYPE_CHECKING:
 
     from netloom.routing.ragged import Paths
 
-Routing: TypeAlias = DimensionOrder | ShortestPath | UpDown | Layered | SourceRoutes
+NamedRouting: TypeAlias = (
+    DimensionOrder | ShortestPath | UpDown | Layered | DModK | SModK | RandomUp
+)
+"""What ``parse_routing`` reads from the routing's own name."""
 
-ROUTINGS = "dimension-order, dimension-order:0,1, shortest-path, up-down, layered or routes:FILE"
+Routing: TypeAlias = NamedRouting | SourceRoutes
+
+ROUTINGS = (
+    "dimension-order, dimension-order:0,1, shortest-path, up-down, layered, d-mod-k, s-mod-k, "
+    "random-up or routes:FILE"
+)
+
+SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
+"""Routings that look at queues: where packets go can be simulated, not known beforehand."""
 
 AXES = "xyz"
 """Names of the dimensions, the last one first."""
@@ -35,14 +48,19 @@ MOST_ROUTES = 2**21
 """Most pairs of nodes whose routes are listed."""
 
 
+def named_here(name: str) -> bool:
+    """Whether ``parse_routing`` knows a name, the argument taken off."""
+    return name in ("default", "dimension-order", "routes", *_PLAIN)
+
+
 def parse_routing(spec: str, topology: Topology) -> Routing:
     """Return the routing that ``spec`` names on this network.
 
-    ``default`` is ``dimension-order`` on k-ary n-cubes, ``layered`` on networks with broken parts
-    and ``shortest-path`` elsewhere; ``dimension-order:0,1`` corrects dimension 0 first;
-    ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``; ``routes:FILE``
-    reads one route a line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are
-    dimension orders, x being the last dimension, which is corrected first by default.
+    ``default`` is what ``default_routing`` says; ``dimension-order:0,1`` corrects dimension 0
+    first; ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``;
+    ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees; ``routes:FILE`` reads one route a
+    line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are dimension orders, x
+    being the last dimension, which is corrected first by default.
 
     Raises
     ------
@@ -57,9 +75,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     """
     name, argument = split_spec(spec)
     if name == "default":
-        if topology.broken:
-            return Layered()
-        return DimensionOrder() if isinstance(topology, Cube) else ShortestPath()
+        return default_routing(topology)
     name, argument = _dimensions(name, argument, topology)
     if name == "dimension-order":
         if topology.broken:
@@ -70,12 +86,38 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         cube_tables(topology, routing)  # refuses an order that is none here
         return routing
     if name in _PLAIN and not argument:
-        return _PLAIN[name]
+        found = _PLAIN[name]
+        if isinstance(found, DModK | SModK | RandomUp):
+            whole_tree(topology, found)  # refuses what is no tree
+        return found
+    if name in SIMULATED:
+        looks = "a routing that looks at queues, for simulation"
+        raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
     if name == "routes":
         return read_routes(topology, argument)
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
+
+
+def default_routing(topology: Topology) -> Routing:
+    """Return the routing of a network for which nobody named one.
+
+    In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
+    and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees, dimension
+    order if the routers are a k-ary n-cube, and ``shortest-path`` elsewhere.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> str(default_routing(topology("fat-tree:4x3")))
+    'd-mod-k'
+    """
+    if topology.broken:
+        return Layered() if topology.direct else ShortestPath()
+    if isinstance(topology.family, TreeShape):
+        return DModK()
+    return DimensionOrder() if isinstance(topology.routers, Cube) else ShortestPath()
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
@@ -115,6 +157,8 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
+    if isinstance(routing, DModK | SModK | RandomUp):
+        return tree_paths(topology, routing, from_node, to_node)
     if not topology.direct and not isinstance(routing, SourceRoutes):
         inside = topology.routers
         return through_routers(
@@ -206,4 +250,6 @@ def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDA
     return sources[moving], targets[moving]
 
 
-_PLAIN: dict[str, Routing] = {str(each): each for each in (ShortestPath(), UpDown(), Layered())}
+_PLAIN: dict[str, Routing] = {
+    str(each): each for each in (ShortestPath(), UpDown(), Layered(), DModK(), SModK(), RandomUp())
+}
