@@ -12,6 +12,7 @@ from netloom.routing.parse import (
     Routing,
     all_routes,
     default_routing,
+    draw_paths,
     parse_routing,
     paths,
     routes_by,
@@ -19,6 +20,7 @@ from netloom.routing.parse import (
 from netloom.routing.port_numbers import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
+from netloom.routing.several import Minimal
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
 from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
@@ -33,6 +35,7 @@ __all__ = [
     "DModK",
     "DimensionOrder",
     "Layered",
+    "Minimal",
     "NamedRouting",
     "Paths",
     "Ports",
@@ -48,6 +51,7 @@ __all__ = [
     "default_routing",
     "dependency_cycle",
     "draw_aux",
+    "draw_paths",
     "find_deadlock",
     "half_way_round",
     "parse_routing",

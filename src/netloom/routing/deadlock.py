@@ -53,6 +53,9 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return _ring_cycle(topology)
     if isinstance(routing, UpDown | DModK | SModK | RandomUp):
         return ()  # their paths take channels in one order: see there
+    if routing.several:
+        found = f"{routing}, by which pairs have several paths"
+        raise InputError("routing", found, "a routing of one path a pair")
     if isinstance(routing, Layered):
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):

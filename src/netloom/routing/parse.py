@@ -11,8 +11,9 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
+from netloom.routing.several import Minimal, drawn_paths, several_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
-from netloom.routing.trees import DModK, RandomUp, SModK, tree_paths, whole_tree
+from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from netloom.routing.ragged import Paths
 
 NamedRouting: TypeAlias = (
-    DimensionOrder | ShortestPath | UpDown | Layered | DModK | SModK | RandomUp
+    DimensionOrder | ShortestPath | UpDown | Layered | DModK | SModK | RandomUp | Minimal
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
@@ -35,7 +36,7 @@ Routing: TypeAlias = NamedRouting | SourceRoutes
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, up-down, layered, d-mod-k, s-mod-k, "
-    "random-up or routes:FILE"
+    "random-up, minimal or routes:FILE"
 )
 
 SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
@@ -135,6 +136,8 @@ def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]
 def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: ArrayLike) -> Paths:
     """Return the channels that packets from each source node to its target node cross.
 
+    Under a routing by which a pair has several paths, these are all, with probabilities.
+
     Parameters
     ----------
     topology, routing
@@ -146,6 +149,8 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     ------
     NoRouteError
         If the routing has no path for a pair.
+    InputError
+        If the pairs have more than ``several.MOST_PATHS`` paths.
 
     Examples
     --------
@@ -159,6 +164,8 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     to_node = np.ascontiguousarray(targets, np.int32)
     if isinstance(routing, DModK | SModK | RandomUp):
         return tree_paths(topology, routing, from_node, to_node)
+    if isinstance(routing, Minimal):
+        return several_paths(topology, routing, from_node, to_node)
     if not topology.direct and not isinstance(routing, SourceRoutes):
         inside = topology.routers
         return through_routers(
@@ -175,13 +182,52 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     return routed_paths(topology, routing, from_node, to_node)
 
 
+def draw_paths(
+    topology: Topology, routing: Routing, sources: ArrayLike, targets: ArrayLike, seed: int
+) -> Paths:
+    """Return one path of each pair, drawn as likely as the routing takes it.
+
+    Under a routing of one path a pair, that is this path.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and the routing.
+    sources, targets
+        int[num_paths] nodes; a pair of equal nodes has an empty path.
+    seed
+        Where chance comes from. Pairs draw one by one, so that a pair that comes twice has two
+        paths.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> twice = draw_paths(mesh(2, 2), Minimal(), [0, 0, 0], [3, 3, 3], seed=1)
+    >>> [path.tolist() for path in twice]
+    [[0, 5], [0, 5], [4, 1]]
+    """
+    from_node = np.ascontiguousarray(sources, np.int32)
+    to_node = np.ascontiguousarray(targets, np.int32)
+    rng = np.random.default_rng(seed)
+    if isinstance(routing, RandomUp):
+        return drawn_up(topology, from_node, to_node, rng)
+    if isinstance(routing, Minimal):
+        return drawn_paths(topology, from_node, to_node, rng)
+    return paths(topology, routing, from_node, to_node)
+
+
 def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     """Return the routes of all pairs of different nodes, none of them broken.
 
     Raises
     ------
     InputError
-        If there are too many pairs.
+        If there are too many pairs, or they have several paths each.
 
     Examples
     --------
@@ -189,6 +235,9 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     >>> all_routes(mesh(2, 2), UpDown()).routes
     <12 paths, 16 hops>
     """
+    if routing.several:
+        found = f"{routing}, by which pairs have several paths"
+        raise InputError("routing", found, "a routing of one path a pair")
     sources, targets = _all_pairs(topology, str(routing))
     pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
@@ -251,5 +300,6 @@ def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDA
 
 
 _PLAIN: dict[str, Routing] = {
-    str(each): each for each in (ShortestPath(), UpDown(), Layered(), DModK(), SModK(), RandomUp())
+    str(each): each
+    for each in (ShortestPath(), UpDown(), Layered(), DModK(), SModK(), RandomUp(), Minimal())
 }
