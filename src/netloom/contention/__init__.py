@@ -16,6 +16,7 @@ from netloom.contention.saturation_limit import (
     saturation,
     slowdown,
 )
+from netloom.contention.several_paths import expected_loads
 from netloom.contention.verdicts import Level, Verdict, verdict
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "capacity_fraction",
     "estimate_mesh",
     "expect_random",
+    "expected_loads",
     "load_to_compare",
     "loop_saturation",
     "measure",

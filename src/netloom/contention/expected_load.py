@@ -43,12 +43,16 @@ def dimension_order_loads(
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
     weights: NDArray[np.float64],
+    *,
+    both_ways: bool = True,
 ) -> NDArray[np.float64]:
     """Return float64[num_channels], what packets between these pairs of nodes load.
 
+    Half-way round a ring half of it goes either way, or if not ``both_ways`` all of it forward.
+
     Examples
     --------
-    Half-way round a ring of four nodes, half of it goes either way:
+    Half-way round a ring of four nodes:
 
     >>> from netloom.topology import torus
     >>> ends = np.array([0], np.int32), np.array([2], np.int32)
@@ -58,7 +62,7 @@ def dimension_order_loads(
     from netloom.contention.kernels.expected_load import add_in_order
 
     tables, load = cube_tables(topology, order), np.zeros(topology.num_channels)
-    add_in_order(tables, sources, targets, weights, load)
+    add_in_order(tables, sources, targets, weights, both_ways, load)
     for growing, falling, length, _ in _lines(topology):
         for channels in (growing, falling):
             load[channels] = load[channels].reshape(-1, length).cumsum(axis=1).ravel()

@@ -79,7 +79,8 @@ def measure(
     Raises
     ------
     InputError
-        If the arrays do not match, or the routing does not fit the network.
+        If the arrays do not match, the routing does not fit the network, or by it pairs have
+        several paths: ``expected_loads`` measures these.
     NoRouteError
         If the routing has no path for a pair.
 
@@ -97,6 +98,9 @@ def measure(
     weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
     if not from_node.shape == to_node.shape == weight.shape:
         raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
+    if routing.several:
+        wanted = "one with a path a pair: expected_loads measures what has several"
+        raise InputError("routing", f"{routing}", wanted)
     if isinstance(routing, DimensionOrder):
         return _measure_cube(topology, routing, from_node, to_node, weight)
     return measure_paths(

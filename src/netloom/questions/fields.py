@@ -19,14 +19,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
-from netloom.routing import (
-    DimensionOrder,
-    Layered,
-    RouteTable,
-    ShortestPath,
-    SourceRoutes,
-    UpDown,
-)
+from netloom.routing import NamedRouting, RouteTable, SourceRoutes
 from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
@@ -39,15 +32,8 @@ ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 
 Network: TypeAlias = str | InstanceOf[Topology] | InstanceOf[Machine]
 Program: TypeAlias = str | InstanceOf[ProcessGraph]
-OnePath: TypeAlias = (
-    str
-    | InstanceOf[DimensionOrder]
-    | InstanceOf[ShortestPath]
-    | InstanceOf[UpDown]
-    | InstanceOf[Layered]
-    | InstanceOf[SourceRoutes]
-)
-"""A routing with one path for each pair of nodes."""
+OnePath: TypeAlias = str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes]
+"""A routing that tells the paths of each pair of hosts."""
 
 OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int]]
 AnyPath: TypeAlias = OnePath | InstanceOf[RouteTable]

@@ -11,7 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.machines import Machine, machine
 from netloom.provenance import Provenance
-from netloom.routing import DimensionOrder, Layered, ShortestPath, UpDown, parse_routing
+from netloom.routing import NamedRouting, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
 from netloom.topology.faults import broken_channels, without
@@ -168,7 +168,7 @@ def _recipe(value: Any, network: Topology) -> Callable[[], Any] | None:
         ProcessGraph: read,
         Lengths: parse_lengths,
         Arrivals: parse_arrivals,
-        DimensionOrder | ShortestPath | UpDown | Layered: lambda spec: parse_routing(spec, network),
+        NamedRouting: lambda spec: parse_routing(spec, network),
     }
     make = next((make for kind, make in makers.items() if isinstance(value, kind)), None)
     if make is None:

@@ -7,11 +7,22 @@ deadlock is refused.
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.layered import Layered, ShortestPath
-from netloom.routing.parse import Routing, all_routes, parse_routing, paths, routes_by
+from netloom.routing.parse import (
+    NamedRouting,
+    Routing,
+    all_routes,
+    default_routing,
+    draw_paths,
+    parse_routing,
+    paths,
+    routes_by,
+)
 from netloom.routing.port_numbers import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
+from netloom.routing.several import Minimal
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
+from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
 from netloom.routing.virtual_channels import (
@@ -21,19 +32,26 @@ from netloom.routing.virtual_channels import (
 )
 
 __all__ = [
+    "DModK",
     "DimensionOrder",
     "Layered",
+    "Minimal",
+    "NamedRouting",
     "Paths",
     "Ports",
+    "RandomUp",
     "RouteTable",
     "Routing",
+    "SModK",
     "ShortestPath",
     "SourceRoutes",
     "UpDown",
     "VirtualChannelRouting",
     "all_routes",
+    "default_routing",
     "dependency_cycle",
     "draw_aux",
+    "draw_paths",
     "find_deadlock",
     "half_way_round",
     "parse_routing",

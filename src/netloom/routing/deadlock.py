@@ -16,6 +16,7 @@ from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.layered import Layered
 from netloom.routing.parse import Routing, all_routes
 from netloom.routing.source_routing import SourceRoutes
+from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
 from netloom.topology import Cube, Topology
 
@@ -50,8 +51,11 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """
     if isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
         return _ring_cycle(topology)
-    if isinstance(routing, UpDown):
-        return ()  # its paths take channels in one order: see there
+    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+        return ()  # their paths take channels in one order: see there
+    if routing.several:
+        found = f"{routing}, by which pairs have several paths"
+        raise InputError("routing", found, "a routing of one path a pair")
     if isinstance(routing, Layered):
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class DimensionOrder:
         means last to first: within a row first, which the thesis calls "row channels first". Half
         way round a ring, where both ways are as short, the + direction is taken.
     """
+
+    several: ClassVar[bool] = False
 
     order: tuple[int, ...] = ()
 

@@ -10,7 +10,7 @@ algorithm*, 2004.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class ShortestPath:
     That is a table (one channel for each node and target), as routers of irregular networks
     hold it; it is minimal and deterministic, but may deadlock: ``find_deadlock`` tells.
     """
+
+    several: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return "shortest-path"
@@ -78,6 +80,8 @@ class Layered:
     next wherever it would close a circle, never back. Then paths move from fuller layers to
     emptier ones that can take them. A packet may use any VC of the layer that it is in.
     """
+
+    several: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return "layered"

@@ -11,10 +11,13 @@ from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
+from netloom.routing.several import Minimal, drawn_paths, several_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
+from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
+from netloom.topology.family import TreeShape
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -24,9 +27,20 @@ if TYPE_CHECKING:
 
     from netloom.routing.ragged import Paths
 
-Routing: TypeAlias = DimensionOrder | ShortestPath | UpDown | Layered | SourceRoutes
+NamedRouting: TypeAlias = (
+    DimensionOrder | ShortestPath | UpDown | Layered | DModK | SModK | RandomUp | Minimal
+)
+"""What ``parse_routing`` reads from the routing's own name."""
 
-ROUTINGS = "dimension-order, dimension-order:0,1, shortest-path, up-down, layered or routes:FILE"
+Routing: TypeAlias = NamedRouting | SourceRoutes
+
+ROUTINGS = (
+    "dimension-order, dimension-order:0,1, shortest-path, up-down, layered, d-mod-k, s-mod-k, "
+    "random-up, minimal or routes:FILE"
+)
+
+SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
+"""Routings that look at queues: where packets go can be simulated, not known beforehand."""
 
 AXES = "xyz"
 """Names of the dimensions, the last one first."""
@@ -35,14 +49,19 @@ MOST_ROUTES = 2**21
 """Most pairs of nodes whose routes are listed."""
 
 
+def named_here(name: str) -> bool:
+    """Whether ``parse_routing`` knows a name, the argument taken off."""
+    return name in ("default", "dimension-order", "routes", *_PLAIN)
+
+
 def parse_routing(spec: str, topology: Topology) -> Routing:
     """Return the routing that ``spec`` names on this network.
 
-    ``default`` is ``dimension-order`` on k-ary n-cubes, ``layered`` on networks with broken parts
-    and ``shortest-path`` elsewhere; ``dimension-order:0,1`` corrects dimension 0 first;
-    ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``; ``routes:FILE``
-    reads one route a line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are
-    dimension orders, x being the last dimension, which is corrected first by default.
+    ``default`` is what ``default_routing`` says; ``dimension-order:0,1`` corrects dimension 0
+    first; ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``;
+    ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees; ``routes:FILE`` reads one route a
+    line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are dimension orders, x
+    being the last dimension, which is corrected first by default.
 
     Raises
     ------
@@ -57,9 +76,7 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
     """
     name, argument = split_spec(spec)
     if name == "default":
-        if topology.broken:
-            return Layered()
-        return DimensionOrder() if isinstance(topology, Cube) else ShortestPath()
+        return default_routing(topology)
     name, argument = _dimensions(name, argument, topology)
     if name == "dimension-order":
         if topology.broken:
@@ -70,12 +87,38 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         cube_tables(topology, routing)  # refuses an order that is none here
         return routing
     if name in _PLAIN and not argument:
-        return _PLAIN[name]
+        found = _PLAIN[name]
+        if isinstance(found, DModK | SModK | RandomUp):
+            whole_tree(topology, found)  # refuses what is no tree
+        return found
+    if name in SIMULATED:
+        looks = "a routing that looks at queues, for simulation"
+        raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
     if name == "routes":
         return read_routes(topology, argument)
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
+
+
+def default_routing(topology: Topology) -> Routing:
+    """Return the routing of a network for which nobody named one.
+
+    In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
+    and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees, dimension
+    order if the routers are a k-ary n-cube, and ``shortest-path`` elsewhere.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> str(default_routing(topology("fat-tree:4x3")))
+    'd-mod-k'
+    """
+    if topology.broken:
+        return Layered() if topology.direct else ShortestPath()
+    if isinstance(topology.family, TreeShape):
+        return DModK()
+    return DimensionOrder() if isinstance(topology.routers, Cube) else ShortestPath()
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
@@ -93,6 +136,8 @@ def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]
 def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: ArrayLike) -> Paths:
     """Return the channels that packets from each source node to its target node cross.
 
+    Under a routing by which a pair has several paths, these are all, with probabilities.
+
     Parameters
     ----------
     topology, routing
@@ -104,6 +149,8 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     ------
     NoRouteError
         If the routing has no path for a pair.
+    InputError
+        If the pairs have more than ``several.MOST_PATHS`` paths.
 
     Examples
     --------
@@ -115,6 +162,10 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
+    if isinstance(routing, DModK | SModK | RandomUp):
+        return tree_paths(topology, routing, from_node, to_node)
+    if isinstance(routing, Minimal):
+        return several_paths(topology, routing, from_node, to_node)
     if not topology.direct and not isinstance(routing, SourceRoutes):
         inside = topology.routers
         return through_routers(
@@ -131,13 +182,52 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     return routed_paths(topology, routing, from_node, to_node)
 
 
+def draw_paths(
+    topology: Topology, routing: Routing, sources: ArrayLike, targets: ArrayLike, seed: int
+) -> Paths:
+    """Return one path of each pair, drawn as likely as the routing takes it.
+
+    Under a routing of one path a pair, that is this path.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and the routing.
+    sources, targets
+        int[num_paths] nodes; a pair of equal nodes has an empty path.
+    seed
+        Where chance comes from. Pairs draw one by one, so that a pair that comes twice has two
+        paths.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a pair.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> twice = draw_paths(mesh(2, 2), Minimal(), [0, 0, 0], [3, 3, 3], seed=1)
+    >>> [path.tolist() for path in twice]
+    [[0, 5], [0, 5], [4, 1]]
+    """
+    from_node = np.ascontiguousarray(sources, np.int32)
+    to_node = np.ascontiguousarray(targets, np.int32)
+    rng = np.random.default_rng(seed)
+    if isinstance(routing, RandomUp):
+        return drawn_up(topology, from_node, to_node, rng)
+    if isinstance(routing, Minimal):
+        return drawn_paths(topology, from_node, to_node, rng)
+    return paths(topology, routing, from_node, to_node)
+
+
 def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     """Return the routes of all pairs of different nodes, none of them broken.
 
     Raises
     ------
     InputError
-        If there are too many pairs.
+        If there are too many pairs, or they have several paths each.
 
     Examples
     --------
@@ -145,6 +235,9 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     >>> all_routes(mesh(2, 2), UpDown()).routes
     <12 paths, 16 hops>
     """
+    if routing.several:
+        found = f"{routing}, by which pairs have several paths"
+        raise InputError("routing", found, "a routing of one path a pair")
     sources, targets = _all_pairs(topology, str(routing))
     pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
@@ -206,4 +299,7 @@ def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDA
     return sources[moving], targets[moving]
 
 
-_PLAIN: dict[str, Routing] = {str(each): each for each in (ShortestPath(), UpDown(), Layered())}
+_PLAIN: dict[str, Routing] = {
+    str(each): each
+    for each in (ShortestPath(), UpDown(), Layered(), DModK(), SModK(), RandomUp(), Minimal())
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class RouteTable:
         int64[num_nodes, num_nodes], a bit for each output port (``routing.ports``) by which a
         packet at a node (row) may go on to a target (column). 0 where it has arrived.
     """
+
+    several: ClassVar[bool] = False
 
     name: str
     next_ports: NDArray[np.int64]

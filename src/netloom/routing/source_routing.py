@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class SourceRoutes:
     routes
         The channels of each pair's route.
     """
+
+    several: ClassVar[bool] = False
 
     name: str
     pairs: NDArray[np.int64]

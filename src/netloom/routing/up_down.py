@@ -7,7 +7,7 @@ links*, 1991.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class UpDown:
 
     Links of which one direction is missing or broken are not used at all, as in Autonet.
     """
+
+    several: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return "up-down"

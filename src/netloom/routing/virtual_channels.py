@@ -19,7 +19,7 @@ from netloom.errors import DeadlockError, InputError
 from netloom.routing.deadlock import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
-from netloom.routing.parse import AXES, Routing, all_routes, parse_routing
+from netloom.routing.parse import AXES, Routing, all_routes, named_here, parse_routing
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import RouteTable, shortest_path_table, table_cycle
 from netloom.routing.source_routing import SourceRoutes, route_numbers
@@ -115,6 +115,9 @@ def virtual_channel_routing(
     for each other in a circle: 0 -> 1 (VC 0), 1 -> 2 (VC 0), 2 -> 3 (VC 0), 3 -> 0 (VC 0);
     expected at least 2 VCs
     """
+    if not topology.direct:
+        wanted = "a direct network, such as mesh:8x8: hosts on routers are not simulated by flits"
+        raise InputError(topology.name, "hosts that hang on routers", wanted)
     check_slots(topology, num_vcs, injection_channels, ejection_channels)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
     if isinstance(named, UpDown):
@@ -127,8 +130,13 @@ def virtual_channel_routing(
         name, order = "dimension-order", named
     elif isinstance(named, str):
         name, order = named, DimensionOrder()
-    else:
+    elif isinstance(named, ShortestPath | SourceRoutes | RouteTable):
         return _listed(topology, named, num_vcs, ejection_channels)
+    elif named.several:
+        found = "a routing of several paths for each pair of nodes"
+        raise InputError(f"routing '{named}'", found, f"for simulation {NAMES}")
+    else:
+        return _listed(topology, all_routes(topology, named), num_vcs, ejection_channels)
     cube = _fitting(topology, name)
     check_rule(cube, name, order, num_vcs)
     return rule_routing(cube, name, order, num_vcs, ejection_channels)
@@ -184,7 +192,7 @@ def draw_aux(
 def named_routing(topology: Topology, spec: str) -> str | Routing:
     """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
     name, argument = split_spec(spec)
-    if name in ("default", "dimension-order", "shortest-path", "up-down", "layered", "routes"):
+    if named_here(name):
         return parse_routing(spec, topology)
     fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
     if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)

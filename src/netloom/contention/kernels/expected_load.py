@@ -1,6 +1,7 @@
 """Expected loads of channels of k-ary n-cubes where packets draw their way: pair by pair.
 
-``tables`` is ``CubeTables``. Half-way round a ring half of the packets go either way. Runs of
+``tables`` is ``CubeTables``. Half-way round a ring half of the packets go either way
+(``add_in_order``: if ``both_ways``). Runs of
 channels are added to ``load`` as differences: +w where a run begins and -w behind its end, so that
 a running sum along each line gives the loads.
 """
@@ -24,7 +25,7 @@ def _add_run(load, line, length, place, hops, weight):
 
 
 @njit(nogil=True)
-def add_in_order(tables, sources, targets, weights, load):
+def add_in_order(tables, sources, targets, weights, both_ways, load):
     """Add what packets between pairs of nodes load in dimension order, as differences."""
     for path in range(len(sources)):
         node = sources[path]
@@ -33,7 +34,7 @@ def add_in_order(tables, sources, targets, weights, load):
             if hops == 0:
                 continue
             length, side = tables.line_channels[axis], tables.sides[axis]
-            if not tables.wraps[axis] or 2 * hops != side:
+            if not both_ways or not tables.wraps[axis] or 2 * hops != side:
                 _add_run(load, line, length, place, hops, weights[path])
                 continue
             _add_run(load, line, length, place, hops, weights[path] / 2)

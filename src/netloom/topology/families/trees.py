@@ -68,7 +68,7 @@ def xgft(
     routers = [shape.width(level) for level in range(1, len(m) + 1)]
     links = [shape.width(level) * w[level] * p[level] for level in range(len(m))]
     check_sizes(label, hosts=hosts, routers=sum(routers), channels=2 * sum(links))
-    lower, upper = zip(*(_links(shape, level) for level in range(len(m))), strict=True)
+    lower, upper = zip(*(tree_links(shape, level) for level in range(len(m))), strict=True)
     first = np.append(0, np.cumsum(routers))  # number of the first router of each level
     down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
     up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
@@ -83,7 +83,7 @@ def xgft(
     )
 
 
-def _links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def tree_links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the places of child and parent of each link above a level, by child, then parent.
 
     The label of a vertex of level l, read as digits, is (high, a_{l+1}, low), low being b_l … b_1;

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from netloom.contention import expected_loads, measure
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import DimensionOrder, DModK, Minimal, RandomUp, ShortestPath, paths
+from netloom.topology import Topology, mesh, topology, torus
+from netloom.topology.core import attach_hosts
+
+
+def all_pairs(hosts):
+    source, target = np.repeat(np.arange(hosts), hosts), np.tile(np.arange(hosts), hosts)
+    return source[source != target], target[source != target]
+
+
+@pytest.mark.parametrize("network", [mesh(3, 4), torus(4, 6), torus(5)])
+def test_dimension_order_takes_its_listed_paths_half_way_round_too(network):
+    ends = all_pairs(network.num_hosts)
+    expected = measure(network, DimensionOrder(), *ends).channel_load
+    assert expected_loads(network, DimensionOrder(), *ends) == pytest.approx(expected)
+
+
+def test_hosts_of_one_router_load_only_their_ports():
+    net = attach_hosts(mesh(2), np.array([0, 0, 1]), name="mesh:2/…")
+    load = expected_loads(net, ShortestPath(), [0, 0, 1], [1, 1, 1], [2, 3, 7])
+    assert load.tolist() == [0, 0, 5, 0, 0, 0, 5, 0]
+
+
+def test_every_channel_of_a_full_tree_carries_as_much_of_an_all_to_all():
+    net = topology("fat-tree:4x3")
+    load = expected_loads(net, Minimal(), *all_pairs(64))
+    up = 60 * 16 / 16, 48 * 64 / 64  # from a leaf by each of its ports; from a level higher
+    assert set(np.round(load[: net.num_network_channels], 9)) == set(map(float, up))
+    assert (load[net.num_network_channels :] == 63).all()
+
+
+@pytest.mark.parametrize("spec", ["fat-tree:2x3", "leaf-spine:3x2x2/2", "xgft:2x3/2x2/1x2"])
+def test_random_up_loads_what_its_paths_do(spec):
+    net = topology(spec)
+    source, target = all_pairs(net.num_hosts)
+    weight = np.arange(len(source)) % 5.0
+    found = paths(net, RandomUp(), source, target)
+    each = np.repeat(found.probability * weight[found.pair], found.lengths)
+    expected = np.bincount(found.channels, each, minlength=net.num_channels)
+    assert expected_loads(net, RandomUp(), source, target, weight) == pytest.approx(expected)
+
+
+def test_random_up_needs_a_tree():
+    with pytest.raises(InputError, match="random-up on mesh:4"):
+        expected_loads(mesh(4), RandomUp(), [0], [1])
+
+
+@pytest.mark.parametrize("shift", [1, 5, 17])
+def test_d_mod_k_loads_no_channel_twice_in_a_shift(shift):
+    hosts = np.arange(64)
+    load = expected_loads(topology("fat-tree:4x3"), DModK(), hosts, (hosts + shift) % 64)
+    assert load.max() == 1
+
+
+def test_a_pair_without_a_way_is_refused():
+    one_way = Topology("one way", 2, np.array([0], np.int32), np.array([1], np.int32))
+    assert expected_loads(one_way, Minimal(), [0], [1]).tolist() == [1]
+    with pytest.raises(NoRouteError, match="from node 1 to node 0"):
+        expected_loads(one_way, Minimal(), [1], [0])
+
+
+def test_arrays_that_do_not_match_are_refused():
+    with pytest.raises(InputError, match="3 targets, 2 weights"):
+        expected_loads(mesh(4), Minimal(), [0, 1], [1, 2, 3], [1, 1])
+
+
+def test_contention_of_several_paths_a_pair_is_refused():
+    with pytest.raises(InputError, match="minimal"):
+        measure(mesh(4), Minimal(), [0], [1])
