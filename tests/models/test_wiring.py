@@ -21,7 +21,7 @@ from netloom.models import (
     speedup,
     wire_length_ratio,
 )
-from netloom.topology import graph_topology, hypercube, mesh, topology
+from netloom.topology import Topology, graph_topology, hypercube, mesh, topology
 from tests.reference import wiring as definition
 
 SIZES = [64, 128, 256, 512, 1024, 2048, 4096]
@@ -159,3 +159,14 @@ def test_speedup_broadcasts_and_never_exceeds_the_bandwidth_ratio():
 def test_mistakes_are_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_parallel_links_are_counted_and_hosts_on_routers_refused():
+    ends = np.array([(0, 1), (0, 1), (1, 0), (1, 2), (2, 1), (1, 0)], np.int32).T
+    bundle = Topology("bundle", 3, *ends)
+    assert cut_widths(bundle).tolist() == [2, 1, 0]
+    with pytest.raises(InputError, match="parallel links"):
+        minimum_peak_width(bundle)
+    with pytest.raises(InputError, match=r"use its routers alone, topology\.routers"):
+        cut_widths(topology("leaf-spine:4x2x4"))
+    assert cut_widths(topology("leaf-spine:2x1x1").routers).tolist() == [1, 2, 0]

@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.routing import Paths, draw_aux, ports
 from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import O1TURN, TWO_PHASE
+from netloom.topology.alike import check_alike, check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -130,6 +131,8 @@ def follow_flows(
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)
     topology = routing.topology
+    check_direct(topology, "the model of latency")
+    check_alike(topology, "the model of latency")
     rate = _rates(rates, np.size(sources))
     source = _nodes("sources", sources, rate, topology.num_hosts)
     target = _nodes("targets", targets, rate, topology.num_hosts)

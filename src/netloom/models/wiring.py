@@ -14,6 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.topology import Cube
+from netloom.topology.alike import check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -138,6 +139,8 @@ def minimum_peak_width(topology: Topology) -> int:
     from netloom.models.kernels.wiring import smallest_peak
 
     one, other = _links(topology)
+    if len(np.unique(one * topology.num_vertices + other)) < len(one):
+        raise InputError(topology.name, "parallel links", "at most one link between two nodes")
     neighbours = np.zeros(topology.num_hosts, dtype=np.int64)
     np.bitwise_or.at(neighbours, one, np.int64(1) << other)
     np.bitwise_or.at(neighbours, other, np.int64(1) << one)
@@ -378,13 +381,17 @@ def _positions(layout: ArrayLike | None, num_nodes: int) -> NDArray[np.int64]:
 
 def _links(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two nodes of every link, each link once."""
+    check_direct(topology, "wiring", "its routers alone, topology.routers")
     one = np.minimum(topology.channel_source, topology.channel_target).astype(np.int64)
     other = np.maximum(topology.channel_source, topology.channel_target).astype(np.int64)
     if isinstance(topology, Cube):  # every channel has its opposite, so half of them are the links
         kept = topology.channel_source < topology.channel_target
         return one[kept], other[kept]
-    keys = np.unique(one * topology.num_hosts + other)
-    return keys // topology.num_hosts, keys % topology.num_hosts
+    forth = topology.channel_source < topology.channel_target
+    keys, place = np.unique(one * topology.num_vertices + other, return_inverse=True)
+    each_way = [np.bincount(place[way], minlength=len(keys)) for way in (forth, ~forth)]
+    links = np.repeat(keys, np.maximum(*each_way))  # parallel ones, too
+    return links // topology.num_vertices, links % topology.num_vertices
 
 
 def _node_counts(num_nodes: ArrayLike) -> NDArray[np.int64]:

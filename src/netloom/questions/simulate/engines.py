@@ -21,6 +21,7 @@ from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm
 from netloom.topology import Topology
+from netloom.topology.alike import check_alike, check_direct
 from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
@@ -106,6 +107,9 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
+    what = "lockstep worms" if question.engine == "worm" else "simulation flit by flit"
+    check_direct(topology, what)
+    check_alike(topology, what)
     if topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")

@@ -12,6 +12,7 @@ from netloom.simulation.network import layout
 from netloom.simulation.network.layout import Setup, State
 from netloom.simulation.network.routers import MOST_FLITS, end_channels
 from netloom.simulation.tally import Delivered
+from netloom.topology.alike import check_alike, check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +70,8 @@ class Engine:
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
+        check_direct(topology, "simulation flit by flit")
+        check_alike(topology, "simulation flit by flit")
         if topology.num_hosts > MOST_NODES:
             raise InputError(topology.name, f"{topology.num_hosts} nodes", f"at most {MOST_NODES}")
         if _places(router, shortest_packet) > MOST_PACKETS:

@@ -13,6 +13,7 @@ from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.layout import Setup, State
+from netloom.topology.alike import check_alike, check_direct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,6 +112,8 @@ class WormEngine(ProgramEngine):
     def __init__(
         self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
     ) -> None:
+        check_direct(topology, "lockstep worms")
+        check_alike(topology, "lockstep worms")
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
         incoming = np.bincount(topology.channel_target, minlength=topology.num_hosts)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.trees import Branches, balanced_orientation, branches, row_first
 from netloom.workload.traffic.lengths import Lengths, parse_lengths
@@ -99,6 +100,7 @@ class BroadcastTraffic:
         multicast_targets: int = 0,
         seed: int = 1,
     ) -> None:
+        check_direct(topology, "broadcasts from neighbour to neighbour", "all-to-all programs")
         assert traffic.num_nodes == topology.num_hosts
         law = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
         if not 0 < rate * law.mean <= 1:

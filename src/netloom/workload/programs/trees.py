@@ -15,6 +15,7 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.topology import Cube, Topology
+from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import Messages, messages
 
 if TYPE_CHECKING:
@@ -226,6 +227,7 @@ def _ways(parent: NDArray[np.int32], asked: NDArray[np.bool_]) -> NDArray[np.int
 
 
 def _spread(topology: Topology, root: int, orientation: Orientation) -> _Spread:
+    check_direct(topology, "trees of messages between neighbours", "messages to each target")
     if not isinstance(topology, Cube):
         return _graph_spread(topology, root, orientation)
     shape = (topology.sides, topology.wraps, orientation.order, orientation.lean)

@@ -45,6 +45,7 @@ from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, average_distance
+from netloom.topology.alike import check_alike, check_direct
 from netloom.words import counted
 from netloom.workload import Traffic
 from netloom.workload.traffic import from_process_graph
@@ -98,6 +99,8 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
+    check_direct(topology, "the model of latency")
+    check_alike(topology, "the model of latency")
     router_name, router = _router(question, on_machine)
     traffic = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
