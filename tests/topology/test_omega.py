@@ -89,7 +89,8 @@ def test_an_omega_network_by_hand():
     assert ends == requests | {(target, source) for source, target in requests}
     names = [net.name_of(node) for node in (0, 3, 4, 7, 8, 11)]
     assert names == ["PE 0", "PE 3", "MM 0", "MM 3", "switch 0.0", "switch 1.1"]
-    assert net.channel_name(0) == "PE 0 -> switch 0.0"
+    assert net.channel_name(0) == "switch 0.0 -> switch 1.0"
+    assert net.channel_name(net.num_network_channels) == "PE 0 -> switch 0.0"
     assert net.lines(3, 2).tolist() == [3, 3, 2]
 
 
@@ -97,12 +98,15 @@ def test_an_omega_network_by_hand():
 def test_every_line_is_a_channel_each_way(pes, size):
     net = omega(pes, size)
     assert net.pes == size**net.stages
-    assert net.num_nodes == 2 * pes + net.stages * pes // size
+    assert net.num_vertices == 2 * pes + net.stages * pes // size
+    assert (net.num_hosts, net.num_routers) == (2 * pes, net.stages * pes // size)
     assert net.num_channels == 2 * pes * (net.stages + 1)
-    assert num_links(net) == net.num_channels // 2
+    assert net.num_network_channels == 2 * pes * (net.stages - 1)
+    assert num_links(net) == net.num_network_channels // 2
     assert net.channel_source.dtype == net.channel_target.dtype == np.int32
-    keys = net.channel_source.astype(np.int64) * net.num_nodes + net.channel_target
-    assert np.all(np.diff(keys) > 0)  # sorted, and none twice
+    keys = net.channel_source.astype(np.int64) * net.num_vertices + net.channel_target
+    assert np.all(np.diff(keys[: net.num_network_channels]) > 0)  # sorted, and none twice
+    assert len(np.unique(keys)) == net.num_channels
     leaving = np.bincount(net.channel_source)
     assert set(leaving[: 2 * pes].tolist()) == {1}
     assert set(leaving[2 * pes :].tolist()) == {2 * size}
@@ -113,17 +117,18 @@ def test_it_is_a_graph_like_any_other():
     graph = to_networkx(net)
     assert nx.is_strongly_connected(graph)
     assert graph.nodes[37]["label"] == "switch 0.5"
-    assert diameter(net) == nx.diameter(graph)
+    assert diameter(net) == nx.diameter(graph) - 2  # channels of hosts are no hops
 
 
 def loads_by_stage(net, pe, module):
     """Channel loads of requests, line by line: load → lines that have it, for each stage."""
-    found = measure(net, ShortestPath(), np.asarray(pe), net.pes + np.asarray(module))
+    routed = paths(net, ShortestPath(), np.asarray(pe), net.pes + np.asarray(module))
+    load = np.bincount(routed.channels, minlength=net.num_channels)
     lines = net.lines(pe, module)
     stages = [Counter(Counter(lines[:, i].tolist()).values()) for i in range(net.stages + 1)]
-    used = Counter(found.channel_load[found.channel_load > 0].tolist())
+    used = Counter(load[load > 0].tolist())
     assert used == sum(stages, Counter())  # what the formula has on its lines, channels have
-    return found, stages
+    return load, stages
 
 
 @pytest.mark.parametrize(("pes", "size"), [(16, 2), (64, 2), (16, 4), (64, 8)])
@@ -131,16 +136,17 @@ def test_the_identity_and_shifts_pass_without_conflict(pes, size):
     # Lawrie 1975: an Omega network passes x -> p x + c (mod N), p odd, in one go
     net, pe = omega(pes, size), np.arange(pes)
     for factor, shift in ((1, 0), (1, 1), (1, 5), (3, 2)):
-        found, _ = loads_by_stage(net, pe, (factor * pe + shift) % pes)
-        assert found.channel_load.max() == 1
-        assert found.path_contention.max() == 0
+        modules = (factor * pe + shift) % pes
+        load, _ = loads_by_stage(net, pe, modules)
+        assert load.max() == 1
+        assert measure(net, ShortestPath(), pe, pes + modules).path_contention.max() == 0
 
 
 @pytest.mark.parametrize("pes", [4, 16, 64, 256, 1024])
 def test_bit_reversal_loads_a_channel_with_the_square_root_of_n(pes):
     net, pe = omega(pes), np.arange(pes)
-    found, stages = loads_by_stage(net, pe, digit_reversed(pe, pes))
-    assert found.channel_load.max() == round(pes**0.5)
+    load, stages = loads_by_stage(net, pe, digit_reversed(pe, pes))
+    assert load.max() == round(pes**0.5)
     # and twice as many meet at each stage, until half of the digits are the module's
     assert [max(stage) for stage in stages] == [
         min(2**stage, 2 ** (net.stages - stage)) for stage in range(net.stages + 1)
@@ -211,7 +217,7 @@ def test_a_spec_names_the_network_that_has_it_as_its_name(spec):
     assert isinstance(net, Omega)
     assert net.name == spec
     assert topology("omega:16/2").name == "omega:16"
-    assert topology("omega:65536").num_nodes == 2 * 65_536 + 16 * 32_768
+    assert topology("omega:65536").num_vertices == 2 * 65_536 + 16 * 32_768
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,13 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from netloom.topology.bisection import bisection_bounds, bisection_width
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
+from netloom.topology.distances import average_distance, diameter, hop_distances
 from netloom.topology.faults import without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
-from netloom.topology.measures import (
-    average_distance,
-    bisection_width,
-    degree,
-    diameter,
-    hop_distances,
-    num_links,
-    slabs,
-)
+from netloom.topology.measures import degree, num_links, slabs
 from netloom.topology.omegas import Omega, omega
 from netloom.topology.parse import topology
 
@@ -29,6 +23,7 @@ __all__ = [
     "Omega",
     "Topology",
     "average_distance",
+    "bisection_bounds",
     "bisection_width",
     "cube",
     "degree",

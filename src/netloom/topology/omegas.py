@@ -7,13 +7,14 @@ them as butterflies whose stages are drawn in another order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.topology.core import Topology
+from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.families.wires import linked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,13 +33,15 @@ FEWEST_PES, MOST_PES = 4, 65_536
 class Omega(Topology):
     """N processing elements (PEs), N memory modules and K = log_r N stages of N/r r × r switches.
 
-    Nodes 0 … N − 1 are the PEs, N … 2N − 1 the modules, and 2N + i·N/r + s is switch s of stage i;
+    Hosts 0 … N − 1 are the PEs, N … 2N − 1 the modules; router i·N/r + s is switch s of stage i;
     stage 0 is next to the PEs. N lines lead into every stage, and N to the modules. A line
     enters a stage through a perfect shuffle in base r: line l at switch l mod N/r; switch s has
     the lines r·s … r·s + r − 1 behind it. Each line is two channels: one for requests, towards the
-    modules, and one for replies, back. Channels are sorted by source, then target.
+    modules, and one for replies, back; those of PEs and modules are their injection and ejection
+    channels. Channels between switches are sorted by source, then target.
 
-    A path is unique from a PE to a module, and its K + 1 channels are also the fewest hops.
+    A path is unique from a PE to a module, and its K + 1 channels, K − 1 of them between switches,
+    are also the fewest hops.
 
     Attributes
     ----------
@@ -53,13 +56,6 @@ class Omega(Topology):
     pes: int = 0
     switch_size: int = 0
     stages: int = 0
-
-    def name_of(self, node: int) -> str:
-        """Return ``PE 3``, ``MM 5`` (memory module) or ``switch 2.7`` (of stage 2)."""
-        if node < 2 * self.pes:
-            return f"PE {node}" if node < self.pes else f"MM {node - self.pes}"
-        stage, switch = divmod(node - 2 * self.pes, self.pes // self.switch_size)
-        return f"switch {stage}.{switch}"
 
     def lines(
         self, pe: ArrayLike, module: ArrayLike, *, digits: Digits = "most-significant-first"
@@ -118,15 +114,30 @@ def omega(pes: int, switch_size: int = 2) -> Omega:
     Examples
     --------
     >>> omega(8)
-    <omega:8: 28 nodes, 64 directed channels>
+    <omega:8: 16 hosts, 12 routers, 32 directed channels>
+    >>> net = omega(8)
+    >>> net.name_of(3), net.name_of(13), net.channel_name(0)  # PEs, memory modules, switches
+    ('PE 3', 'MM 5', 'switch 0.0 -> switch 1.0')
     >>> omega(4096, switch_size=8).stages
     4
     """
     name = f"omega:{pes}" if switch_size == 2 else f"omega:{pes}/{switch_size}"
     stages = checked_stages(pes, switch_size, where=name)
-    source, target = _channel_ends(pes, switch_size, stages)
-    num_nodes = 2 * pes + stages * pes // switch_size
-    return Omega(name, num_nodes, source, target, (), pes, switch_size, stages)
+    width = pes // switch_size
+    line, step = np.arange(pes), width * np.arange(stages)[:, None]
+    one, other = (step + line // switch_size)[:-1], (step + line % width)[1:]
+    switches = linked(
+        name, stages * width, one.ravel(), other.ravel(),
+        labels=tuple(f"switch {i}.{s}" for i in range(stages) for s in range(width)),
+    )  # fmt: skip
+    hosts = (*(f"PE {pe}" for pe in range(pes)), *(f"MM {module}" for module in range(pes)))
+    last = (stages - 1) * width + line // switch_size
+    whole = attach_hosts(
+        switches, np.concatenate([line % width, last]), name=name,
+        labels=(*hosts, *switches.labels),
+    )  # fmt: skip
+    given = {each.name: getattr(whole, each.name) for each in fields(Topology) if each.init}
+    return Omega(**given, pes=pes, switch_size=switch_size, stages=stages)
 
 
 def checked_stages(pes: int, switch_size: int, *, where: str = "") -> int:
@@ -174,22 +185,3 @@ def digit_reversed(modules: ArrayLike, pes: int, switch_size: int = 2) -> NDArra
         found = (found << bits) | (left & (switch_size - 1))
         left = left >> bits
     return np.asarray(found)
-
-
-def _channel_ends(
-    pes: int, switch_size: int, stages: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Source and target of every channel, by source, then target."""
-    switches = pes // switch_size
-    line = np.arange(pes, dtype=np.int32)
-    before = [line]  # the node that each line comes from, place by place
-    behind = []
-    for stage in range(stages):
-        first = 2 * pes + stage * switches
-        behind.append(first + line % switches)
-        before.append(first + line // switch_size)
-    behind.append(pes + line)
-    ends = np.concatenate(before), np.concatenate(behind)
-    source, target = np.concatenate(ends), np.concatenate(ends[::-1])
-    order = np.lexsort((target, source))
-    return source[order].astype(np.int32), target[order].astype(np.int32)

@@ -1,0 +1,282 @@
+"""Distances between hosts, in hops: channels between routers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology.cubes import Cube
+from netloom.topology.family import HyperXShape, TreeShape
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology.core import Topology
+
+MOST_NODES_BY_SEARCH = 20_000
+"""Largest general graph whose all-pairs distances are searched for (time grows with N · C)."""
+
+
+class _Places(NamedTuple):
+    """Hosts by where they hang: two of one place are as far as any other two from any third.
+
+    Attributes
+    ----------
+    hosts
+        int64[num_places], one host of each.
+    counts
+        float64[num_places], how many hosts hang there.
+    """
+
+    hosts: NDArray[np.int64]
+    counts: NDArray[np.float64]
+
+
+def hop_distances(
+    topology: Topology, nodes: NDArray[np.integer] | None = None, *, backwards: bool = False
+) -> NDArray[np.float64]:
+    """Return the hops of a shortest path from each of some hosts to every host.
+
+    float64[len(nodes), num_hosts]; infinite where there is no path. Channels between routers are
+    hops, those between a host and its router are not. Of several ports the nearest count.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    nodes
+        The hosts where paths begin; all by default.
+    backwards
+        Whether paths end in these hosts, and begin in every host.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology, torus
+    >>> hop_distances(torus(5), np.array([3]))
+    array([[2., 2., 1., 0., 1.]])
+    >>> hop_distances(topology("leaf-spine:2x2x2"), np.array([0]))
+    array([[0., 0., 2., 2.]])
+    """
+    begins = np.arange(topology.num_hosts) if nodes is None else np.asarray(nodes)
+    if topology.direct:
+        return _router_distances(topology, begins, backwards=backwards)
+    found = _host_distances(topology, begins, np.arange(topology.num_hosts), backwards=backwards)
+    found[np.arange(len(begins)), begins] = 0  # whatever the way round through the network
+    return found
+
+
+def diameter(topology: Topology) -> int:
+    """Return the largest distance between two hosts that work, in hops.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, topology, torus
+    >>> diameter(mesh(8, 8)), diameter(torus(8, 8)), diameter(topology("fat-tree:4x3"))
+    (14, 8, 4)
+    """
+    routers, shape = topology.routers, topology.family
+    if isinstance(shape, TreeShape):
+        climbed = [level for level, many in enumerate(shape.children) if many > 1]
+        return 2 * climbed[-1] if climbed else 0
+    if isinstance(routers, Cube) and alike(topology):
+        reach = zip(routers.sides, routers.wraps, strict=True)
+        return sum(side // 2 if wrap else side - 1 for side, wrap in reach)
+    if isinstance(routers.family, HyperXShape) and alike(topology):
+        return sum(side > 1 for side in routers.family.sides)
+    return max((int(row.max()) for row, _ in _distance_rows(topology)), default=0)
+
+
+def average_distance(topology: Topology) -> float:
+    """Return the mean distance over all ordered pairs of *distinct* hosts that work, in hops.
+
+    On a square mesh this is exactly 2√N/3 (Chittor 1991, eq. 3.18, whose middle form counts
+    pairs of a node with itself too and so comes out a little lower). Trees, cubes and HyperX take
+    the time of their closed forms; other networks are searched from each router that has hosts.
+
+    Raises
+    ------
+    InputError
+        If a network that must be searched has too many routers.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, topology
+    >>> round(average_distance(mesh(16, 16)), 4)
+    10.6667
+    >>> round(average_distance(topology("slim-fly:5/4")), 4)
+    1.8291
+    """
+    hosts = len(working_nodes(topology))
+    if hosts < 2:
+        return 0.0
+    total = _closed_sum(topology)
+    if total is None:
+        total = sum(float((row * weight).sum()) for row, weight in _distance_rows(topology))
+    return total / (hosts * (hosts - 1))
+
+
+def _closed_sum(topology: Topology) -> float | None:
+    """Return the sum of the distances of all ordered pairs of hosts, where a formula has it."""
+    routers, shape = topology.routers, topology.family
+    if isinstance(shape, TreeShape):
+        below, total = shape.children[0], 0
+        for level, many in enumerate(shape.children[1:], 1):
+            total += 2 * level * below * (many - 1)  # hosts first met 2 * level hops away
+            below *= many
+        return topology.num_hosts * total
+    if not alike(topology):
+        return None
+    if isinstance(routers, Cube):
+        between = _cube_distance_sum(routers)
+    elif isinstance(routers.family, HyperXShape):
+        many = routers.num_vertices
+        between = sum(many * (many - many // side) for side in routers.family.sides)
+    else:
+        return None
+    return between * (topology.num_hosts // routers.num_vertices) ** 2
+
+
+def alike(topology: Topology) -> bool:
+    """Return whether all routers have as many hosts, of one port each, and nothing is broken.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> alike(topology("mesh:4x4/2")), alike(topology("leaf-spine:2x2x2"))
+    (True, False)
+    """
+    if topology.direct or topology.broken:
+        return not topology.broken
+    if topology.num_ports != topology.num_hosts:
+        return False
+    per_router = np.bincount(topology.injection_router, minlength=topology.num_routers)
+    there = np.array_equal(topology.injection_router, topology.ejection_router)
+    return there and bool((per_router == per_router[0]).all())
+
+
+def _router_distances(
+    routers: Topology, begins: NDArray[np.integer], *, backwards: bool = False
+) -> NDArray[np.float64]:
+    """Return float64[len(begins), num_vertices], hops in a direct network."""
+    everyone = np.arange(routers.num_vertices)
+    if isinstance(routers, Cube):
+        hops = np.zeros((len(begins), routers.num_vertices))
+        for side, stride, wraps in zip(routers.sides, routers.strides, routers.wraps, strict=True):
+            apart = np.abs((begins // stride % side)[:, None] - everyone // stride % side)
+            hops += np.minimum(apart, side - apart) if wraps else apart
+        return hops
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    ends = routers.channel_source, routers.channel_target
+    size = routers.num_vertices, routers.num_vertices
+    channels = np.ones(routers.num_channels), ends[::-1] if backwards else ends
+    return np.asarray(dijkstra(csr_array(channels, shape=size), indices=begins, unweighted=True))
+
+
+def _host_distances(
+    topology: Topology,
+    begins: NDArray[np.integer[Any]],
+    ends: NDArray[np.integer[Any]],
+    *,
+    backwards: bool = False,
+) -> NDArray[np.float64]:
+    """Return float64[len(begins), len(ends)], hops between hosts; from a host to itself as well.
+
+    A host that cannot reach itself by its own ports counts as any other two of its place.
+    """
+    leaving, entering = topology.injection_router, topology.ejection_router
+    if backwards:
+        leaving, entering = entering, leaving
+    first, of_first = _ports(topology, begins)
+    last, of_last = _ports(topology, ends)
+    sources, row = np.unique(leaving[first], return_inverse=True)
+    hops = _router_distances(topology.routers, sources, backwards=backwards)
+    hops = _least(hops[row], of_first, len(begins), 0)
+    return _least(hops[:, entering[last]], of_last, len(ends), 1)
+
+
+def _ports(
+    topology: Topology, hosts: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ports of some hosts, host by host, and which of the hosts each belongs to."""
+    begins = topology.port_offsets[hosts]
+    counts = topology.port_offsets[hosts + 1] - begins
+    owner = np.repeat(np.arange(len(hosts)), counts)
+    first = np.cumsum(counts) - counts
+    return begins[owner] + np.arange(len(owner)) - first[owner], owner
+
+
+def _least(
+    values: NDArray[np.float64], owner: NDArray[np.int64], count: int, axis: int
+) -> NDArray[np.float64]:
+    """Return the least of each owner's rows or columns, infinite for owners without any."""
+    if np.array_equal(owner, np.arange(count)):
+        return values
+    shape = (count, values.shape[1]) if axis == 0 else (values.shape[0], count)
+    found = np.full(shape, np.inf)
+    with_ports, first = np.unique(owner, return_index=True)
+    if len(with_ports):
+        least = np.minimum.reduceat(values, first, axis=axis)
+        found[(with_ports, slice(None)) if axis == 0 else (slice(None), with_ports)] = least
+    return found
+
+
+def _places(topology: Topology) -> _Places:
+    """Return where the working hosts hang."""
+    hosts = working_nodes(topology).astype(np.int64)
+    if topology.direct:
+        return _Places(hosts, np.ones(len(hosts)))
+    ports, owner = _ports(topology, hosts)
+    most = int(np.bincount(owner).max(initial=1))
+    key = np.full((len(hosts), 2 * most), -1, np.int64)
+    at = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    key[owner, at] = topology.injection_router[ports]
+    key[owner, most + at] = topology.ejection_router[ports]
+    key[:, :most].sort(axis=1)
+    key[:, most:].sort(axis=1)
+    _, one, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
+    return _Places(hosts[one], counts.astype(np.float64))
+
+
+def _distance_rows(
+    topology: Topology,
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield blocks of the distances between places of hosts, and how many ordered pairs have each.
+
+    Distances of no pair are 0.
+    """
+    if topology.num_routers > MOST_NODES_BY_SEARCH:
+        what = "nodes" if topology.direct else "routers"
+        found = f"{topology.num_routers} {what}"
+        raise InputError(topology.name, found, f"at most {MOST_NODES_BY_SEARCH} here")
+    hosts, counts = _places(topology)
+    block = max(1, 2**22 // topology.num_routers)
+    for first in range(0, len(hosts), block):
+        some = slice(first, first + block)
+        if topology.direct:
+            rows = _router_distances(topology, hosts[some])[:, hosts]
+        else:
+            rows = _host_distances(topology, hosts[some], hosts)
+        weight = np.outer(counts[some], counts)
+        own = np.arange(len(rows))
+        weight[own, first + own] -= counts[some]
+        rows[weight == 0] = 0
+        yield rows, weight
+
+
+def _cube_distance_sum(cube: Cube) -> int:
+    """Sum of the distances of all ordered pairs, exactly, by summing dimension by dimension."""
+    total = 0
+    for side, wrap in zip(cube.sides, cube.wraps, strict=True):
+        if wrap:
+            pairs = side * sum(min(x, side - x) for x in range(side))
+        else:
+            pairs = side * (side * side - 1) // 3
+        total += pairs * (cube.num_vertices // side) ** 2
+    return total
