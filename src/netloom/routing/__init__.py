@@ -6,6 +6,7 @@ deadlock is refused.
 
 from netloom.routing.deadlock import dependency_cycle, find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
+from netloom.routing.ecmp import Ecmp
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import (
     NamedRouting,
@@ -22,6 +23,7 @@ from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
 from netloom.routing.several import Minimal
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
+from netloom.routing.spread import Spread, spread_table
 from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import virtual_channel_cycle
@@ -34,6 +36,7 @@ from netloom.routing.virtual_channels import (
 __all__ = [
     "DModK",
     "DimensionOrder",
+    "Ecmp",
     "Layered",
     "Minimal",
     "NamedRouting",
@@ -45,6 +48,7 @@ __all__ = [
     "SModK",
     "ShortestPath",
     "SourceRoutes",
+    "Spread",
     "UpDown",
     "VirtualChannelRouting",
     "all_routes",
@@ -60,6 +64,7 @@ __all__ = [
     "read_routes",
     "routes_by",
     "source_routes",
+    "spread_table",
     "table",
     "virtual_channel_cycle",
     "virtual_channel_routing",

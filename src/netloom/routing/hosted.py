@@ -23,7 +23,8 @@ class Legs(NamedTuple):
     Attributes
     ----------
     injection, ejection
-        int32[num_pairs], the channels of the ports; -1 for a pair of equal hosts.
+        int32[num_pairs], the channels of the ports; -1 for a pair of equal hosts, and for all in a
+        direct network.
     entry, exit
         int32[num_pairs], the routers at their ends.
     """
@@ -46,6 +47,9 @@ def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int
     NoRouteError
         If a host has no port.
     """
+    if topology.direct:
+        none = np.full(len(sources), -1, np.int32)
+        return Legs(none, none, sources, targets)
     offsets = topology.port_offsets
     into, out_of = topology.injection_router, topology.ejection_router
     for ends in (sources, targets):

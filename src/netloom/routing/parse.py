@@ -9,10 +9,12 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
+from netloom.routing.ecmp import Ecmp, ecmp_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.several import Minimal, drawn_paths, several_paths
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
+from netloom.routing.spread import Spread, spread_paths
 from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
 from netloom.spec import split_spec, whole_number
@@ -28,15 +30,24 @@ if TYPE_CHECKING:
     from netloom.routing.ragged import Paths
 
 NamedRouting: TypeAlias = (
-    DimensionOrder | ShortestPath | UpDown | Layered | DModK | SModK | RandomUp | Minimal
+    DimensionOrder
+    | ShortestPath
+    | Spread
+    | Ecmp
+    | UpDown
+    | Layered
+    | DModK
+    | SModK
+    | RandomUp
+    | Minimal
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
 Routing: TypeAlias = NamedRouting | SourceRoutes
 
 ROUTINGS = (
-    "dimension-order, dimension-order:0,1, shortest-path, up-down, layered, d-mod-k, s-mod-k, "
-    "random-up, minimal or routes:FILE"
+    "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
+    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal or routes:FILE"
 )
 
 SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
@@ -51,7 +62,7 @@ MOST_ROUTES = 2**21
 
 def named_here(name: str) -> bool:
     """Whether ``parse_routing`` knows a name, the argument taken off."""
-    return name in ("default", "dimension-order", "routes", *_PLAIN)
+    return name in ("default", "dimension-order", "routes", *_PLAIN, *_HASHED)
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -91,6 +102,9 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         if isinstance(found, DModK | SModK | RandomUp):
             whole_tree(topology, found)  # refuses what is no tree
         return found
+    if name in _HASHED:
+        seed = whole_number(argument, where=spec) if argument else Ecmp().seed
+        return Ecmp(seed, polarised=_HASHED[name])
     if name in SIMULATED:
         looks = "a routing that looks at queues, for simulation"
         raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
@@ -106,7 +120,7 @@ def default_routing(topology: Topology) -> Routing:
 
     In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
     and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees, dimension
-    order if the routers are a k-ary n-cube, and ``shortest-path`` elsewhere.
+    order if the routers are a k-ary n-cube, and ``spread`` elsewhere and where something is broken.
 
     Examples
     --------
@@ -115,10 +129,12 @@ def default_routing(topology: Topology) -> Routing:
     'd-mod-k'
     """
     if topology.broken:
-        return Layered() if topology.direct else ShortestPath()
+        return Layered() if topology.direct else Spread()
     if isinstance(topology.family, TreeShape):
         return DModK()
-    return DimensionOrder() if isinstance(topology.routers, Cube) else ShortestPath()
+    if isinstance(topology.routers, Cube):
+        return DimensionOrder()
+    return ShortestPath() if topology.direct else Spread()
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
@@ -166,6 +182,10 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
         return tree_paths(topology, routing, from_node, to_node)
     if isinstance(routing, Minimal):
         return several_paths(topology, routing, from_node, to_node)
+    if isinstance(routing, Spread):
+        return spread_paths(topology, from_node, to_node)
+    if isinstance(routing, Ecmp):
+        return ecmp_paths(topology, routing, from_node, to_node)
     if not topology.direct and not isinstance(routing, SourceRoutes):
         inside = topology.routers
         return through_routers(
@@ -301,5 +321,16 @@ def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDA
 
 _PLAIN: dict[str, Routing] = {
     str(each): each
-    for each in (ShortestPath(), UpDown(), Layered(), DModK(), SModK(), RandomUp(), Minimal())
+    for each in (
+        ShortestPath(),
+        Spread(),
+        UpDown(),
+        Layered(),
+        DModK(),
+        SModK(),
+        RandomUp(),
+        Minimal(),
+    )
 }
+
+_HASHED = {"ecmp": False, "ecmp-polarised": True}
