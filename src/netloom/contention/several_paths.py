@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.routing import DimensionOrder, Layered, Minimal, RandomUp, ShortestPath, UpDown, paths
-from netloom.routing.several import minimal_ways, router_ends
+from netloom.routing.several import JOINED, port_ways, router_ends
 from netloom.routing.trees import whole_tree
 from netloom.topology import Cube
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Routing
+    from netloom.routing.several import Ways
     from netloom.topology import Topology
 
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
@@ -85,19 +86,33 @@ def expected_loads(
         found = f"{len(target)} targets, {len(weight)} weights"
         raise InputError("pairs", found, "one a source")
     load = np.zeros(topology.num_channels)
-    pushed = isinstance(routing, Minimal) or _minimal_up(topology, routing)
-    if not pushed and not isinstance(routing, ROUTERS_ONLY):
-        _walk(topology, routing, _summed(topology.num_vertices, [(source, target, weight)]), load)
-        return load
-    demand = _summed(topology.num_routers, _between_routers(topology, source, target, weight, load))
-    inside = load[: topology.num_network_channels]
-    if pushed:
-        _push(topology, routing, demand, inside)
-    elif isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
-        _count_lines(topology.routers, routing, demand, inside)
+    if isinstance(routing, RandomUp):
+        whole_tree(topology, routing)  # refuses what is none
+    if isinstance(routing, (Minimal, *ROUTERS_ONLY)) or _one_port(topology, routing):
+        blocks = _between_routers(topology, source, target, weight, load)
+        demand = _summed(topology.num_routers, blocks)
+        _add_loads(topology.routers, routing, demand, load[: topology.num_network_channels])
     else:
-        _walk(topology.routers, routing, demand, inside)
+        demand = _summed(topology.num_vertices, [(source, target, weight)])
+        _add_loads(topology, routing, demand, load)
     return load
+
+
+def _one_port(topology: Topology, routing: Routing) -> bool:
+    """Whether packets go up a tree at random, and their hosts leave no choice of a port."""
+    return isinstance(routing, RandomUp) and len(set(topology.port_host)) == topology.num_ports
+
+
+def _add_loads(
+    topology: Topology, routing: Routing, demand: Any, load: NDArray[np.float64]
+) -> None:
+    """Add what flows between the vertices of a network load."""
+    if routing.several:
+        _push(port_ways(topology), demand, load)
+    elif isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
+        _count_lines(topology, routing, demand, load)
+    else:
+        _walk(topology, routing, demand, load)
 
 
 def _between_routers(
@@ -132,14 +147,6 @@ def _summed(
     return demand
 
 
-def _minimal_up(topology: Topology, routing: Routing) -> bool:
-    """Whether packets go up a tree at random, and their hosts leave no choice of a port."""
-    if not isinstance(routing, RandomUp):
-        return False
-    whole_tree(topology, routing)  # refuses what is none
-    return len(np.unique(topology.port_host)) == topology.num_ports
-
-
 def _walk(topology: Topology, routing: Routing, demand: Any, load: NDArray[np.float64]) -> None:
     """Add the loads of the one path of each pair."""
     from netloom.contention.kernels.several_paths import add_paths
@@ -166,13 +173,12 @@ def _count_lines(
     load += dimension_order_loads(routers, routing, *ends, demand.data, both_ways=False)
 
 
-def _push(topology: Topology, routing: Routing, demand: Any, load: NDArray[np.float64]) -> None:
-    """Add what flows to each router load, split over all next channels."""
+def _push(ways: Ways, demand: Any, load: NDArray[np.float64]) -> None:
+    """Add what flows to each goal load, split over all next channels."""
     from netloom.contention.kernels.several_paths import push_flows
 
     goals = np.arange(demand.shape[0], dtype=np.int32)
     first, sources = demand.indptr.astype(np.int64), demand.indices.astype(np.int32)
-    ways = minimal_ways(topology)
     source, goal = push_flows(ways, goals, first, sources, demand.data, load)
     if source >= 0:
-        raise NoRouteError(int(source), int(goal), "a connected network", str(routing))
+        raise NoRouteError(int(source), int(goal), JOINED)

@@ -72,10 +72,21 @@ class Ways(NamedTuple):
 
 def minimal_ways(topology: Topology) -> Ways:
     """Return all shortest paths between the routers of a network."""
-    routers = topology.routers
+    return port_ways(topology.routers)
+
+
+def port_ways(topology: Topology) -> Ways:
+    """Return all shortest paths between the vertices of a network, of which hosts never forward.
+
+    Each host is a group of its own. So packets may use any port of a host.
+    """
+    group = np.zeros(topology.num_vertices, np.int32)
+    if not topology.direct:
+        group[: topology.num_hosts] = np.arange(1, topology.num_hosts + 1)
     return Ways(
-        np.zeros(routers.num_vertices, np.int32), np.zeros(routers.num_channels, np.int32),
-        routers.channel_source, routers.channel_target, *routers.incoming(), *routers.outgoing(),
+        group, np.zeros(topology.num_channels, np.int32),
+        topology.channel_source, topology.channel_target,
+        *topology.incoming(), *topology.outgoing(),
     )  # fmt: skip
 
 
