@@ -15,6 +15,7 @@ from netloom.routing import NamedRouting, parse_routing
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, topology
 from netloom.topology.faults import broken_channels, without
+from netloom.topology.named_parts import channel_words, vertex_word
 from netloom.workload import (
     Arrivals,
     Lengths,
@@ -181,11 +182,8 @@ def _plain_faulty(network: Topology) -> dict[str, str] | None:
     """Return the fields that make a network that lacks parts again, if there are such."""
     assert network.broken
     whole = network.whole
-    labels = whole.labels or range(whole.num_hosts)
-    ends = [(whole.channel_source[each], whole.channel_target[each])
-            for each in broken_channels(network)]  # fmt: skip
-    channels = ",".join(f"{labels[source]}->{labels[target]}" for source, target in ends)
-    nodes = ",".join(str(labels[node]) for node in network.failed_nodes)
+    channels = ",".join(channel_words(whole, np.array(broken_channels(network), np.int64)))
+    nodes = ",".join(vertex_word(whole, node) for node in network.failed_nodes)
     again = _made(lambda: without(topology(whole.name), channels=channels, nodes=nodes))
     form = {"on": whole.name, "failed_channels": channels, "failed_nodes": nodes}
     return form if _same(again, network) else None
@@ -236,8 +234,9 @@ def _same(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, Topology):
-        ends = ("channel_source", "channel_target")
-        return all(np.array_equal(getattr(first, end), getattr(second, end)) for end in ends)
+        arrays = ("channel_source", "channel_target", "channel_bandwidth", "channel_cycles")
+        alike = all(np.array_equal(getattr(first, each), getattr(second, each)) for each in arrays)
+        return alike and first.num_hosts == second.num_hosts
     if isinstance(first, np.ndarray):
         return np.array_equal(first, second)
     if is_dataclass(first):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.topology.core import Topology
-from netloom.topology.cubes import Cube
+from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.named_parts import (
+    NamedParts,
+    channel_words,
+    split_words,
+    vertex_word,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
-
-
-MOST_DIGITS = 18
-"""Digits of a number that may be a node's: no network has as many."""
 
 
 def without(
@@ -34,10 +34,13 @@ def without(
         Channels that are broken: their numbers, or words such as ``3-4`` for a link, that is both
         its channels, and ``3->4`` for one channel of it. In one string, commas stand between the
         words. A node is named by its number, by its coordinates, ``(0,3)`` or ``0.3``, or as in
-        the file that the network was read from.
+        the file that the network was read from. Parallel links break together, unless the word
+        says which: ``leaf3-spine1#2``. Where hosts are not routers, numbers are those of hosts,
+        and routers have names.
     nodes
-        Nodes that are broken, and all their channels with them: their numbers, or one string, such
-        as ``5,9`` or ``(0,3),(1,1)``.
+        Hosts and routers that are broken, and all their channels with them: their numbers, or one
+        string, such as ``5,9``, ``(0,3),(1,1)`` or ``h[3-5],spine1``. A computer is its hosts. A
+        host that has no link left is broken too.
 
     Raises
     ------
@@ -64,12 +67,13 @@ def without(
         works[topology.whole_channel] = True
         failed[list(topology.failed_nodes)] = True
     for where, given in (("failed channels", channels), ("failed nodes", nodes)):
-        if isinstance(given, str) and given and not _words(given):
+        if isinstance(given, str) and given and not split_words(given):
             raise InputError(where, f"'{given}'", "words such as 3-4 or 5, with commas between")
-    for word in _words(channels):
-        works[_channels(topology, whole, word)] = False
-    for word in _words(nodes):
-        failed[_node(topology, word)] = True
+    parts = NamedParts(topology)
+    for word in split_words(channels):
+        works[parts.channels(word)] = False
+    for word in split_words(nodes):
+        failed[parts.vertices(word)] = True
     works &= ~(failed[whole.channel_source] | failed[whole.channel_target])
     _lose_ports(whole, works, failed)
     name = f"{whole.name} without {', '.join(_broken(whole, works, failed)) or 'nothing'}"
@@ -125,10 +129,15 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
 
 
 def working_part(network: Topology) -> Topology:
-    """Return the network of the nodes that work, numbered on."""
+    """Return the network of the hosts that work, numbered on; routers keep their numbers."""
     if not network.broken:
         return network
     working = working_nodes(network)
+    if not network.direct:
+        return attach_hosts(
+            network.routers, network.injection_router, ejection=network.ejection_router,
+            port_host=np.searchsorted(working, network.port_host), name=network.name,
+        )  # fmt: skip
     source, target = (
         np.searchsorted(working, ends).astype(np.int32)
         for ends in (network.channel_source, network.channel_target)
@@ -174,101 +183,26 @@ def first_broken(topology: Topology, nodes: ArrayLike) -> int | None:
     >>> first_broken(without(mesh(4, 4), nodes="5"), [0, 3, 5])
     2
     """
+    if not topology.broken:
+        return None
     lost = ~np.isin(nodes, working_nodes(topology))
-    return int(np.argmax(lost)) if topology.broken and lost.any() else None
+    return int(np.argmax(lost)) if lost.any() else None
 
 
 def check_working(topology: Topology, node_of: NDArray[np.int32], where: str = "mapping") -> None:
     """Raise InputError naming the first task that is on a broken node."""
     task = first_broken(topology, node_of)
     if task is not None:
-        found = f"task {task} on node {node_of[task]}, which failed"
+        name = vertex_word(topology, int(node_of[task]))
+        found = f"task {task} on node {name}, which failed"
         raise InputError(where, found, "tasks on nodes that work")
-
-
-def _words(given: str | Iterable[str | int]) -> list[str | int]:
-    """Split at the commas that stand between words, not at those between coordinates."""
-    if not isinstance(given, str):
-        return [word if isinstance(word, str) else int(word) for word in given]
-    return [word.strip() for word in re.split(r",(?![^(]*\))", given) if word.strip()]
-
-
-def _channels(topology: Topology, whole: Topology, word: str | int) -> list[int]:
-    """Return the channels of the whole network that a word or number names."""
-    wanted = "two neighbours, such as 3-4 for a link or 3->4 for one direction"
-    if isinstance(word, int):
-        if not 0 <= word < topology.num_channels:
-            found, most = f"channel {word}", topology.num_channels - 1
-            raise InputError("failed channels", found, f"channels 0 to {most} of {topology.name}")
-        return [int(topology.whole_channel[word]) if topology.broken else word]
-    pairs = set(_pairs(topology, word))
-    if len(pairs) != 1:
-        found = f"'{word}', which is two nodes in several ways" if pairs else f"'{word}'"
-        raise InputError("failed channels", found, f"{wanted}, of {topology.name}")
-    ((source, target, one_way),) = pairs
-    ends = [(source, target)] if one_way else [(source, target), (target, source)]
-    at = [(whole.channel_source == a) & (whole.channel_target == b) for a, b in ends]
-    for (a, b), here in zip(ends, at, strict=True):
-        if not here.any():
-            found = f"'{word}', but no channel {whole.name_of(a)} -> {whole.name_of(b)}"
-            raise InputError("failed channels", found, f"{wanted}, of {whole.name}")
-    return [int(channel) for here in at for channel in np.flatnonzero(here)]
-
-
-def _pairs(topology: Topology, word: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield source, target and whether one way, of every way to read a word as two nodes.
-
-    The names of nodes may have hyphens in them.
-    """
-    for arrow in re.finditer("->|-(?!>)", word):
-        source, target = (
-            _find_node(topology, end) for end in (word[: arrow.start()], word[arrow.end() :])
-        )
-        if source is not None and target is not None:
-            yield source, target, arrow.group() == "->"
-
-
-def _node(topology: Topology, word: str | int) -> int:
-    node = _find_node(topology, str(word))
-    if node is None:
-        last = topology.num_hosts - 1
-        raise InputError("failed nodes", f"'{word}'", f"nodes 0 to {last} of {topology.name}")
-    return node
-
-
-def _find_node(topology: Topology, word: str) -> int | None:
-    """Return the node of this name, number or coordinates; None if there is none."""
-    word = word.strip()
-    if word in topology.labels:
-        return topology.labels.index(word)
-    parts = re.split("[.,]", word.removeprefix("(").removesuffix(")"))
-    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
-        return None
-    if any(len(part.strip()) > MOST_DIGITS for part in parts):
-        return None
-    at = [int(part) for part in parts]
-    if len(at) == 1:
-        return at[0] if at[0] < topology.num_vertices else None
-    cube = topology.whole
-    if not isinstance(cube, Cube) or len(at) != len(cube.sides):
-        return None
-    if any(place >= side for place, side in zip(at, cube.sides, strict=True)):
-        return None
-    return int(np.array(at) @ cube.strides)
 
 
 def _broken(whole: Topology, works: NDArray[np.bool_], failed: NDArray[np.bool_]) -> list[str]:
     """Return the words that name what is broken: links, single channels, nodes."""
-    labels = whole.labels or range(whole.num_vertices)
-    ends = zip(whole.channel_source.tolist(), whole.channel_target.tolist(), strict=True)
     alive = ~(failed[whole.channel_source] | failed[whole.channel_target])
-    pairs = {pair for pair, lost in zip(ends, (alive & ~works).tolist(), strict=True) if lost}
-    words = [
-        f"{labels[a]}-{labels[b]}" if (b, a) in pairs else f"{labels[a]}->{labels[b]}"
-        for a, b in sorted(pairs)
-        if a < b or (b, a) not in pairs
-    ]
-    return words + [f"node {labels[node]}" for node in np.flatnonzero(failed).tolist()]
+    nodes = (f"node {vertex_word(whole, node)}" for node in np.flatnonzero(failed).tolist())
+    return [*channel_words(whole, np.flatnonzero(alive & ~works)), *nodes]
 
 
 def _check_in_one_piece(topology: Topology) -> None:
@@ -280,5 +214,6 @@ def _check_in_one_piece(topology: Topology) -> None:
     apart = two_apart(topology)
     if apart is not None:
         start, end = apart
-        found = f"no way from node {topology.name_of(start)} to node {topology.name_of(end)}"
+        what = "node" if topology.direct else "host"
+        found = f"no way from {what} {topology.name_of(start)} to {what} {topology.name_of(end)}"
         raise InputError(topology.name, found, "a network that is still in one piece")

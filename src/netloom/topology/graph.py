@@ -4,171 +4,182 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from netloom.errors import InputError
-from netloom.spec import check_size
-from netloom.textfiles import check_file, check_graphml, read_lines
-from netloom.topology.core import Topology
+from netloom.textfiles import check_file, check_graphml
 from netloom.topology.cubes import Cube
+from netloom.topology.drawings import Drawing, Link, Vertex
+from netloom.topology.edge_lists import read_edge_list
+from netloom.topology.rates import (
+    CLOCK,
+    DELAY,
+    NOTHING,
+    RATE,
+    Said,
+    bandwidth_of,
+    clock_of,
+    latency_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import networkx as nx
+
+    from netloom.topology.core import Topology
 
 
 def graph_topology(graph: nx.Graph[Any], *, name: str = "graph:networkx") -> Topology:
     """Return a NetworkX graph as a network; an undirected edge becomes two channels.
 
-    Nodes that are exactly 0 … N − 1 in the graph keep those numbers; others are numbered in the
-    graph's own order. A node is called by its attribute ``label`` or ``name``, if all have one and
-    no two the same, otherwise as in the graph. Channels are sorted by source, then target.
-    Attributes ``type``, ``kind`` or ``role`` of nodes say what they are (see ``kinds``).
+    Nodes that are exactly 0 … N − 1 in the graph keep that order; others are numbered in the
+    graph's own. A node is called by its attribute ``label`` or ``name``, if all have one and no
+    two the same, otherwise as in the graph. Channels are sorted by source, then target; edges of a
+    multigraph that join the same two nodes are parallel channels.
+
+    Attributes of nodes, in any case of letters: ``kind``, ``type`` or ``role`` says what is a host
+    and what a router (see ``kinds``); hosts are numbered before routers. ``computer`` names the
+    computer that owns a host, where one owns several. Attributes of edges: ``bandwidth``, a number
+    or a rate such as ``100Gb/s`` or ``12.5GB/s``, and ``latency``, in cycles or as a time such as
+    ``600ns``, for which the graph's attribute ``clock`` says the cycles (``1GHz``). Either all
+    edges say one or none does. Bandwidths are relative to the rate of most host ports, or of most
+    channels in a direct network; of several such to the slowest.
 
     Raises
     ------
     InputError
-        If an edge is repeated or joins a node to itself, or if some node cannot reach another.
+        If an edge joins a node to itself or a host to a host, a host has no edge, kinds or numbers
+        are not clear, or some host cannot reach another.
 
     Examples
     --------
     >>> import networkx as nx
     >>> graph_topology(nx.petersen_graph())
     <graph:networkx: 10 nodes, 30 directed channels>
+    >>> star = nx.Graph([("s", "a"), ("s", "b"), ("s", "c")])
+    >>> nx.set_node_attributes(star, {"s": "switch", "a": "host", "b": "host", "c": "host"}, "kind")
+    >>> nx.set_edge_attributes(star, "25Gb/s", "bandwidth")
+    >>> found = graph_topology(star)
+    >>> found.num_hosts, found.num_routers, found.reference_gbps
+    (3, 1, 25.0)
     """
     directed = graph if graph.is_directed() else graph.to_directed()
-    nodes = list(directed.nodes)
-    marks = {
-        node: {str(k).lower(): str(v) for k, v in directed.nodes[node].items()} for node in nodes
-    }
-    return _from_edges(nodes, list(directed.edges()), name, marks)
+    found = Drawing(name)
+    for node, values in directed.nodes(data=True):
+        marks = _marks(values)
+        kind, label = _said(marks, "type", "kind", "role"), _said(marks, "label", "name")
+        found.vertices[node] = Vertex(kind, label, marks.get("computer", ""))
+    for source, target, values in directed.edges(data=True):
+        found.links.append(_link(source, target, _marks(values), name))
+    clock = _marks(graph.graph).get("clock", "")
+    if clock:
+        found.clock_ghz = clock_of(clock)
+        if found.clock_ghz is None:
+            raise InputError(name, f"a clock of '{clock:.60}'", CLOCK)
+    return found.topology()
 
 
 def read_graph(path: str | Path) -> Topology:
     """Read a network from a GraphML file (``.graphml``) or an edge list (anything else).
 
-    An edge list has one link a line: ``a b`` joins two nodes in both directions, ``a -> b`` is
-    one directed channel; ``#`` starts a comment. Labels may be any words.
+    GraphML is read as ``graph_topology`` reads graphs. An edge list has one link a line: ``a b``
+    joins two nodes in both directions, ``a -> b`` is one directed channel. Behind it may stand a
+    bandwidth, and behind that a latency, as in ``a b 100Gb/s 600ns``. The same line again is a
+    parallel link. A line ``hosts: a h[0-15]`` says which are hosts; all others are routers then.
+    Without one every node is both. ``clock: 1GHz`` says the cycles of times. Names may be any
+    words; ``#`` starts a comment.
 
     Raises
     ------
     InputError
-        Naming the file, and the line in an edge list, where it cannot be read.
+        Naming the file, and the line in an edge list, where it cannot be read; and as
+        ``graph_topology`` does.
     """
     path = check_file(path, wanted="a GraphML or edge-list file")
-    if path.suffix == ".graphml":
-        import networkx as nx
+    if path.suffix != ".graphml":
+        return read_edge_list(path).topology()
+    import networkx as nx
 
-        try:
-            check_graphml(path)
-            graph = nx.read_graphml(path)
-        except InputError:
-            raise
-        except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
-            reason = " ".join(str(error).split())
-            raise InputError(str(path), f"unreadable GraphML ({reason})") from None
-        return graph_topology(graph, name=f"graph:{path}")
-    return _read_edge_list(path)
+    try:
+        check_graphml(path)
+        graph = nx.read_graphml(path)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  # any parser's failure is the file's
+        reason = " ".join(str(error).split())
+        raise InputError(str(path), f"unreadable GraphML ({reason})") from None
+    return graph_topology(graph, name=f"graph:{path}")
 
 
-def to_networkx(topology: Topology) -> nx.DiGraph[int]:
-    """Return the network as a NetworkX digraph; edge attribute ``channel`` holds the number.
+def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
+    """Return the network as a NetworkX digraph, a multigraph where channels are parallel.
+
+    Edges have their number as ``channel``, a ``bandwidth`` (in Gb/s where that is known, else
+    relative) and a ``latency`` in cycles; nodes have a ``label``, in a cube ``coordinates``, and a
+    ``kind`` where hosts are not routers. Broken hosts and routers are left out there, as they have
+    no channels. ``graph_topology`` makes the network again, which is called otherwise then.
 
     Examples
     --------
-    >>> from netloom.topology import mesh
+    >>> from netloom.topology import mesh, topology
     >>> to_networkx(mesh(2, 2)).number_of_edges()
     8
+    >>> to_networkx(topology("leaf-spine:2x1x1/2")).edges[0, 2, 0]
+    {'channel': 8, 'bandwidth': 1.0, 'latency': 1}
     """
     import networkx as nx
 
-    graph: nx.DiGraph[int] = nx.DiGraph(name=topology.name)
-    for node in range(topology.num_vertices):
-        graph.add_node(node, label=topology.name_of(node))
-        if isinstance(topology, Cube):
-            graph.nodes[node]["coordinates"] = topology.coordinates(node)
-    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    graph.add_edges_from((s, t, {"channel": c}) for c, (s, t) in enumerate(ends))
+    parallel = bool(topology.twin_number.any())
+    graph: nx.DiGraph[int] = (nx.MultiDiGraph if parallel else nx.DiGraph)(name=topology.name)
+    up = topology.vertex_up
+    for vertex in range(topology.num_vertices):
+        if topology.direct or up[vertex]:
+            graph.add_node(vertex, **_of_vertex(topology, vertex))
+    gbps = topology.reference_gbps
+    for channel in range(topology.num_channels):
+        rate = float(topology.channel_bandwidth[channel])
+        graph.add_edge(
+            int(topology.channel_source[channel]), int(topology.channel_target[channel]),
+            channel=channel, bandwidth=rate if gbps is None else f"{rate * gbps:.12g}Gb/s",
+            latency=int(topology.channel_cycles[channel]),
+        )  # fmt: skip
     return graph
 
 
-def _read_edge_list(path: Path) -> Topology:
-    nodes: dict[Hashable, None] = {}
-    edges: dict[tuple[Hashable, Hashable], None] = {}
-    wanted = "lines such as 'a b' or 'a -> b'"
-    for where, line in read_lines(path, wanted=wanted):
-        words = line.split()
-        one_way = len(words) == 3 and words[1] == "->"
-        if len(words) != 2 and not one_way:
-            raise InputError(where, f"'{line}'", "'a b' or 'a -> b'")
-        source, target = words[0], words[-1]
-        nodes.update({source: None, target: None})
-        for edge in [(source, target)] if one_way else [(source, target), (target, source)]:
-            if edge in edges and source != target:
-                found = f"the same channel twice: {edge[0]} -> {edge[1]}"
-                raise InputError(where, found, "each channel once")
-            edges[edge] = None
-    if not edges:
-        raise InputError(str(path), "no links", wanted)
-    return _from_edges(list(nodes), list(edges), f"graph:{path}")
-
-
-def _from_edges(
-    nodes: list[Hashable],
-    edges: list[tuple[Hashable, Hashable]],
-    name: str,
-    marks: dict[Hashable, dict[str, str]] | None = None,
-) -> Topology:
-    check_size(len(edges), where=name, what="channels")
-    if not nodes:
-        raise InputError(name, "no nodes", "at least one")
-    labels = _in_order(nodes)
-    number = {label: index for index, label in enumerate(labels)}
-    pairs = np.array([(number[a], number[b]) for a, b in edges], dtype=np.int32).reshape(-1, 2)
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    for mistake, what in (
-        (pairs[:, 0] == pairs[:, 1], "a channel from a node to itself"),
-        (np.r_[False, np.all(pairs[1:] == pairs[:-1], axis=1)], "the same channel twice"),
-    ):
-        if mistake.any():
-            a, b = pairs[int(np.argmax(mistake))]
-            raise InputError(name, f"{what}: {labels[a]} -> {labels[b]}", "each channel once")
-    plain = labels == list(range(len(labels))) or labels == [str(i) for i in range(len(labels))]
-    words = () if plain else tuple(map(str, labels))
-    if marks is not None:
-        named = [_said(marks[label], "label", "name") for label in labels]
-        words = tuple(named) if all(named) and len(set(named)) == len(named) else words
-    found = Topology(name, len(labels), pairs[:, 0].copy(), pairs[:, 1].copy(), words)
-    _check_connected(found)
+def _of_vertex(topology: Topology, vertex: int) -> dict[str, Any]:
+    """Return what a NetworkX graph says of a vertex."""
+    found: dict[str, Any] = {"label": topology.name_of(vertex)}
+    if isinstance(topology, Cube):
+        found["coordinates"] = topology.coordinates(vertex)
+    if topology.direct:
+        return found
+    found["kind"] = "host" if vertex < topology.num_hosts else "router"
+    if vertex < topology.num_hosts and topology.computer_labels:
+        found["computer"] = topology.computer_name(int(topology.node_of_host[vertex]))
     return found
 
 
-def _said(marks: dict[str, str], *names: str) -> str:
+def _link(source: Any, target: Any, marks: Mapping[str, str], name: str) -> Link:
+    """Return the channel of an edge, and what its attributes say."""
+
+    def said(what: str, read: Callable[[str], Said | None], wanted: str) -> Said:
+        if what not in marks:
+            return NOTHING
+        found = read(marks[what])
+        if found is None:
+            where = f"{name}, link {source} - {target}"
+            raise InputError(where, f"a {what} of '{marks[what]:.60}'", wanted)
+        return found
+
+    rate, delay = said("bandwidth", bandwidth_of, RATE), said("latency", latency_of, DELAY)
+    return Link(source, target, rate, delay)
+
+
+def _marks(values: Mapping[Any, Any]) -> dict[str, str]:
+    """Return attributes by their names in small letters, as text."""
+    return {str(key).lower(): str(value).strip() for key, value in values.items()}
+
+
+def _said(marks: Mapping[str, str], *names: str) -> str:
     """Return the first of these attributes that a node has; empty where it has none."""
     return next((marks[name] for name in names if marks.get(name)), "")
-
-
-def _in_order(nodes: Iterable[Hashable]) -> list[Hashable]:
-    """Sort the labels when they are the numbers 0 … N − 1; leave any others as they come."""
-    labels = list(nodes)
-    as_numbers = {str(label): label for label in labels}
-    wanted = [str(i) for i in range(len(labels))]
-    return [as_numbers[w] for w in wanted] if set(as_numbers) == set(wanted) else labels
-
-
-def _check_connected(topology: Topology) -> None:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = (np.ones(topology.num_channels), (topology.channel_source, topology.channel_target))
-    shape = (topology.num_vertices, topology.num_vertices)
-    parts, part = connected_components(coo_array(links, shape=shape), connection="strong")
-    if parts > 1:
-        other = int(np.argmax(part != part[0]))
-        a, b = topology.name_of(0), topology.name_of(other)
-        raise InputError(
-            topology.name, f"nodes {a} and {b} that cannot both reach each other",
-            "a strongly connected network",
-        )  # fmt: skip

@@ -1,0 +1,210 @@
+"""A network as a graph or a file draws it, vertex by vertex and link by link, made a topology."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.kinds import which_are_hosts
+from netloom.topology.rates import NOTHING, Channels, Said
+from netloom.topology.reach import two_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Vertex:
+    """What is said of a vertex.
+
+    Attributes
+    ----------
+    kind
+        A word of ``kinds``; empty where nothing is said.
+    label
+        What it is called, if not by its key in the drawing.
+    computer
+        The computer that owns it; empty where that is the host itself.
+    """
+
+    kind: str = ""
+    label: str = ""
+    computer: str = ""
+
+
+class Link(NamedTuple):
+    """A directed channel between two vertices, by their keys."""
+
+    source: Hashable
+    target: Hashable
+    bandwidth: Said = NOTHING
+    latency: Said = NOTHING
+
+
+@dataclass
+class Drawing:
+    """A network as it is drawn: vertices by any keys, in order, and directed channels.
+
+    Attributes
+    ----------
+    clock_ghz
+        Cycles per ns, where it is said.
+    """
+
+    name: str
+    vertices: dict[Hashable, Vertex] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    clock_ghz: float | None = None
+
+    def topology(self) -> Topology:
+        """Return the network: direct where all vertices are alike, else hosts on routers.
+
+        Keys that are the numbers 0 … N − 1 are taken in that order, others as they come; hosts
+        are numbered before routers. Channels are sorted by source, then target, those of a host's
+        ports too; channels that join the same two vertices are in the order of the drawing.
+
+        Raises
+        ------
+        InputError
+            If there are no vertices, a channel leads from a vertex to itself or from host to host,
+            kinds, bandwidths or latencies are not clear, a host has no link or not as many out as
+            in, or if two hosts cannot both reach each other.
+        """
+        check_size(len(self.links), where=self.name, what="channels")
+        if not self.vertices:
+            raise InputError(self.name, "no nodes", "at least one")
+        keys = _in_order(self.vertices)
+        names = self._names(keys)
+        hosts = which_are_hosts([self.vertices[key].kind for key in keys], names, self.name)
+        if not hosts.all():
+            first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
+            keys, names = [keys[place] for place in first], [names[place] for place in first]
+        ends = self._ends(keys, names)
+        if hosts.all():
+            found = self._direct(ends, names)
+        else:
+            found = self._hosted(ends, keys, names, int(hosts.sum()))
+        apart = two_apart(found)
+        if apart is not None:
+            what = "nodes" if found.direct else "hosts"
+            first, second = (found.name_of(host) for host in sorted(apart))
+            said = f"{what} {first} and {second} that cannot both reach each other"
+            raise InputError(self.name, said, "a strongly connected network")
+        return found
+
+    def _names(self, keys: list[Hashable]) -> list[str]:
+        """Return labels, where all vertices have one and no two the same; else keys."""
+        labels = [self.vertices[key].label for key in keys]
+        return labels if all(labels) and len(set(labels)) == len(labels) else list(map(str, keys))
+
+    def _ends(self, keys: list[Hashable], names: list[str]) -> NDArray[np.int32]:
+        """Return the two vertices of each channel as places in ``keys``, int32[num_channels, 2]."""
+        number = {key: place for place, key in enumerate(keys)}
+        numbers = [(number[link.source], number[link.target]) for link in self.links]
+        ends = np.array(numbers, dtype=np.int32).reshape(-1, 2)
+        itself = ends[:, 0] == ends[:, 1]
+        if itself.any():
+            own = names[int(ends[np.argmax(itself), 0])]
+            found = f"a channel from a node to itself: {own} -> {own}"
+            raise InputError(self.name, found, "channels between two nodes")
+        return ends
+
+    def _said(
+        self, order: NDArray[np.int64], names: Callable[[int], str], reference: slice
+    ) -> dict[str, Any]:
+        """Return what is said of the channels in an order, as fields of a topology.
+
+        ``reference``: the channels most of which have the reference rate.
+        """
+        said = [self.links[place] for place in order.tolist()]
+        rates, delays = [link.bandwidth for link in said], [link.latency for link in said]
+        channels = Channels(self.name, rates, delays, names, self.clock_ghz)
+        bandwidth, gbps = channels.rates(reference)
+        found = {"channel_bandwidth": bandwidth, "channel_cycles": channels.cycles()}
+        given = {name: values for name, values in found.items() if values is not None}
+        return given | {"reference_gbps": gbps}
+
+    def _direct(self, ends: NDArray[np.int32], names: list[str]) -> Topology:
+        """Return a network all of whose vertices are host and router in one."""
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        ends = ends[order]
+        plain = names == [str(place) for place in range(len(names))]
+        said = self._said(order, _link_names(ends, names), slice(None))
+        source, target = (ends[:, side].copy() for side in (0, 1))
+        labels = () if plain else tuple(names)
+        return Topology(self.name, len(names), source, target, labels, **said)
+
+    def _hosted(
+        self, ends: NDArray[np.int32], keys: list[Hashable], names: list[str], num_hosts: int
+    ) -> Topology:
+        """Return a network of hosts that hang on routers."""
+        inside, into, out_of = _parts(self.name, ends, num_hosts, names)
+        order = np.concatenate([inside, into, out_of])
+        said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
+        arrays = {name: values for name, values in said.items() if name != "reference_gbps"}
+        source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
+        routers = Topology(
+            self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:]),
+            reference_gbps=said["reference_gbps"],
+            **{name: values[: len(inside)] for name, values in arrays.items()},
+        )  # fmt: skip
+        owners = [self.vertices[key].computer for key in keys[:num_hosts]]
+        computers = [owner or name for owner, name in zip(owners, names[:num_hosts], strict=True)]
+        node_of = {computer: node for node, computer in enumerate(dict.fromkeys(computers))}
+        found = attach_hosts(
+            routers, ends[into, 1] - num_hosts, name=self.name, labels=tuple(names),
+            ejection=ends[out_of, 0] - num_hosts, port_host=ends[into, 0],
+            node_of_host=np.array([node_of[computer] for computer in computers], np.int32),
+            computer_labels=tuple(node_of) if any(owners) else (),
+            reference_gbps=said["reference_gbps"],
+        )  # fmt: skip
+        return replace(found, **arrays)
+
+
+def _link_names(ends: NDArray[np.int32], names: Sequence[str]) -> Callable[[int], str]:
+    """Return what names a channel after its two ends."""
+    return lambda channel: " -> ".join(names[end] for end in ends[channel].tolist())
+
+
+def _parts(
+    name: str, ends: NDArray[np.int32], num_hosts: int, names: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the channels between routers, those out of hosts and those into hosts, in order.
+
+    The n-th channel out of a host and the n-th into it are its n-th port.
+    """
+    from_host, to_host = (ends < num_hosts).T
+    both = from_host & to_host
+    if both.any():
+        pair = _link_names(ends, names)(int(np.argmax(both)))
+        wanted = "hosts that are joined to routers: hosts do not forward"
+        raise InputError(name, f"a link between two hosts: {pair}", wanted)
+    sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
+    received = np.bincount(ends[to_host, 1], minlength=num_hosts)
+    bare = (sent == 0) & (received == 0)
+    if bare.any():
+        host = names[int(np.argmax(bare))]
+        raise InputError(name, f"host {host} without a link", "every host joined to a router")
+    if (sent != received).any():
+        at = int(np.argmax(sent != received))
+        found = f"host {names[at]} with {sent[at]} channels out and {received[at]} in"
+        raise InputError(name, found, "as many channels out of a host as into it")
+    by_source = np.lexsort((ends[:, 1], ends[:, 0]))
+    by_target = np.lexsort((ends[:, 0], ends[:, 1]))
+    inside = by_source[~(from_host | to_host)[by_source]]
+    return inside, by_source[from_host[by_source]], by_target[to_host[by_target]]
+
+
+def _in_order(keys: Iterable[Hashable]) -> list[Hashable]:
+    """Sort the keys when they are the numbers 0 … N − 1; leave any others as they come."""
+    given = list(keys)
+    as_numbers = {str(key): key for key in given}
+    wanted = [str(place) for place in range(len(given))]
+    return [as_numbers[each] for each in wanted] if set(as_numbers) == set(wanted) else given

@@ -1,0 +1,98 @@
+"""Edge lists: a network as text, one link a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+from netloom.textfiles import read_lines
+from netloom.topology.drawings import Drawing, Link, Vertex
+from netloom.topology.hostlists import unfolded, words_of
+from netloom.topology.rates import CLOCK, NOTHING, Said, bandwidth_of, clock_of, latency_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from pathlib import Path
+
+LINKS = "lines such as 'a b' or 'a -> b'"
+LINK = "'a b' or 'a -> b', perhaps with a bandwidth (100Gb/s) and a latency (cycles, or 600ns)"
+
+MOST_HOSTS = 2**22
+"""Most hosts that one word names."""
+
+
+def read_edge_list(path: Path) -> Drawing:
+    """Read an edge list; see ``read_graph``.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the line of what cannot be read, or of a link that was written before
+        from its other end, and so may be the same one.
+    """
+    found = Drawing(f"graph:{path}")
+    hosts: dict[Hashable, None] | None = None
+    written: dict[tuple[Hashable, Hashable], bool] = {}  # and whether one way
+    for where, line in read_lines(path, wanted=LINKS):
+        head, colon, rest = line.partition(":")
+        if colon and head.strip() == "hosts":
+            names = [name for word in words_of(rest) for name in _names(word, where)]
+            hosts = {} if hosts is None else hosts
+            hosts.update(dict.fromkeys(names))
+            for name in names:
+                found.vertices.setdefault(name, Vertex())
+        elif colon and head.strip() == "clock":
+            found.clock_ghz = clock_of(rest.strip())
+            if found.clock_ghz is None:
+                raise InputError(where, f"'{line:.200}'", f"clock: and {CLOCK}")
+        else:
+            link, one_way = _link(where, line)
+            _check_new(link, where, written, one_way=one_way)
+            _add(found, link, one_way=one_way)
+    if not found.links:
+        raise InputError(str(path), "no links", LINKS)
+    for key, vertex in found.vertices.items():
+        vertex.kind = "" if hosts is None else "host" if key in hosts else "switch"
+    return found
+
+
+def _names(word: str, where: str) -> list[str]:
+    return unfolded(word, where=where, most=MOST_HOSTS)
+
+
+def _link(where: str, line: str) -> tuple[Link, bool]:
+    """Return the link of a line, and whether it leads one way only."""
+    words = line.split()
+    one_way = len(words) > 2 and words[1] == "->"
+    if one_way:
+        del words[1]
+    rate: Said | None = NOTHING
+    delay: Said | None = NOTHING
+    if len(words) > 2:
+        rate = bandwidth_of(words[2])
+    if len(words) > 3:
+        delay = latency_of(words[3])
+    if not 2 <= len(words) <= 4 or rate is None or delay is None:
+        raise InputError(where, f"'{line:.200}'", LINK)
+    return Link(words[0], words[1], rate, delay), one_way
+
+
+def _check_new(
+    link: Link, where: str, written: dict[tuple[Hashable, Hashable], bool], *, one_way: bool
+) -> None:
+    """Refuse a link that was written from its other end; the same line again is a parallel one."""
+    there, back = (link.source, link.target), (link.target, link.source)
+    other = back in written and not (one_way and written[back])
+    if there != back and (other or written.get(there, one_way) != one_way):
+        found = f"the same channel twice: {link.source} -> {link.target}"
+        raise InputError(where, found, "each link once, or the same line again for a parallel one")
+    written[there] = one_way
+
+
+def _add(found: Drawing, link: Link, *, one_way: bool) -> None:
+    """Add the channels of a link."""
+    for name in (link.source, link.target):
+        found.vertices.setdefault(name, Vertex())
+    found.links.append(link)
+    if not one_way:
+        found.links.append(link._replace(source=link.target, target=link.source))

@@ -1,0 +1,210 @@
+"""Words for parts of a network: what a person calls hosts, routers and channels, and back."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology.cubes import Cube
+from netloom.topology.hostlists import unfolded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology.core import Topology
+
+MOST_DIGITS = 18
+"""Digits of a number that may be a node's: no network has as many."""
+
+TWIN = re.compile(r"(.*[^#\s])\s*#([1-9]\d{0,8})", re.ASCII)
+"""A channel, and which of those that join the same two vertices."""
+
+
+class NamedParts:
+    """The hosts, routers, computers and channels of a network by their names.
+
+    A host or router is called by its label, a computer by its own. A number is a host's, but for
+    labels that are numbers. In cubes coordinates are names: ``(0,3)`` or ``0.3``.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.whole = topology.whole
+
+    @cached_property
+    def _vertex(self) -> dict[str, int]:
+        """The vertex of each label, the first of those that share one."""
+        labels = self.whole.labels
+        return dict(zip(reversed(labels), reversed(range(len(labels))), strict=True))
+
+    @cached_property
+    def _hosts_of_computer(self) -> dict[str, list[int]]:
+        """The hosts of each computer that has a name of its own."""
+        found: dict[str, list[int]] = {name: [] for name in self.whole.computer_labels}
+        for host, node in enumerate(self.whole.node_of_host.tolist() if found else ()):
+            found[self.whole.computer_labels[node]].append(host)
+        return found
+
+    def vertex(self, word: str) -> int | None:
+        """Return the host or router of this name, number or coordinates; None if there is none."""
+        word = word.strip()
+        if word in self._vertex:
+            return self._vertex[word]
+        parts = re.split("[.,]", word.removeprefix("(").removesuffix(")"))
+        if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+            return None
+        if any(len(part.strip()) > MOST_DIGITS for part in parts):
+            return None
+        at = [int(part) for part in parts]
+        if len(at) == 1:
+            return at[0] if at[0] < self.topology.num_hosts else None
+        cube = self.whole
+        if not isinstance(cube, Cube) or len(at) != len(cube.sides):
+            return None
+        if any(place >= side for place, side in zip(at, cube.sides, strict=True)):
+            return None
+        return int(np.array(at) @ cube.strides)
+
+    def vertices(self, word: str | int) -> list[int]:
+        """Return the vertices that one of ``failed nodes`` names; a computer's are its hosts."""
+        text = str(word).strip()
+        vertex = self.vertex(text)
+        if vertex is not None:
+            return [vertex]
+        if text in self._hosts_of_computer:
+            return self._hosts_of_computer[text]
+        topology = self.topology
+        wanted = f"nodes 0 to {topology.num_hosts - 1} of {topology.name}"
+        if not topology.direct:
+            wanted = f"hosts 0 to {topology.num_hosts - 1} of {topology.name}, or names in it"
+        if "[" not in text:
+            raise InputError("failed nodes", f"'{word}'", wanted)
+        names = unfolded(text, where="failed nodes", wanted=wanted, most=topology.num_vertices)
+        return [vertex for name in names for vertex in self.vertices(name)]
+
+    def channels(self, word: str | int) -> list[int]:
+        """Return the channels of the whole network that one of ``failed channels`` names.
+
+        A link between two vertices is all channels that join them; ``#2`` behind it the second
+        each way.
+        """
+        topology = self.topology
+        wanted = "two neighbours, such as 3-4 for a link or 3->4 for one direction"
+        if isinstance(word, int):
+            if not 0 <= word < topology.num_channels:
+                found, most = f"channel {word}", topology.num_channels - 1
+                raise InputError(
+                    "failed channels", found, f"channels 0 to {most} of {topology.name}"
+                )
+            return [int(topology.whole_channel[word]) if topology.broken else word]
+        pairs = {(*pair, 0) for pair in self._pairs(word)}
+        twin = TWIN.fullmatch(word)
+        if not pairs and twin:
+            pairs = {(*pair, int(twin[2])) for pair in self._pairs(twin[1])}
+        if not pairs and "[" in word:
+            most = self.whole.num_channels
+            wanted = f"{wanted}, of {topology.name}"
+            names = unfolded(word, where="failed channels", wanted=wanted, most=most)
+            return [channel for name in names for channel in self.channels(name)]
+        if len(pairs) != 1:
+            found = f"'{word}', which is two nodes in several ways" if pairs else f"'{word}'"
+            raise InputError("failed channels", found, f"{wanted}, of {topology.name}")
+        ((source, target, one_way, number),) = pairs
+        ends = [(source, target)] if one_way else [(source, target), (target, source)]
+        at = [self._between(*pair, number) for pair in ends]
+        for (a, b), here in zip(ends, at, strict=True):
+            if not len(here):
+                name = self.whole.name_of
+                found = f"'{word}', but no channel {name(a)} -> {name(b)}"
+                found += f"#{number}" if number else ""
+                raise InputError("failed channels", found, f"{wanted}, of {self.whole.name}")
+        return [int(channel) for here in at for channel in here]
+
+    def _between(self, source: int, target: int, number: int) -> NDArray[np.intp]:
+        """Return the channels that join two vertices, or the one of this number among them."""
+        whole = self.whole
+        here = (whole.channel_source == source) & (whole.channel_target == target)
+        found = np.flatnonzero(here)
+        return found[number - 1 : number] if number else found
+
+    def _pairs(self, word: str) -> Iterator[tuple[int, int, bool]]:
+        """Yield source, target and whether one way, of every way to read a word as two nodes.
+
+        The names of nodes may have hyphens in them.
+        """
+        for arrow in re.finditer("->|-(?!>)", word):
+            source, target = (
+                self.vertex(end) for end in (word[: arrow.start()], word[arrow.end() :])
+            )
+            if source is not None and target is not None:
+                yield source, target, arrow.group() == "->"
+
+
+def split_words(given: str | Iterable[str | int]) -> list[str | int]:
+    """Split at the commas that stand between words, not at those between coordinates.
+
+    Examples
+    --------
+    >>> split_words("(0,3)-(0,4), 7->15, n[1,3]")
+    ['(0,3)-(0,4)', '7->15', 'n[1,3]']
+    """
+    if not isinstance(given, str):
+        return [word if isinstance(word, str) else int(word) for word in given]
+    parts = re.split(r",(?![^(]*\))(?![^\[]*\])", given)
+    return [word.strip() for word in parts if word.strip()]
+
+
+def vertex_word(topology: Topology, vertex: int) -> str:
+    """Return the word that ``NamedParts`` reads as a vertex: its label, or number if it has none.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, topology
+    >>> vertex_word(mesh(2, 2), 3), vertex_word(topology("leaf-spine:2x1x1"), 2)
+    ('3', 'leaf0')
+    """
+    labels = topology.whole.labels
+    return labels[vertex] if labels else str(vertex)
+
+
+def channel_words(whole: Topology, broken: NDArray[np.integer]) -> list[str]:
+    """Return the words that name some channels: links both ways, or single channels.
+
+    Parallel channels are told apart where not all of them are meant.
+
+    Parameters
+    ----------
+    whole
+        The network.
+    broken
+        int[], the channels.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x1/2")
+    >>> [net.channel_name(channel) for channel in (0, 1, 2)]
+    ['leaf0 -> spine0#1', 'leaf0 -> spine0#2', 'leaf1 -> spine0#1']
+    >>> channel_words(net, np.array([0, 1, 2])), channel_words(net, np.array([0, 4]))
+    (['leaf0->spine0', 'leaf1->spine0#1'], ['leaf0-spine0#1'])
+    """
+    source, target = whole.channel_source.astype(np.int64), whole.channel_target
+    keys = source * whole.num_vertices + target
+    known, place, many = np.unique(keys, return_inverse=True, return_counts=True)
+    lost = np.bincount(place[broken], minlength=len(known))
+    number = np.where(lost[place[broken]] == many[place[broken]], 0, whole.twin_number[broken])
+    ends = zip(source[broken].tolist(), target[broken].tolist(), number.tolist(), strict=True)
+    parts = set(ends)
+    words = []
+    for a, b, twin in sorted(parts):
+        both = (b, a, twin) in parts
+        if a < b or not both:
+            joint = f"{vertex_word(whole, a)}{'-' if both else '->'}{vertex_word(whole, b)}"
+            words.append(f"{joint}#{twin}" if twin else joint)
+    return words

@@ -1,0 +1,129 @@
+"""What breaks where hosts hang on switches: by name, and with parallel cables."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import netloom as nl
+from netloom.errors import InputError
+from netloom.questions.recipes import _plain_faulty
+from netloom.topology import topology, without, working_nodes
+from netloom.topology.faults import broken_parts, check_working, first_broken, working_part
+from netloom.topology.named_parts import NamedParts, channel_words
+
+TREE = topology("leaf-spine:4x2x2/2")
+
+
+def gone(whole, found):
+    """The names of the channels that a network lacks."""
+    return {whole.channel_name(int(channel)) for channel in np.flatnonzero(~found.channel_up)}
+
+
+@pytest.mark.parametrize(
+    ("words", "lost", "name"),
+    [
+        ("leaf3->spine1#2", {"leaf3 -> spine1#2"}, "leaf3->spine1#2"),
+        ("leaf3-spine1#2", {"leaf3 -> spine1#2", "spine1 -> leaf3#2"}, "leaf3-spine1#2"),
+        ("leaf3->spine1", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"}, "leaf3->spine1"),
+        ("leaf3->spine1#1, leaf3->spine1#2", {"leaf3 -> spine1#1", "leaf3 -> spine1#2"},
+         "leaf3->spine1"),
+        ("leaf[2-3]->spine1#2", {"leaf2 -> spine1#2", "leaf3 -> spine1#2"},
+         "leaf2->spine1#2, leaf3->spine1#2"),
+    ],
+)  # fmt: skip
+def test_cables_have_names(words, lost, name):
+    found = without(TREE, channels=words)
+    assert gone(TREE, found) == lost
+    assert found.name == f"{TREE.name} without {name}"
+    assert without(TREE, channels=name).name == found.name
+    assert found.routers.num_channels == TREE.num_network_channels - len(lost)
+    assert broken_parts(found) == {"channels": sorted(lost), "nodes": []}
+
+
+def test_a_host_without_a_link_is_broken_too():
+    found = without(TREE, channels="h3->leaf1")
+    assert found.failed_nodes == (3,)
+    assert found.name == f"{TREE.name} without node h3"
+    assert gone(TREE, found) == {"h3 -> leaf1", "leaf1 -> h3"}
+    assert working_nodes(found).tolist() == [0, 1, 2, 4, 5, 6, 7]
+    assert found.name_of(3) == "h3"
+    assert found.port_host.tolist() == [0, 1, 2, 4, 5, 6, 7]
+
+
+def test_a_host_with_another_port_goes_on():
+    net = topology("xgft:2x2/2x2")
+    found = without(net, channels="h0-s1.0")
+    assert not found.failed_nodes
+    assert gone(net, found) == {"h0 -> s1.0", "s1.0 -> h0"}
+    with pytest.raises(InputError, match="no way from host h0 to host h1"):
+        without(found, channels="h1-s1.1")
+
+
+def test_nodes_are_hosts_routers_and_computers():
+    found = without(TREE, nodes="spine1,h[2-3],7")
+    assert found.failed_nodes == (2, 3, 7, TREE.labels.index("spine1"))
+    assert broken_parts(found)["nodes"] == ["h2", "h3", "h7", "spine1"]
+    rails = topology("rail:1x4x2x2")
+    assert without(rails, nodes="n3").failed_nodes == (6, 7)
+    assert without(rails, nodes="n3.1").failed_nodes == (7,)
+    assert first_broken(found, [0, 1, 7]) == 2
+    with pytest.raises(InputError, match="task 1 on node h7, which failed"):
+        check_working(found, np.array([0, 7], np.int32))
+
+
+@pytest.mark.parametrize(
+    ("parts", "wrong"),
+    [
+        ({"nodes": "8"}, "found '8'; expected hosts 0 to 7 of leaf-spine:4x2x2/2, or names in it"),
+        ({"nodes": "h[7-8]"}, "found 'h8'"),
+        ({"nodes": "h[7"}, r"found 'h\[7'"),
+        ({"channels": "leaf0-leaf1"}, "but no channel leaf0 -> leaf1"),
+        ({"channels": "leaf0-spine1#3"}, "no channel leaf0 -> spine1#3"),
+        ({"channels": "leaf0-spine1#0"}, "found 'leaf0-spine1#0'; expected two"),
+        ({"channels": "h0->h1"}, "no channel h0 -> h1"),
+        ({"channels": [999]}, "channel 999; expected channels 0 to 47"),
+        ({"nodes": "spine[0-1]"}, "no way from host h0 to host h2"),
+        ({"nodes": "h[0-6]"}, "1 working nodes"),
+    ],
+)
+def test_what_cannot_break_is_named(parts, wrong):
+    with pytest.raises(InputError, match=wrong):
+        without(TREE, **parts)
+
+
+def test_the_hosts_that_work_are_a_network_of_their_own():
+    part = working_part(without(TREE, nodes="0,5", channels="leaf3->spine1#2"))
+    assert (part.num_hosts, part.num_network_channels) == (6, TREE.num_network_channels - 1)
+    assert part.injection_router.tolist() == [0, 1, 1, 2, 3, 3]
+
+
+def test_the_recipe_of_a_broken_network_makes_it_again():
+    cluster = topology("graph:examples/my-cluster.graphml")
+    for net, words in ((TREE, "leaf3->spine1#2,leaf0-spine0"), (cluster, "leaf3->spine1,h4-leaf0")):
+        found = without(net, channels=words, nodes="h0,h6")
+        form = _plain_faulty(found)
+        again = without(
+            topology(form["on"]), channels=form["failed_channels"], nodes=form["failed_nodes"]
+        )
+        assert again.name == found.name
+        assert np.array_equal(again.whole_channel, found.whole_channel)
+        assert again.failed_nodes == found.failed_nodes
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_words_of_channels_name_just_these(data):
+    specs = ["leaf-spine:4x2x2/2", "leaf-spine:3x3x1/3", "torus:3x3", "rail:1x2x2x2"]
+    net = topology(data.draw(st.sampled_from(specs)))
+    channel = st.integers(0, net.num_channels - 1)
+    broken = np.array(sorted(data.draw(st.sets(channel, max_size=12))), np.int64)
+    parts = NamedParts(net)
+    named = [channel for word in channel_words(net, broken) for channel in parts.channels(word)]
+    assert sorted(named) == broken.tolist()
+
+
+def test_broken_trees_are_routed_round():
+    found = nl.analyze("all-to-all:8", TREE.name, failed_nodes="spine1", random_mappings=0)
+    loads = found.mapped.contention.channel_load
+    assert len(loads) == without(TREE, nodes="spine1").num_channels

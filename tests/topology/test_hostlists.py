@@ -1,0 +1,71 @@
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.topology.hostlists import folded, unfolded, words_of
+
+
+def read(text):
+    return [name for word in words_of(text) for name in unfolded(word)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("n1", ["n1"]),
+        ("n[001-003,7]", ["n001", "n002", "n003", "n7"]),
+        ("n[9-11]x, login", ["n9x", "n10x", "n11x", "login"]),
+        ("r[1-2]n[0,4] r3", ["r1n0", "r1n4", "r2n0", "r2n4", "r3"]),
+        ("(0,[1-2])", ["(0,1)", "(0,2)"]),
+        ("[3-4]", ["3", "4"]),
+        ("n[ 1 , 2 ]", ["n1", "n2"]),
+    ],
+)
+def test_lists_as_batch_systems_write_them(text, names):
+    assert read(text) == names
+
+
+@pytest.mark.parametrize(
+    "word", ["n[", "n]", "n[]", "n[1", "n[[1]]", "n[1-]", "n[a-c]", "n[1-9999999999]", "n[-1]"]
+)
+def test_what_is_no_list_is_named(word):
+    with pytest.raises(InputError, match=r"^nodes: found 'n.*; expected names such as h0"):
+        unfolded(word)
+
+
+def test_a_list_is_as_long_as_it_may_be_and_no_longer():
+    assert len(unfolded("n[0-9]x[0-9]", most=100)) == 100
+    with pytest.raises(InputError, match="found 'n"):
+        unfolded("n[0-9]x[0-10]", most=100)
+    with pytest.raises(InputError, match="found 'n"):
+        unfolded("n[0-999999999][0-999999999][0-999999999]")
+    with pytest.raises(InputError, match="a range from its lowest number on"):
+        unfolded("n[4-3]")
+
+
+names = st.from_regex(r"\A[A-Za-z0-9_.:-]{1,14}\Z")
+runs = st.builds(
+    lambda head, first, count, width, tail: [
+        f"{head}{number:0{width}}{tail}" for number in range(first, first + count)
+    ],
+    st.sampled_from(["", "n", "rack1-n", "07-"]),
+    st.integers(0, 1200),
+    st.integers(1, 30),
+    st.integers(1, 5),
+    st.sampled_from(["", "x", "-ib"]),
+)
+
+
+@given(st.lists(names | runs, min_size=1, max_size=20))
+@example(["n9", "n010", "n10", "n11"])
+@example(["9999999999", "99999999999"])
+def test_what_is_folded_unfolds_again(parts):
+    given_names = [name for part in parts for name in ([part] if isinstance(part, str) else part)]
+    assert read(folded(given_names)) == given_names
+
+
+def test_a_run_of_names_is_folded_to_one_word():
+    assert folded([f"h{number}" for number in range(64)]) == "h[0-63]"
+    assert folded(["n1", "n3", "n2"]) == "n[1,3,2]"
+    assert folded([]) == ""
