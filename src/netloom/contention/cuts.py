@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netloom.contention.channel_loads import BLOCK
 from netloom.topology.family import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -61,6 +62,27 @@ class Cut:
         return self.weight / self.bandwidth
 
 
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Disjoint parts of a network, of one kind.
+
+    ``begins`` and ``ends`` are int[num_hosts], the part in which all ports of a host are by which
+    it sends, or receives; -1 for none. ``leaving`` and ``entering`` are float64[parts], the
+    bandwidth of what leads out of each and into it; 0 where it is not known.
+    """
+
+    kind: str
+    begins: NDArray[Any]
+    ends: NDArray[Any]
+    leaving: NDArray[Any]
+    entering: NDArray[Any]
+    name_of: Callable[[int], str]
+
+
+Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.float64]"]
+"""Pairs of hosts, and what they send."""
+
+
 def cut_bounds(
     topology: Topology,
     sources: NDArray[np.int32],
@@ -88,85 +110,81 @@ def cut_bounds(
     router leaf0 out 2.0
     half h0 to h7 out 2.0
     """
-    crossing = sources != targets
-    pairs = sources[crossing], targets[crossing], weights[crossing]
-    found = [_hosts(topology, *pairs), _parts(topology, "router", *_each_router(topology), *pairs)]
-    sets = _family(topology)
-    found += [_parts(topology, kind, part, names, *pairs) for kind, part, names in sets]
-    subtrees = [each for each in found if each and each.kind == "subtree"]
-    tightest = max(subtrees, key=lambda each: each.time, default=None)
-    found = [each for each in found if each not in subtrees or each is tightest]
-    return [each for each in (*found, _halves(topology, *pairs)) if each]
+    cuts = range(0, len(sources), BLOCK)
+    parts = (slice(first, first + BLOCK) for first in cuts)
+    return cut_bounds_of(topology, ((sources[at], targets[at], weights[at]) for at in parts))
 
 
-def _hosts(
-    topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> Cut | None:
-    """Return the host whose own channels work longest."""
+def cut_bounds_of(topology: Topology, blocks: Iterable[Block]) -> list[Cut]:
+    """Return what ``cut_bounds`` does, of pairs that come block by block."""
+    every = [_hosts(topology), *_routers(topology)]
+    if (halves := _halves(topology)) is not None:
+        every.append(halves)
+    sums = [(np.zeros(len(each.leaving)), np.zeros(len(each.leaving))) for each in every]
+    for source, target, weight in blocks:
+        for each, (out, into) in zip(every, sums, strict=True):
+            begins, ends = each.begins[source], each.ends[target]
+            known = (begins >= 0) & (ends >= 0) & (begins != ends)
+            out += np.bincount(begins[known], weight[known], len(out))
+            into += np.bincount(ends[known], weight[known], len(into))
+    tightest: dict[str, Cut] = {}
+    for each, (out, into) in zip(every, sums, strict=True):
+        for way, weight, room in (("out", out, each.leaving), ("in", into, each.entering)):
+            time = np.divide(weight, room, out=np.zeros(len(weight)), where=room > 0)
+            at = int(time.argmax()) if len(time) else 0
+            best = tightest.get(each.kind)
+            if len(time) and time[at] > (best.time if best else 0.0):
+                found = Cut(each.kind, each.name_of(at), way, float(weight[at]), float(room[at]))
+                tightest[each.kind] = found
+    return list(tightest.values())
+
+
+def _hosts(topology: Topology) -> _Parts:
+    """Return each host as a part of its own."""
     first, ports, hosts = topology.num_network_channels, topology.num_ports, topology.num_hosts
-    best = None
-    for way, ends, begin in (("out", sources, first), ("in", targets, first + ports)):
-        rate = topology.channel_bandwidth[begin : begin + ports]
-        room = np.bincount(topology.port_host, rate, hosts)
-        best = _tighter(
-            best, "host", way, np.bincount(ends, weights, hosts), room, topology.name_of
-        )
-    return best
+    sends = topology.channel_bandwidth[first : first + ports]
+    receives = topology.channel_bandwidth[first + ports :]
+    leaving, entering = (np.bincount(topology.port_host, rate, hosts) for rate in (sends, receives))
+    host = np.arange(hosts)
+    return _Parts("host", host, host, leaving, entering, topology.name_of)
 
 
-def _tighter(
-    best: Cut | None,
-    kind: str,
-    way: str,
-    weight: NDArray[Any],
-    room: NDArray[Any],
-    name_of: Callable[[int], str],
-) -> Cut | None:
-    """Return the part that takes longest, or the best that there was."""
-    time = np.divide(weight, room, out=np.zeros(len(weight)), where=room > 0)
-    at = int(time.argmax()) if len(time) else 0
-    if not len(time) or time[at] <= (best.time if best else 0.0):
-        return best
-    return Cut(kind, name_of(at), way, float(weight[at]), float(room[at]))
+def _routers(topology: Topology) -> Iterator[_Parts]:
+    """Yield the sets of routers that are looked at: each one, and those of its family."""
+    shape = topology.family
+    each = np.arange(topology.num_routers)
+    yield _parts(topology, "router", each, lambda at: topology.name_of(topology.router_vertex(at)))
+    if isinstance(shape, DragonflyShape):
+        yield _parts(topology, "group", each // shape.routers, lambda at: f"group {at}")
+    if not isinstance(shape, TreeShape):
+        return
+    for height in range(2, shape.levels):
+        part = subtree_of(shape, height)
+        if shape.router_at is not None:
+            moved = np.full(topology.num_routers, -1, np.int64)
+            moved[shape.router_at] = part
+            part = moved
+
+        def name_of(at: int, height: int = height) -> str:
+            return f"subtree {at} of level {height}"
+
+        yield _parts(topology, "subtree", part, name_of)
 
 
 def _parts(
-    topology: Topology,
-    kind: str,
-    part: NDArray[np.int64],
-    names: Sequence[str] | None,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> Cut | None:
-    """Return the set of routers that traffic takes longest to leave or to enter.
-
-    ``part`` is the set of each router, -1 for none. Hosts with ports in several sets are in none.
-    """
-    count = int(part.max(initial=-1)) + 1
-    if not count:
-        return None
-    inside = topology.routers
+    topology: Topology, kind: str, part: NDArray[np.int64], name_of: Callable[[int], str]
+) -> _Parts:
+    """Return sets of routers, given int64[num_routers] the set of each, -1 for none."""
+    inside, count = topology.routers, int(part.max(initial=-1)) + 1
     leaves, enters = part[inside.channel_source], part[inside.channel_target]
-    across = leaves != enters
-    rate = inside.channel_bandwidth
-    begins = _part_of_hosts(topology, part[topology.injection_router])[sources]
-    ends = _part_of_hosts(topology, part[topology.ejection_router])[targets]
-    known = (begins >= 0) & (ends >= 0) & (begins != ends)
-
-    def name_of(number: int) -> str:
-        return topology.name_of(topology.router_vertex(number)) if names is None else names[number]
-
-    best = None
-    for way, at, own in (("out", begins, leaves), ("in", ends, enters)):
-        weight = np.bincount(at[known], weights[known], count)
-        counted = across & (own >= 0)
-        room = np.bincount(own[counted], rate[counted], count)
-        best = _tighter(best, kind, way, weight, room, name_of)
-    return best
+    rooms = []
+    for own in (leaves, enters):
+        across = (leaves != enters) & (own >= 0)
+        rooms.append(np.bincount(own[across], inside.channel_bandwidth[across], count))
+    leaving, entering = rooms
+    begins = _part_of_hosts(topology, part[topology.injection_router])
+    ends = _part_of_hosts(topology, part[topology.ejection_router])
+    return _Parts(kind, begins, ends, leaving, entering, name_of)
 
 
 def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -176,28 +194,6 @@ def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArr
     split = part_of_port != found[topology.port_host]
     found[topology.port_host[split]] = -1
     return found
-
-
-def _each_router(topology: Topology) -> tuple[NDArray[np.int64], None]:
-    return np.arange(topology.num_routers), None
-
-
-def _family(topology: Topology) -> Iterator[tuple[str, NDArray[np.int64], list[str]]]:
-    """Yield the sets of routers that a family of networks has: kind, set of each, names."""
-    shape = topology.family
-    if isinstance(shape, DragonflyShape):
-        names = [f"group {number}" for number in range(shape.groups)]
-        yield "group", np.arange(topology.num_routers) // shape.routers, names
-    if not isinstance(shape, TreeShape):
-        return
-    for height in range(2, shape.levels):
-        part = subtree_of(shape, height)
-        if shape.router_at is not None:
-            moved = np.full(topology.num_routers, -1, np.int64)
-            moved[shape.router_at] = part
-            part = moved
-        count = int(np.prod(shape.children[height:]))
-        yield "subtree", part, [f"subtree {each} of level {height}" for each in range(count)]
 
 
 def subtree_of(shape: TreeShape, height: int) -> NDArray[np.int64]:
@@ -214,13 +210,8 @@ def subtree_of(shape: TreeShape, height: int) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _halves(
-    topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> Cut | None:
-    """Return the halves of the hosts, by number, and the way that takes longer."""
+def _halves(topology: Topology) -> _Parts | None:
+    """Return two halves of the hosts, by number, and what can flow between them."""
     half = topology.num_hosts // 2
     if not half or topology.num_channels > MOST_CHANNELS:
         return None
@@ -233,13 +224,9 @@ def _halves(
     name = f"{topology.name_of(int(ends[0]))} to {topology.name_of(int(ends[-1]))}"
     if np.any(np.diff(ends) != 1):
         name = "half of the hosts"
-    best = None
-    for way, inside in (("out", first), ("in", ~first)):
-        crossing = inside[sources] & ~inside[targets]
-        weight, room = float(weights[crossing].sum()), _largest_flow(topology, inside)
-        if weight and room and (best is None or weight / room > best.time):
-            best = Cut("half", name, way, weight, room)
-    return best
+    out, into = (np.array([_largest_flow(topology, inside), 0.0]) for inside in (first, ~first))
+    other = (~first).astype(np.int64)  # what leaves one half enters the other
+    return _Parts("half", other, other, out, into, lambda _: name)
 
 
 def _largest_flow(topology: Topology, inside: NDArray[np.bool_]) -> float:

@@ -49,6 +49,7 @@ from netloom.routing import (
     routes_by,
 )
 from netloom.topology import Cube, Topology
+from netloom.topology.faults import working_nodes
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
@@ -164,8 +165,12 @@ class MappedNetwork:
 
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
     network, on_machine = network_of(question)
+    places = len(working_nodes(network)) * question.tasks_per_node
+    graph = read_program(
+        question.app, messages=question.messages, parts=question.parts,
+        tasks=places, seed=question.seed,
+    )  # fmt: skip
     routing = _routing(question.routing, network)
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
     node_of = placed(question, graph, network, hosts=hosts)

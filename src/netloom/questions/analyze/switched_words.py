@@ -28,7 +28,7 @@ PARTS = {
 """What a cut is, in words."""
 
 HELPS = {
-    "host": "a mapping that spreads what this host sends or receives over more hosts",
+    "host": "less traffic of this host, or more bandwidth at it,",
     "router": "a mapping that keeps more inside the router, or more channels from it",
     "subtree": "a mapping that keeps more inside the subtree, or more channels from it",
     "group": "a mapping that keeps more inside the group, or more channels from it",
