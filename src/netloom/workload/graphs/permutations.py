@@ -181,7 +181,7 @@ def random_permutation(num_tasks: int, seed: int = DEFAULT_SEED) -> ProcessGraph
     Examples
     --------
     >>> random_permutation(6, seed=3).target
-    array([3, 4, 0, 2, 5], dtype=int32)
+    array([2, 5, 4, 1, 3, 0], dtype=int32)
     """
     name = f"random-permutation:{num_tasks},{seed}"
     whole_number(str(num_tasks), where=name, least=1)
