@@ -1,7 +1,9 @@
 """Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
 
+from netloom.contention.channel_loads import ChannelLoads, measure_loads
+from netloom.contention.cuts import Cut, Taper, cut_bounds, tapers
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
-from netloom.contention.path_contention import Contention, measure, measure_paths
+from netloom.contention.path_contention import Contention, measure, measure_paths, measured
 from netloom.contention.saturation_limit import (
     Saturation,
     accepted_path_traffic,
@@ -20,27 +22,34 @@ from netloom.contention.several_paths import expected_loads
 from netloom.contention.verdicts import Level, Verdict, verdict
 
 __all__ = [
+    "ChannelLoads",
     "Contention",
+    "Cut",
     "Expectation",
     "Level",
     "MeshEstimate",
     "Saturation",
+    "Taper",
     "Verdict",
     "accepted_path_traffic",
     "accepted_path_traffic_threshold",
     "capacity_fraction",
+    "cut_bounds",
     "estimate_mesh",
     "expect_random",
     "expected_loads",
     "load_to_compare",
     "loop_saturation",
     "measure",
+    "measure_loads",
     "measure_paths",
+    "measured",
     "node_traffic_of_capacity",
     "offered_by_program",
     "offered_by_run",
     "path_slowdown",
     "saturation",
     "slowdown",
+    "tapers",
     "verdict",
 ]

@@ -3,6 +3,10 @@
 The three contention parameters of Chittor 1991, definitions 27 to 30. A path counts itself in a
 channel's load and nowhere else: ν and d speak of *other* paths (the printed eq. 3.6 would include
 the path itself, but every number the thesis prints leaves it out).
+
+Path length, logical path length and ν are of channels between routers. If hosts hang on routers by
+channels of their own, the loads of those are given apart: each belongs to one host, whatever the
+routing and the network between.
 """
 
 from __future__ import annotations
@@ -12,9 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention.channel_loads import (
+    ChannelLoads,
+    checked_pairs,
+    measure_loads,
+    split_loads,
+)
 from netloom.errors import InputError
 from netloom.routing import DimensionOrder, Paths, paths
 from netloom.routing.dimension_order import cube_tables
+from netloom.routing.hosted import legs
+from netloom.topology import Cube
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,26 +35,24 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
-@dataclass(frozen=True, eq=False)
-class Contention:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contention(ChannelLoads):
     """What every path and every channel has to bear.
 
     Attributes
     ----------
     path_length
-        int32[num_paths], D: hops.
+        int32[num_paths], D: hops, that is, channels between routers.
     logical_path_length
         int32[num_paths], d: channels of the path on which at least one new path is met.
     path_contention
-        int32[num_paths], ν: number of *other* paths that share at least one channel.
+        int32[num_paths], ν: number of *other* paths that share at least one channel between
+        routers.
     contending_weight
         float64[num_paths]: weight of those other paths and of the path itself.
     heaviest_channel
-        float64[num_paths]: largest weighted channel load along the path; 0 without channels.
-    channel_load
-        int32[num_channels], χ: number of paths on the channel.
-    weighted_channel_load
-        float64[num_channels]: their weight.
+        float64[num_paths]: largest channel time (weight over bandwidth) along the path, over all
+        of its channels, those of hosts included; 0 without channels.
     """
 
     path_length: NDArray[np.int32]
@@ -50,8 +60,6 @@ class Contention:
     path_contention: NDArray[np.int32]
     contending_weight: NDArray[np.float64]
     heaviest_channel: NDArray[np.float64]
-    channel_load: NDArray[np.int32]
-    weighted_channel_load: NDArray[np.float64]
 
 
 def measure(
@@ -61,7 +69,7 @@ def measure(
     targets: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> Contention:
-    """Return the contention of the paths from each source node to its target node.
+    """Return the contention of the paths from each source host to its target host.
 
     Dimension order on a k-ary n-cube is counted line by line, in time proportional to paths and
     channels; any other routing path by path. Both are exact.
@@ -69,9 +77,9 @@ def measure(
     Parameters
     ----------
     topology, routing
-        The network and how packets travel on it.
+        The network and how packets travel on it: one path a pair.
     sources, targets
-        int[num_paths] nodes. A pair of equal nodes uses no channel and meets no path.
+        int[num_paths] hosts. A pair of equal hosts uses no channel and meets no path.
     weights
         float[num_paths], such as bytes; 1 where not given. Weighted results are exact while the
         weights are whole numbers and sum to less than 2**53.
@@ -92,24 +100,72 @@ def measure(
     >>> found = measure(mesh(5), DimensionOrder(), [0, 1, 2], [2, 3, 4])
     >>> found.path_contention, found.logical_path_length
     (array([1, 2, 1], dtype=int32), array([1, 2, 1], dtype=int32))
+
+    Two hosts of one leaf, and one that sends to another leaf:
+
+    >>> from netloom.topology import topology
+    >>> from netloom.routing import ShortestPath
+    >>> found = measure(topology("leaf-spine:2x2x2"), ShortestPath(), [0, 0], [1, 2])
+    >>> found.path_length, found.host_channel_load
+    (array([0, 2], dtype=int32), array([2, 0, 0, 0, 0, 1, 1, 0], dtype=int32))
     """
-    from_node = np.ascontiguousarray(sources, np.int32)
-    to_node = np.ascontiguousarray(targets, np.int32)
-    weight = np.ones(len(from_node)) if weights is None else np.asarray(weights, np.float64)
-    if not from_node.shape == to_node.shape == weight.shape:
-        raise InputError("paths", f"{len(to_node)} targets, {len(weight)} weights", "one a source")
+    from_node, to_node, weight = checked_pairs(sources, targets, weights)
     if routing.several:
         wanted = "one with a path a pair: expected_loads measures what has several"
         raise InputError("routing", f"{routing}", wanted)
-    if isinstance(routing, DimensionOrder):
-        return _measure_cube(topology, routing, from_node, to_node, weight)
-    return measure_paths(
-        paths(topology, routing, from_node, to_node), topology.num_channels, weight
-    )
+    even = bool((topology.routers.channel_bandwidth == 1).all())
+    if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube) and even:
+        if topology.direct:
+            return _measure_cube(topology, routing, from_node, to_node, weight)
+        return _measure_hosted_cube(topology, routing, from_node, to_node, weight)
+    routed = paths(topology, routing, from_node, to_node)
+    if topology.direct:
+        return measure_paths(
+            routed, topology.num_channels, weight, bandwidth=topology.channel_bandwidth
+        )
+    return _measure_hosted(topology, routed, weight)
 
 
-def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = None) -> Contention:
-    """Return the contention of any given paths, each looked at channel by channel.
+MOST_MEETINGS = 2**32
+"""Pairs of paths on one channel, summed over channels, that ``measured`` still compares."""
+
+
+def measured(
+    topology: Topology,
+    routing: Routing,
+    sources: ArrayLike,
+    targets: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> ChannelLoads:
+    """Return the contention of paths as ``measure`` does, or their loads alone.
+
+    Loads alone are known of routings with several paths a pair; and on networks whose hosts have
+    channels of their own, if so many paths meet that comparing them would take many seconds.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> isinstance(measured(mesh(5), DimensionOrder(), [0], [2]), Contention)
+    True
+    """
+    if routing.several:
+        return measure_loads(topology, routing, sources, targets, weights)
+    by_lines = isinstance(routing, DimensionOrder)
+    if not topology.direct and not by_lines and len(np.asarray(sources)) > MOST_MEETINGS**0.5:
+        found = measure_loads(topology, routing, sources, targets, weights)
+        if float((found.channel_load.astype(np.float64) ** 2).sum()) > MOST_MEETINGS:
+            return found
+    return measure(topology, routing, sources, targets, weights)
+
+
+def measure_paths(
+    routed: Paths,
+    num_channels: int,
+    weights: ArrayLike | None = None,
+    *,
+    bandwidth: NDArray[np.float64] | None = None,
+) -> Contention:
+    """Return the contention of any given paths of routers, each looked at channel by channel.
 
     Parameters
     ----------
@@ -119,6 +175,8 @@ def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = 
         Channels of the network.
     weights
         float[num_paths]; 1 where not given.
+    bandwidth
+        float64[num_channels], flits/cycle; 1 where not given.
 
     Examples
     --------
@@ -130,16 +188,89 @@ def measure_paths(routed: Paths, num_channels: int, weights: ArrayLike | None = 
     from netloom.contention.kernels.stamped import count_loads, stamp_paths
 
     weight = np.ones(len(routed)) if weights is None else np.asarray(weights, np.float64)
+    rate = np.ones(num_channels) if bandwidth is None else bandwidth
     load, weighted_load = np.zeros(num_channels, np.int32), np.zeros(num_channels)
     count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
     logical, met, met_weight = stamp_paths(routed.channels, routed.offsets, weight, load)
     lengths = routed.lengths
-    used, heaviest = np.flatnonzero(lengths), np.zeros(len(routed))
+    return Contention(
+        moving=lengths > 0,
+        channel_load=load,
+        weighted_channel_load=weighted_load,
+        host_channel_load=np.zeros(0, np.int32),
+        weighted_host_channel_load=np.zeros(0),
+        channel_bandwidth=rate,
+        path_length=lengths,
+        logical_path_length=logical,
+        path_contention=met - (lengths > 0),
+        contending_weight=met_weight,
+        heaviest_channel=_largest_along(routed, weighted_load / rate),
+    )
+
+
+def _largest_along(routed: Paths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest value of the channels of each path; 0 without channels."""
+    used, largest = np.flatnonzero(routed.lengths), np.zeros(len(routed))
     if len(used):
-        on_path = weighted_load[routed.channels]
-        heaviest[used] = np.maximum.reduceat(on_path, routed.offsets[used])
-    others = met - (lengths > 0)
-    return Contention(lengths, logical, others, met_weight, heaviest, load, weighted_load)
+        largest[used] = np.maximum.reduceat(values[routed.channels], routed.offsets[used])
+    return largest
+
+
+def _measure_hosted(topology: Topology, routed: Paths, weight: NDArray[np.float64]) -> Contention:
+    """Measure paths from host to host: those that share a channel between routers meet."""
+    from netloom.contention.kernels.stamped import count_loads
+
+    load, weighted_load = np.zeros(topology.num_channels, np.int32), np.zeros(topology.num_channels)
+    count_loads(routed.channels, routed.offsets, weight, load, weighted_load)
+    inside = routed.channels < topology.num_network_channels
+    offsets = np.append(0, np.cumsum(inside))[routed.offsets]
+    between = measure_paths(
+        Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
+    )
+    moving = routed.lengths > 0
+    alone = moving & (between.path_length == 0)
+    return Contention(
+        moving=moving,
+        path_length=between.path_length,
+        logical_path_length=between.logical_path_length,
+        path_contention=between.path_contention,
+        contending_weight=np.where(alone, weight, between.contending_weight),
+        heaviest_channel=_largest_along(routed, weighted_load / topology.channel_bandwidth),
+        **split_loads(topology, load, weighted_load),
+    )
+
+
+def _measure_hosted_cube(
+    topology: Topology,
+    routing: DimensionOrder,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> Contention:
+    """Count by lines between the routers of a cube that all of the hosts hang on."""
+    ends = legs(topology, sources, targets)
+    between = _measure_cube(topology.routers, routing, ends.entry, ends.exit, weights)
+    moving = sources != targets
+    ports = np.concatenate([ends.injection[moving], ends.ejection[moving]])
+    both, channels = np.tile(weights[moving], 2), topology.num_channels
+    load = np.bincount(ports, minlength=channels).astype(np.int32)
+    weighted_load = np.bincount(ports, both, channels).astype(np.float64)
+    first = topology.num_network_channels
+    load[:first], weighted_load[:first] = between.channel_load, between.weighted_channel_load
+    time = weighted_load / topology.channel_bandwidth
+    heaviest = between.heaviest_channel.copy()
+    at_hosts = np.maximum(time[ends.injection[moving]], time[ends.ejection[moving]])
+    heaviest[moving] = np.maximum(heaviest[moving], at_hosts)
+    alone = moving & (between.path_length == 0)
+    return Contention(
+        moving=moving,
+        path_length=between.path_length,
+        logical_path_length=between.logical_path_length,
+        path_contention=between.path_contention,
+        contending_weight=np.where(alone, weights, between.contending_weight),
+        heaviest_channel=heaviest,
+        **split_loads(topology, load, weighted_load),
+    )
 
 
 def _measure_cube(
@@ -176,5 +307,14 @@ def _measure_cube(
         ask_dimension(tables, rank, targets, at, came, *tallies, heaviest, met)
         load[here], weighted_load[here] = tallies[0].T
     path_length, logical, contention, contending, peak = met
-    contention -= path_length > 0
-    return Contention(path_length, logical, contention, contending, peak, load, weighted_load)
+    moving = path_length > 0
+    contention -= moving
+    return Contention(
+        moving=moving,
+        path_length=path_length,
+        logical_path_length=logical,
+        path_contention=contention,
+        contending_weight=contending,
+        heaviest_channel=peak,
+        **split_loads(topology, load, weighted_load),
+    )

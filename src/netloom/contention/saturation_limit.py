@@ -14,6 +14,11 @@ most heavily loaded channel is busy all the time, ``upper_bound``. Where most pa
 but some channel is busy, lemma 3 says more than that, and the average node is given the bound. (The
 lemma can hold there of a program whose nodes each go at their own pace: most send more than those
 whose paths cross the busy channel, so that edges no longer carry their shares.)
+
+Where channels differ in bandwidth, the bound is of the channel that works longest, by load over
+bandwidth, and there are no estimates, which are for channels that are all alike. Channels between a
+host and its router count for the bound as any other does; two paths that share nothing else do not
+meet.
 """
 
 from __future__ import annotations
@@ -23,13 +28,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.contention.path_contention import measure
+from netloom.contention.path_contention import Contention, measure
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from netloom.contention.path_contention import Contention
+    from netloom.contention.channel_loads import ChannelLoads
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -40,8 +45,8 @@ class Saturation:
     """Saturation throughput of a mapped program, as fractions of one channel's bandwidth.
 
     All are loads of the *average sending node* while every edge carries its share, except
-    ``node_estimate`` and ``node_bound``, which are each node's own traffic. Infinite where no
-    channel is shared or used.
+    ``node_estimate`` and ``node_bound``, which are each node's own traffic. Estimates are NaN where
+    there are none: if channels differ in bandwidth, or the paths of a pair are several.
 
     Attributes
     ----------
@@ -75,9 +80,14 @@ class Saturation:
     mean_weight: float
     lemma_3: float
 
+    @property
+    def estimated(self) -> bool:
+        """Whether there are estimates beside the bound."""
+        return not np.isnan(self.worst_node)
+
 
 def saturation(
-    found: Contention,
+    found: ChannelLoads,
     sources: ArrayLike,
     weights: ArrayLike,
     num_nodes: int,
@@ -91,12 +101,14 @@ def saturation(
     - worst node: B̄ / max W, lemma 4: δ_avg/(ν_max + 1);
     - node i: B_i min over its paths of (1 - (W(p) - w(p)) / max W) / w(p), lemma 5:
       δ (1 - ν_m/(ν_max + 1));
-    - bound: B̄ / max channel load.
+    - bound: B̄ / max channel time.
+
+    No estimate is above the bound.
 
     Parameters
     ----------
     found
-        Contention measured with these weights.
+        Contention measured with these weights; or loads alone, of which there is only the bound.
     sources
         int[num_paths] nodes from which the paths start.
     weights
@@ -120,28 +132,43 @@ def saturation(
     (0.333, 0.5)
     """
     weight = np.asarray(weights, np.float64)
-    moving = (found.path_length > 0) & (weight > 0)
+    moving = found.moving & (weight > 0)
     if not moving.any():
         raise InputError("process graph", "no traffic between different nodes", "some to analyse")
     source, weight = np.asarray(sources)[moving], weight[moving]
-    contending = found.contending_weight[moving]
     sent = np.bincount(source, weight, minlength=num_nodes)
     mean_sent = float(sent.sum() / np.count_nonzero(sent))
-    most = float(contending.max())
-    alone = 1 - (contending - weight) / most
-    estimate = _least(alone / weight, source, num_nodes) * sent
-    bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
-    idle = sent == 0
-    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
-    upper_bound = mean_sent / float(found.weighted_channel_load.max())
-    return Saturation(
-        average_node=min(lemma_3, upper_bound),
-        worst_node=mean_sent / most,
+    upper_bound = mean_sent / float(found.channel_time.max())
+    unknown = np.full(num_nodes, np.nan)
+    limit = Saturation(
+        average_node=np.nan,
+        worst_node=np.nan,
         upper_bound=upper_bound,
-        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
-        node_bound=np.where(idle, np.nan, bound),
+        node_estimate=unknown,
+        node_bound=unknown,
         node_share=sent / mean_sent,
         mean_weight=mean_sent,
+        lemma_3=np.nan,
+    )
+    if not isinstance(found, Contention):
+        return limit
+    idle = sent == 0
+    bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
+    limit = replace(limit, node_bound=np.where(idle, np.nan, bound))
+    if found.common_bandwidth is None:
+        return limit
+    contending = found.contending_weight[moving] / found.common_bandwidth
+    most = float(contending.max())
+    alone = 1 - (contending - weight / found.common_bandwidth) / most
+    estimate = _least(alone / weight, source, num_nodes) * sent * found.common_bandwidth
+    lemma_3 = mean_sent / float(np.average(contending, weights=weight))
+    worst_node = mean_sent / most
+    return replace(
+        limit,
+        average_node=min(lemma_3, upper_bound),
+        # without channels of hosts, no path meets less than what is on its channels
+        worst_node=min(worst_node, upper_bound) if found.hosted else worst_node,
+        node_estimate=np.where(idle, np.nan, np.minimum(estimate, bound)),
         lemma_3=lemma_3,
     )
 
@@ -173,7 +200,7 @@ def loop_saturation(
     """
     source, target = node_of[graph.source], node_of[graph.target]
     found = measure(topology, routing, source, target, shares)
-    if not (found.path_length > 0).any():
+    if not found.moving.any():
         return None
     limit = saturation(found, source, shares, topology.num_hosts)
     per_task = limit.mean_weight  # a task's weight is 1, a node's the mean
@@ -202,8 +229,8 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
     θ of eq. 3.11 at the traffic that eq. 3.12 accepts. Both are for paths that carry the same, so
     that of a path is taken to be the mean of itself and of the paths it meets.
 
-    ``offered`` is the traffic of the average sending node. Returns float64[num_paths]: 1 for a path
-    that meets no other, NaN for one without channels.
+    ``offered`` is the traffic of the average sending node. All channels are alike. Returns
+    float64[num_paths]: 1 for a path that meets no other, NaN for one without channels.
 
     Examples
     --------
@@ -216,12 +243,13 @@ def slowdown(found: Contention, limit: Saturation, offered: float) -> NDArray[np
     array([1.56, 2.  , 1.56])
     """
     mean_weight = found.contending_weight / (found.path_contention + 1)
+    of_channel = offered / (found.common_bandwidth or 1.0)
     accepted = accepted_path_traffic(
-        offered * mean_weight / limit.mean_weight, found.path_contention
+        of_channel * mean_weight / limit.mean_weight, found.path_contention
     )
     theta = path_slowdown(accepted, found.path_contention)
     theta[found.path_contention == 0] = 1.0
-    theta[found.path_length == 0] = np.nan
+    theta[~found.moving] = np.nan
     return theta
 
 

@@ -10,7 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from netloom.contention.saturation_limit import Saturation
 
-Level = Literal["contention-free", "good-enough", "some-nodes", "most-nodes", "depends-on-load"]
+Level = Literal[
+    "contention-free", "good-enough", "some-nodes", "most-nodes", "depends-on-load", "below-bound"
+]
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,9 @@ class Verdict:
     level
         ``contention-free`` (no two paths meet), ``good-enough`` (offered traffic below the worst
         node's saturation), ``some-nodes`` (between the worst and the average node's),
-        ``most-nodes`` (above the average node's); ``depends-on-load`` where offered traffic is
-        not known.
+        ``most-nodes`` (above the average node's, or above the bound); ``depends-on-load`` where
+        offered traffic is not known; ``below-bound`` where it is, and can be carried, but nothing
+        estimates at which load contention begins.
     margin
         The limit that decides divided by the offered traffic: above 1 by how much there is to
         spare, below 1 by how much there is too little. None without offered traffic.
@@ -47,11 +50,14 @@ class Verdict:
         return vars(self) | {"affected_nodes": list(self.affected_nodes)}
 
 
-def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Verdict:
+def verdict(
+    limit: Saturation, offered: float | None, *, paths_meet: bool | None, hosted: bool = False
+) -> Verdict:
     """Return the verdict on a mapping with these limits.
 
     ``offered`` is the traffic of the average sending node, as a fraction of a channel's bandwidth;
-    ``paths_meet`` says whether any two paths share a channel.
+    ``paths_meet`` says whether any two paths share a channel, of those between routers where hosts
+    have channels of their own (``hosted``); None where nobody counted.
 
     Examples
     --------
@@ -64,14 +70,19 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
     >>> verdict(limit, 0.15, paths_meet=True).affected_nodes
     (0,)
     """
-    if not paths_meet:
-        words = "Contention-free: no two paths share a channel."
-        over = offered is not None and offered > limit.upper_bound
-        if over:
-            words += f" Yet {_share(offered)} offered is more than a channel carries."
-        return Verdict("contention-free", None, over, (), words)
+    if paths_meet is False:
+        return _contention_free(limit, offered, hosted=hosted)
+    if not limit.estimated:
+        return _by_bound(limit, offered)
     pressure = limit.node_share / limit.node_estimate  # 1 / the load at which the node is held up
-    if offered is None and limit.worst_node > 1:
+    if offered is None and hosted and limit.worst_node >= limit.upper_bound:
+        words = (
+            "Good enough at any load that can be carried: contention is estimated to begin no "
+            f"earlier than at {_share(limit.upper_bound)} of a channel a node, from which on the "
+            "busiest channel is full."
+        )
+        return Verdict("good-enough", None, False, (), words)  # noqa: FBT003
+    if offered is None and limit.worst_node > 1 and not hosted:
         words = (
             f"Good enough at any load: contention is estimated to begin at "
             f"{_share(limit.worst_node)} of a channel a node; over one channel a node injects less."
@@ -90,6 +101,47 @@ def verdict(limit: Saturation, offered: float | None, *, paths_meet: bool) -> Ve
     over = offered > limit.upper_bound
     words = _with_load(level, limit, offered, len(held_up))
     return Verdict(level, decides / offered, over, held_up, words)
+
+
+def _contention_free(limit: Saturation, offered: float | None, *, hosted: bool) -> Verdict:
+    """Return the verdict on paths that do not meet; channels of hosts may still be full."""
+    over = offered is not None and offered > limit.upper_bound
+    if not hosted:
+        words = "Contention-free: no two paths share a channel."
+        if over:
+            words += f" Yet {_share(offered)} offered is more than a channel carries."
+        return Verdict("contention-free", None, over, (), words)
+    words = "Contention-free between routers: no two paths share a channel there."
+    if over:
+        words += (
+            f" Yet {_share(offered)} is offered, and more than {_share(limit.upper_bound)} cannot "
+            "be carried."
+        )
+    elif limit.upper_bound < 1:
+        words += f" The busiest channel is full from {_share(limit.upper_bound)} on."
+    return Verdict("contention-free", None, over, (), words)
+
+
+def _by_bound(limit: Saturation, offered: float | None) -> Verdict:
+    """Return the verdict where there is a bound, but no estimate of where contention begins."""
+    bound = _share(limit.upper_bound)
+    unknown = "at which load contention begins is not estimated here"
+    pressure = limit.node_share / limit.node_bound
+    if offered is None:
+        words = (
+            f"Depends on the load: more than {bound} of a channel from the average node cannot be "
+            f"carried; {unknown}."
+        )
+        return Verdict("depends-on-load", None, False, _largest(pressure, 10), words)  # noqa: FBT003
+    if offered > limit.upper_bound:
+        words = (
+            f"Most nodes affected: {_share(offered)} is offered, and more than {bound} cannot be "
+            "carried."
+        )
+        beyond = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
+        return Verdict("most-nodes", limit.upper_bound / offered, True, beyond, words)  # noqa: FBT003
+    words = f"Can be carried: {_share(offered)} is offered, up to {bound} is possible; {unknown}."
+    return Verdict("below-bound", limit.upper_bound / offered, False, (), words)  # noqa: FBT003
 
 
 def _largest(values: np.ndarray[Any, np.dtype[np.float64]], count: int) -> tuple[int, ...]:

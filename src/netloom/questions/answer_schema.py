@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from netloom.questions.register import all_kinds
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from netloom.questions.answers import Answer, Column, Columns
 
 TYPES = {
-    float: "number", int: "integer", str: "string", bool: "boolean", dict: "object", list: "array",
+    float: "number", Real: "number", int: "integer", str: "string", bool: "boolean",
+    dict: "object", list: "array",
 }  # fmt: skip
 
 PROVENANCE = {

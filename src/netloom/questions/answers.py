@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
 
 from netloom.errors import InputError
 from netloom.questions.numbers import known, tidy
@@ -40,7 +43,8 @@ class Column:
         What gives it for an observation: a function, or the name of an attribute or key, perhaps
         with dots (its own name by default). NaN and None stand for what is not known.
     kind
-        ``float``, ``int``, ``str``, ``bool``; or ``dict`` or ``list``, which is for JSON only.
+        ``float``, ``int``, ``str``, ``bool``; ``Real``, a number that is mostly whole, such as a
+        count that may also be expected; or ``dict`` or ``list``, which is for JSON only.
     key
         Whether it is one of the few figures that lists of answers and pages show.
     json
@@ -88,7 +92,9 @@ class Column:
                 found = found[part] if isinstance(found, Mapping) else getattr(found, part)
         if self.kind in (dict, list) or found is None:
             return found
-        return known(found) if self.kind is float else self.kind(found)
+        if self.kind is Real and isinstance(found, int | np.integer):
+            return int(found)
+        return known(found) if self.kind in (float, Real) else self.kind(found)
 
 
 class Columns:
@@ -174,14 +180,17 @@ class Columns:
         """Return rows that have these columns as a table with their types."""
         import polars as pl
 
-        types = {float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean}
-        return pl.DataFrame(
-            {
-                each.name: pl.Series([row[each.name] for row in rows], dtype=types[each.kind])
-                for each in self
-                if each.table
-            }
-        )
+        types: dict[type, Any] = {
+            float: pl.Float64, int: pl.Int64, str: pl.String, bool: pl.Boolean,
+        }  # fmt: skip
+        series = {}
+        for each in self:
+            if each.table:
+                values = [row[each.name] for row in rows]
+                whole = not any(isinstance(value, float) for value in values)
+                kind = (int if whole else float) if each.kind is Real else each.kind
+                series[each.name] = pl.Series(values, dtype=types[kind])
+        return pl.DataFrame(series)
 
     def checked(self, found: pl.DataFrame) -> pl.DataFrame:
         """Return a table of these columns; one with others, or without some, is a bug."""

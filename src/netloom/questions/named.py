@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph, Traffic
 
 
-def read_program(app: str | ProcessGraph, *, messages: str | None, parts: str) -> ProcessGraph:
+def read_program(
+    app: str | ProcessGraph, *, messages: str | None, parts: str, **sized: Any
+) -> ProcessGraph:
     """Return the process graph that ``app`` is or names; see ``workload.read``.
+
+    ``sized`` is what a pattern named without a size takes: ``tasks`` and ``seed``.
 
     Raises
     ------
@@ -33,7 +37,7 @@ def read_program(app: str | ProcessGraph, *, messages: str | None, parts: str) -
         If it cannot be read, or options for reading go with a graph that is read already.
     """
     if isinstance(app, str):
-        return read(app, messages=messages, parts=parts)
+        return read(app, messages=messages, parts=parts, **sized)
     if messages is not None or parts != "network":
         raise InputError("app", "a process graph that is read already", "a file for these options")
     return app

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
 from netloom.spec import parse_sides, split_spec, whole_number
 from netloom.textfiles import file_kind
 from netloom.workload.graphs import generators, permutations, readers
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "
     "butterfly:8, random-regular:64,4 (or 64,4,SEED), transpose:12, bit-complement:64, "
-    "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, fem:plate/64 (or fem:my.msh/64)"
+    "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, shift:1,5/64, "
+    "random-permutation:64 (or 64,SEED), fem:plate/64 (or fem:my.msh/64)"
 )
+SIZED = (
+    "binary-tree", "line", "ring", "all-to-all", "bit-complement", "bit-reverse", "shuffle",
+    "random-permutation",
+)  # fmt: skip
+"""Patterns that may be named without a size, where there is a number of tasks to take."""
+
 FILES = (
     "a file (.mtx, .mtx.gz, .csv, .tsv, .npz, .graphml), or Open MPI monitoring files "
     "(.prof, their directory, or a glob)"
@@ -29,7 +37,12 @@ FILES = (
 
 
 def read(
-    spec_or_path: str | Path, *, messages: str | Path | None = None, parts: str = "network"
+    spec_or_path: str | Path,
+    *,
+    messages: str | Path | None = None,
+    parts: str = "network",
+    tasks: int | None = None,
+    seed: int = DEFAULT_SEED,
 ) -> ProcessGraph:
     """Return the process graph that a spec string names or a file holds.
 
@@ -50,6 +63,11 @@ def read(
         With a MatrixMarket file, a second one that holds the number of messages.
     parts
         With Open MPI monitoring files, the part of the traffic: see ``read_monitoring``.
+    tasks
+        The size of patterns that are named without one, such as ``all-to-all``, ``shift:1,5`` or
+        ``random-permutation``; without it, they are refused.
+    seed
+        Of ``random-permutation`` where its name has none.
 
     Raises
     ------
@@ -62,6 +80,8 @@ def read(
     <transpose:12: 144 tasks, 132 directed edges, 132 bytes, 132 messages>
     >>> read("examples/lammps-64.mtx").num_tasks
     64
+    >>> read("shift:1,5", tasks=16)
+    <shift:1,5/16: 16 tasks, 32 directed edges, 32 bytes, 32 messages>
     """
     name = str(spec_or_path)
     if not name:  # as a path, it would be this directory
@@ -87,7 +107,17 @@ def read(
         return _READERS[ending](name)
     if exists:
         raise InputError(name, "a file of unknown kind", FILES)
-    return _from_spec(name)
+    return _from_spec(_sized(name, tasks, seed))
+
+
+def _sized(spec: str, tasks: int | None, seed: int) -> str:
+    """Return the spec of a pattern with its size, if it is one that may lack it."""
+    name, argument = split_spec(spec)
+    if name == "shift" and "/" not in argument and tasks is not None:
+        return f"{name}:{argument}/{tasks}"
+    if argument or tasks is None or name not in SIZED:
+        return spec
+    return f"{name}:{tasks}" + (f",{seed}" if name == "random-permutation" else "")
 
 
 def _from_spec(spec: str) -> ProcessGraph:
@@ -95,6 +125,8 @@ def _from_spec(spec: str) -> ProcessGraph:
     if name not in _PATTERNS:
         found = "no such file, and no pattern of that name"
         raise InputError(f"process graph '{spec}'", found, f"{PATTERNS}; {FILES}")
+    if name in SIZED and not argument:
+        raise InputError(f"process graph '{spec}'", "no size", f"{name}:64")
     return _PATTERNS[name](argument, spec)
 
 
@@ -111,6 +143,22 @@ def _random_regular(argument: str, spec: str) -> ProcessGraph:
     if len(words) not in (2, 3):
         raise InputError(spec, f"{len(words)} numbers", "tasks,degree or tasks,degree,seed")
     return generators.random_regular(*(whole_number(word.strip(), where=spec) for word in words))
+
+
+def _shift(argument: str, spec: str) -> ProcessGraph:
+    distances, _, tasks = argument.partition("/")
+    if not tasks:
+        raise InputError(spec, "no number of tasks", f"{spec.rstrip('/')}/64")
+    ahead = (whole_number(word.strip(), where=spec, least=1) for word in distances.split(","))
+    return permutations.shift(whole_number(tasks.strip(), where=spec, least=1), *ahead)
+
+
+def _random_permutation(argument: str, spec: str) -> ProcessGraph:
+    words = argument.split(",")
+    if len(words) > 2:
+        raise InputError(spec, f"{len(words)} numbers", "tasks, or tasks,seed")
+    numbers = [whole_number(word.strip(), where=spec) for word in words]
+    return permutations.random_permutation(*numbers)
 
 
 _MATRICES = (".mtx", ".mtx.gz")
@@ -139,5 +187,7 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "shuffle": _by_count(permutations.shuffle),
     "tornado": _by_sides(permutations.tornado),
     "neighbour": _by_sides(permutations.neighbour),
+    "shift": _shift,
+    "random-permutation": _random_permutation,
     "fem": mesh_interface,
 }

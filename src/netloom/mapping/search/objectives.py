@@ -103,7 +103,7 @@ class Measure:
             "hop-bytes": float(self.weights @ found.path_length),
             "max-channel-load": float(found.weighted_channel_load.max(initial=0.0)),
             "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
-            "saturation": float(found.contending_weight[found.path_length > 0].max(initial=0.0)),
+            "saturation": float(found.contending_weight[found.moving].max(initial=0.0)),
         }
 
     def __call__(self, node_of: NDArray[np.integer]) -> float:

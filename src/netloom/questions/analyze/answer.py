@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.contention import capacity_fraction, slowdown
+from netloom.contention import ChannelLoads, Contention, capacity_fraction, slowdown
 from netloom.errors import InputError
 from netloom.models import wormhole
+from netloom.questions.analyze.busiest import (
+    bottleneck,
+    bounds,
+    busiest_channel,
+    busiest_router,
+    injection_bandwidth,
+    kinds_of_channels,
+    oversubscription,
+    sent_by_node,
+)
 from netloom.questions.answers import FLITS, Answer, Column, Columns, table
 from netloom.questions.named import mapping_name
+from netloom.questions.numbers import known
 from netloom.routing import half_way_round
 from netloom.topology import Cube
 
@@ -22,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from netloom.contention import Contention, Expectation, MeshEstimate, Saturation, Verdict
+    from netloom.contention import Expectation, MeshEstimate, Saturation, Verdict
     from netloom.machines import Machine
     from netloom.provenance import Provenance
     from netloom.topology import Topology
@@ -52,7 +64,11 @@ OFTEN_SHOWN = {
 def _spread(name: str, part: str) -> Column:
     """Return the mean or the maximum of one of ``SPREADS``."""
     title, unit = SPREADS[name]
-    kind = int if part == "max" and name in COUNTED else float
+    kind: type = int if name in COUNTED else float
+    kind = (
+        Real if name == "channel_load" else kind
+    )  # where pairs have several paths, an expected one
+    kind = kind if part == "max" else float
     whole = f"{name}_{part}"
     shown = OFTEN_SHOWN.get(whole)
     if shown:
@@ -82,9 +98,14 @@ FIGURES = Columns(
 CHANNELS = Columns(
     Column("source_node", kind=int),
     Column("target_node", kind=int),
-    Column("channel_load", "channel load χ", "paths", kind=int),
+    Column("channel_load", "channel load χ", "paths", kind=Real),
     Column("weighted_channel_load", "channel load", "weight"),
+    Column("name", "channel", kind=str, optional=True),
+    Column("kind", kind=str, optional=True),
+    Column("bandwidth", unit="flits/cycle", optional=True),
+    Column("time", unit="weight over bandwidth", optional=True),
 )
+"""The last four only if hosts have channels of their own, which then are among them."""
 
 PATH_CONTENTION = Columns(
     Column("mapping", kind=str),
@@ -100,6 +121,8 @@ NODES = Columns(
     Column("share_of_average", "traffic over the average node's"),
     Column("saturation_estimate", unit=FLITS),
     Column("saturation_bound", unit=FLITS),
+    Column("name", "host", kind=str, optional=True),
+    Column("bandwidth", "bandwidth of its ports", "flits/cycle", optional=True),
 )
 
 
@@ -111,28 +134,68 @@ def _slowdown(part: str) -> Callable[[Analysis], float | None]:
     return lambda found: (found.slowdown_summary or {}).get(part)
 
 
+def _of_hosts(part: str) -> Column:
+    """Return the mean or the largest load of the channels of hosts; none in a direct network."""
+
+    def value(found: Analysis) -> float | None:
+        load = found.mapped.contention.host_channel_load
+        known: float | None = getattr(load, part)().item() if len(load) else None
+        return known
+
+    name = f"host_channel_load_{part}"
+    title = f"paths on a host's channel, {part}"
+    return Column(name, title, "paths", value, Real, json=f"host_channel_load.{part}", table=False)
+
+
 def _own(column: Column) -> Column:
     """Return a column of ``FIGURES`` as one of an analysis."""
     return replace(column, value=lambda found: found.own[column.name])
+
+
+UNEVEN = (
+    "estimates of saturation and slow-down, which are for channels of one bandwidth; the upper "
+    "bound holds for any"
+)
+UNCOUNTED = (
+    "path contention and estimates, which are of single paths: loads of channels and bounds are "
+    "exact expectations over the several paths of each pair"
+)
+TOO_MANY = (
+    "path contention and estimates: too many paths meet to compare them one by one; loads of "
+    "channels and bounds are exact"
+)
+"""Why figures may be left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class MappedProgram:
     """One mapping's paths, measured.
 
-    ``source`` and ``target`` are nodes, ``weights`` floats, one for each edge of the process graph.
+    ``source`` and ``target`` are hosts, ``weights`` floats, one for each edge of the process graph.
+    ``contention`` is a ``Contention``, or loads alone: of a routing with several paths a pair, and
+    of more paths than can be compared.
     """
 
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     weights: NDArray[np.float64]
-    contention: Contention
+    contention: ChannelLoads
     limit: Saturation
 
     @property
     def moving(self) -> NDArray[np.bool_]:
         """Which edges of the process graph use the network (bool[num_edges])."""
-        return self.contention.path_length > 0
+        return self.contention.moving
+
+    @property
+    def by_path(self) -> Contention | None:
+        """The contention path by path; None where only the loads of channels are known."""
+        return self.contention if isinstance(self.contention, Contention) else None
+
+    @property
+    def paths_meet(self) -> bool | None:
+        """Whether two paths share a channel between routers; None where nobody counted."""
+        return None if self.by_path is None else bool(self.by_path.path_contention.any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +226,8 @@ class Analysis(Answer):
     deadlock_cycle
         Channels that could wait for each other in a circle without virtual channels; () when
         there is no such circle, None when it was not looked for.
+    several_paths
+        Whether the routing has several paths a pair.
     """
 
     graph: ProcessGraph
@@ -180,6 +245,7 @@ class Analysis(Answer):
     estimate: MeshEstimate | None
     expected: Expectation | None
     deadlock_cycle: tuple[int, ...] | None
+    several_paths: bool
     provenance: Provenance
 
     @property
@@ -206,25 +272,34 @@ class Analysis(Answer):
             table=False,
         ),
         Column("of_capacity", kind=dict, json="saturation.of_capacity", table=False),
+        _of_hosts("mean"),
+        _of_hosts("max"),
     )
     about: ClassVar = Columns(
         Column("app", kind=str, value="graph.name"),
         Column("topology", kind=str, value="topology.name"),
         Column("tasks", kind=int, value="graph.num_tasks"),
-        Column("nodes", kind=int, value="topology.num_hosts"),
-        Column("channels", kind=int, value="topology.num_channels"),
+        Column("nodes", kind=int, value="topology.num_nodes"),
+        Column("hosts", kind=int, value="topology.num_hosts"),
+        Column("routers", kind=int, value="topology.num_routers"),
+        Column("channels", kind=int, value="topology.num_network_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
         Column("routing", kind=str),
         Column("weight", kind=str),
         Column("slowdown", kind=dict, value="slowdown_summary"),
         Column("bottleneck", kind=dict, value=lambda found: found.bottleneck()),
+        Column("busiest_channel", kind=dict),
+        Column("busiest_router", kind=dict),
+        Column("bounds", kind=dict),
+        Column("oversubscription", kind=list),
         Column("mean_message", kind=dict, value=lambda found: found.mean_message()),
         Column("verdict", kind=dict, value="verdict_in_words"),
         Column("random_mapping", kind=dict, value="random_summary"),
         Column("deadlock_free", kind=bool),
         Column("deadlock_cycle", kind=list, value="deadlock_channels"),
         Column("note", kind=str),
+        Column("left_out", kind=str),
     )
 
     @property
@@ -244,6 +319,33 @@ class Analysis(Answer):
         return self.verdict.to_dict() | {"affected": affected}
 
     @property
+    def busiest_channel(self) -> dict[str, Any]:
+        """The channel that works longest, those of hosts included."""
+        return busiest_channel(self.topology, self.mapped.contention)
+
+    @property
+    def busiest_router(self) -> dict[str, Any] | None:
+        """The router through which most goes; None in a direct network."""
+        return busiest_router(self.topology, self.mapped.contention)
+
+    @cached_property
+    def bounds(self) -> dict[str, Any] | None:
+        """What no routing can beat for this mapping; None in a direct network."""
+        return bounds(self.topology, self.mapped)
+
+    @property
+    def oversubscription(self) -> list[dict[str, Any]] | None:
+        """What routers of each level have below and above them; None in a direct network."""
+        return oversubscription(self.topology)
+
+    @property
+    def left_out(self) -> str | None:
+        """Which figures are not known, and why; None where all are."""
+        if self.mapped.by_path is None:
+            return UNCOUNTED if self.several_paths else TOO_MANY
+        return None if self.mapped.limit.estimated else UNEVEN
+
+    @property
     def note(self) -> str | None:
         """What to know before comparing with a simulation."""
         if not isinstance(self.topology, Cube) or not self.routing.startswith("dimension-order"):
@@ -258,33 +360,9 @@ class Analysis(Answer):
         )
 
     def bottleneck(self) -> dict[str, Any]:
-        """Return the busiest channel beside the busiest node, and how long each must work.
-
-        Whatever the mapping, a node that injects over one channel needs its time to send;
-        ``ratio`` is how many times longer the busiest network channel takes. Times are known
-        where edges are weighted by bytes: in cycles of one flit, which is the machine's, or one
-        byte where only a topology was named; and in µs with a machine.
-        """
-        load, sent = self.mapped.contention.weighted_channel_load, self._sent()
-        channel, node = int(load.argmax()), int(sent.argmax())
-        answer: dict[str, Any] = {
-            "channel": self.topology.channel_name(channel),
-            "channel_load": int(self.mapped.contention.channel_load[channel]),
-            "channel_weight": float(load[channel]),
-            "node": self.topology.name_of(node),
-            "node_weight": float(sent[node]),
-            "ratio": float(load[channel] / sent[node]),
-        }
-        if self.weight != "bytes":
-            return answer
-        flit_bytes = self.machine.flit_bytes if self.machine else 1
-        answer["flit_bytes"] = flit_bytes
-        for what, amount in (("channel", load[channel]), ("node", sent[node])):
-            cycles = float(np.ceil(amount / flit_bytes))
-            answer[f"{what}_busy_cycles"] = cycles
-            if self.machine:
-                answer[f"{what}_busy_us"] = cycles * self.machine.cycle_us
-        return answer
+        """Return the busiest channel between routers beside the busiest node, and their times."""
+        in_bytes = self.weight == "bytes"
+        return bottleneck(self.topology, self.mapped, self.machine, in_bytes=in_bytes)
 
     def mean_message(self) -> dict[str, float]:
         """Return the mean message's size and hops, and its time without contention.
@@ -297,7 +375,9 @@ class Analysis(Answer):
         if not messages.sum():
             return {}
         size = float(self.graph.bytes[moving].sum() / messages.sum())
-        hops = float(np.average(self.mapped.contention.path_length[moving], weights=messages))
+        if self.mapped.by_path is None:
+            return {"bytes": size}
+        hops = float(np.average(self.mapped.by_path.path_length[moving], weights=messages))
         flits = np.ceil(size / (self.machine.flit_bytes if self.machine else 1))
         cycles = wormhole(hops, flits, startup_us=0, per_byte_us=1, hop_us=1)
         answer = {"bytes": size, "hops": hops, "cycles": float(cycles)}
@@ -311,67 +391,82 @@ class Analysis(Answer):
         Raises
         ------
         InputError
-            If offered traffic is not known.
+            If offered traffic is not known, or nothing estimates slow-down on this network.
         """
         if self.offered is None:
             raise InputError("offered", "no offered traffic", "offered, run_seconds or the like")
-        return slowdown(self.mapped.contention, self.mapped.limit, self.offered)
+        if self.mapped.by_path is None or not self.mapped.limit.estimated:
+            wanted = "one path a pair, on channels of one bandwidth"
+            raise InputError("slow-down", f"no estimates ({self.left_out})", wanted)
+        return slowdown(self.mapped.by_path, self.mapped.limit, self.offered)
 
     def paths(self) -> pl.DataFrame:
         """Return one row a path: its tasks, nodes, weights, contention, and slow-down if known."""
         import polars as pl
 
-        found = self.mapped.contention
-        known = {} if self.offered is None else {"slowdown": self.slowdown()}
-        return pl.DataFrame(
-            {
-                "source_task": self.graph.source,
-                "target_task": self.graph.target,
-                "source_node": self.mapped.source,
-                "target_node": self.mapped.target,
-                "bytes": self.graph.bytes,
-                "messages": self.graph.messages,
+        found = self.mapped.by_path
+        columns = {
+            "source_task": self.graph.source,
+            "target_task": self.graph.target,
+            "source_node": self.mapped.source,
+            "target_node": self.mapped.target,
+            "bytes": self.graph.bytes,
+            "messages": self.graph.messages,
+        }
+        if found is not None:
+            columns |= {
                 "path_length": found.path_length,
                 "logical_path_length": found.logical_path_length,
                 "path_contention": found.path_contention,
                 "heaviest_channel_weight": found.heaviest_channel,
             }
-            | known,
-            nan_to_null=True,
-        )
+        if self.slowdown_summary is not None:
+            columns["slowdown"] = self.slowdown()
+        return pl.DataFrame(columns, nan_to_null=True)
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
-        """Return one row a channel: its two nodes and its load."""
+        """Return one row a channel: its two vertices and its load; those of hosts come last."""
         import polars as pl
 
         found = self.mapped.contention
-        return pl.DataFrame(
-            {
-                "source_node": self.topology.channel_source,
-                "target_node": self.topology.channel_target,
-                "channel_load": found.channel_load,
-                "weighted_channel_load": found.weighted_channel_load,
+        load = np.concatenate([found.channel_load, found.host_channel_load])
+        weighted = np.concatenate([found.weighted_channel_load, found.weighted_host_channel_load])
+        columns: dict[str, Any] = {
+            "source_node": self.topology.channel_source,
+            "target_node": self.topology.channel_target,
+            "channel_load": load,
+            "weighted_channel_load": weighted,
+        }
+        if not self.topology.direct:
+            columns |= {
+                "name": [self.topology.channel_name(each) for each in range(len(load))],
+                "kind": kinds_of_channels(self.topology),
+                "bandwidth": found.channel_bandwidth,
+                "time": found.channel_time,
             }
-        )
+        return pl.DataFrame(columns)
 
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
         """Return one row a node: what it sends, and its saturation (estimate and bound)."""
         import polars as pl
 
-        limit = self.mapped.limit
-        return pl.DataFrame(
-            {
-                "node": np.arange(self.topology.num_hosts, dtype=np.int32),
-                "tasks": np.bincount(self.node_of, minlength=self.topology.num_hosts),
-                "sent_weight": self._sent(),
-                "share_of_average": limit.node_share,
-                "saturation_estimate": limit.node_estimate,
-                "saturation_bound": limit.node_bound,
-            },
-            nan_to_null=True,
-        )
+        limit, hosts = self.mapped.limit, self.topology.num_hosts
+        columns: dict[str, Any] = {
+            "node": np.arange(hosts, dtype=np.int32),
+            "tasks": np.bincount(self.node_of, minlength=hosts),
+            "sent_weight": sent_by_node(self.topology, self.mapped),
+            "share_of_average": limit.node_share,
+            "saturation_estimate": limit.node_estimate,
+            "saturation_bound": limit.node_bound,
+        }
+        if not self.topology.direct:
+            columns |= {
+                "name": [self.topology.name_of(each) for each in range(hosts)],
+                "bandwidth": injection_bandwidth(self.topology),
+            }
+        return pl.DataFrame(columns, nan_to_null=True)
 
     @table(FIGURES)
     def random_table(self) -> pl.DataFrame:
@@ -386,7 +481,10 @@ class Analysis(Answer):
         """
         import polars as pl
 
-        own = np.bincount(self.mapped.contention.path_contention[self.mapped.moving])
+        found = self.mapped.by_path
+        own = np.zeros(0, np.int64)
+        if found is not None:
+            own = np.bincount(found.path_contention[found.moving])
         tables = []
         for whose, counts in (("own", own), ("random", self.random_path_contention)):
             levels = np.flatnonzero(counts)
@@ -402,19 +500,16 @@ class Analysis(Answer):
         better = -1 if figure.startswith("saturation") else 1
         return sum(better * row[figure] > better * self.own[figure] for row in self.random)
 
-    def _sent(self) -> NDArray[np.float64]:
-        moving = self.mapped.moving
-        weights = self.mapped.weights[moving]
-        sent = np.bincount(self.mapped.source[moving], weights, minlength=self.topology.num_hosts)
-        return sent.astype(np.float64)
-
     @property
-    def of_capacity(self) -> dict[str, float]:
+    def of_capacity(self) -> dict[str, float | None] | None:
         """The limits as fractions of network capacity (eq. 3.32), of this program's hops."""
-        channels_per_node = self.topology.num_channels / self.topology.num_hosts
+        rate = self.topology.routers.channel_bandwidth.sum()
+        channels_per_node = float(rate) / self.topology.num_hosts
         limit = self.mapped.limit
+        if self.own["dilation"] is None:
+            return None
         return {
-            name: float(capacity_fraction(value, self.own["dilation"], channels_per_node))
+            name: known(capacity_fraction(value, self.own["dilation"], channels_per_node))
             for name, value in (
                 ("average_node", limit.average_node),
                 ("worst_node", limit.worst_node),
@@ -424,8 +519,8 @@ class Analysis(Answer):
 
     @cached_property
     def slowdown_summary(self) -> dict[str, float] | None:
-        """Mean (by weight) and maximum of the paths' slow-down; None without offered traffic."""
-        if self.offered is None:
+        """Mean (by weight) and maximum of the paths' slow-down; None if nothing estimates it."""
+        if self.offered is None or not self.mapped.limit.estimated:
             return None
         theta = self.slowdown()
         known = ~np.isnan(theta)
@@ -442,6 +537,8 @@ class Analysis(Answer):
         for figure in self.random[0] if self.random else ():
             if figure != "seed":
                 values = [row[figure] for row in self.random]
+                if any(value is None or value != value for value in values):
+                    continue  # an estimate, where there is none
                 summary[figure] = {
                     "mean": float(np.mean(values)),
                     "min": min(values),
@@ -457,10 +554,15 @@ class Analysis(Answer):
     def __repr__(self) -> str:
         limit = self.mapped.limit
         offered = "" if self.offered is None else f", offered {self.offered:.4g}"
+        estimates = ""
+        if limit.estimated:
+            estimates = (
+                f"{limit.worst_node:.4g} worst node, {limit.average_node:.4g} average node "
+                "(estimates), "
+            )
         return (
             f"<Analysis of {self.graph.name} on {self.topology.name} ({self.routing}){offered}: "
-            f"saturation {limit.worst_node:.4g} worst node, {limit.average_node:.4g} average node "
-            f"(estimates), {limit.upper_bound:.4g} at most (flits/node/cycle); "
+            f"saturation {estimates}{limit.upper_bound:.4g} at most (flits/node/cycle); "
             f"{self.origin}>\n"
             f"{self.verdict.sentence}"
         )
@@ -470,19 +572,28 @@ def figures(seed: int, graph: ProcessGraph, mapped: MappedProgram) -> dict[str, 
     """Return the figures by which mappings are compared.
 
     Means and maxima of path figures are over the paths that use the network, those of channel
-    figures over all channels, used or not.
+    figures over all channels between routers, used or not. What is not known is None.
     """
-    found, moving = mapped.contention, mapped.moving
-    hop_bytes = float(graph.bytes @ found.path_length)
-    moved = float(graph.bytes[moving].sum())
+    found, paths = mapped.contention, mapped.by_path
+    moved = float(graph.bytes[mapped.moving].sum())
     row: dict[str, Any] = {"seed": seed}
     for name in SPREADS:
-        values = getattr(found, name)
-        values = values if name.endswith("channel_load") else values[moving]
-        row |= {f"{name}_mean": float(values.mean()), f"{name}_max": values.max().item()}
+        values = getattr(found, name, None)
+        if values is None:
+            row |= {f"{name}_mean": None, f"{name}_max": None}
+            continue
+        values = values if name.endswith("channel_load") else values[mapped.moving]
+        mean = float(values.mean()) if len(values) else 0.0  # one router has no channels
+        row |= {f"{name}_mean": mean, f"{name}_max": values.max(initial=0).item()}
+    if paths is None:
+        row["path_length_mean"] = float(found.channel_load.sum()) / int(mapped.moving.sum())
+        in_bytes = np.array_equal(mapped.weights, graph.bytes)
+        hop_bytes = float(found.weighted_channel_load.sum()) if in_bytes else None
+    else:
+        hop_bytes = float(graph.bytes @ paths.path_length)
     return row | {
         "hop_bytes": hop_bytes,
-        "dilation": hop_bytes / moved if moved else 0.0,
+        "dilation": None if hop_bytes is None else hop_bytes / moved if moved else 0.0,
         "saturation_average_node": mapped.limit.average_node,
         "saturation_worst_node": mapped.limit.worst_node,
         "saturation_upper_bound": mapped.limit.upper_bound,

@@ -12,7 +12,7 @@ from pydantic import model_validator
 from netloom.contention import (
     estimate_mesh,
     expect_random,
-    measure,
+    measured,
     offered_by_program,
     offered_by_run,
     saturation,
@@ -49,6 +49,7 @@ from netloom.routing import (
     routes_by,
 )
 from netloom.topology import Cube, Topology
+from netloom.topology.faults import working_nodes
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
@@ -157,15 +158,19 @@ class MappedNetwork:
         """Measure the paths of the mapping."""
         weights = self.weights(weight)
         source, target = self.node_of[self.graph.source], self.node_of[self.graph.target]
-        found = measure(self.network, self.routing, source, target, weights)
+        found = measured(self.network, self.routing, source, target, weights)
         limit = saturation(found, source, weights, self.network.num_hosts)
         return MappedProgram(source, target, weights, found, limit)
 
 
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
     network, on_machine = network_of(question)
+    places = len(working_nodes(network)) * question.tasks_per_node
+    graph = read_program(
+        question.app, messages=question.messages, parts=question.parts,
+        tasks=places, seed=question.seed,
+    )  # fmt: skip
     routing = _routing(question.routing, network)
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
     node_of = placed(question, graph, network, hosts=hosts)
@@ -205,7 +210,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         mapped=mapped,
         offered=offered,
         verdict=verdict(
-            mapped.limit, offered, paths_meet=bool(mapped.contention.path_contention.any())
+            mapped.limit, offered, paths_meet=mapped.paths_meet, hosted=not network.direct
         ),
         random=rows,
         random_limited=limited,
@@ -213,6 +218,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         estimate=_estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
+        several_paths=routing.several,
         provenance=provenance_of(question, "analyze", network),
     )
 
@@ -252,7 +258,9 @@ def _random_mappings(
         if asked is None and not rows:
             mappings = min(max(WORK // _work(mapped, ready.routing), 1), MOST_RANDOM)
         rows.append(figures(question.seed + seed, graph, mapped))
-        more = np.bincount(mapped.contention.path_contention[mapped.moving])
+        more = np.zeros(0, np.int64)
+        if mapped.by_path is not None:
+            more = np.bincount(mapped.by_path.path_contention[mapped.moving])
         longest = max(len(counts), len(more))
         counts = np.pad(counts, (0, longest - len(counts)))
         counts[: len(more)] += more
@@ -266,7 +274,7 @@ def _work(mapped: MappedProgram, routing: Routing) -> int:
     all others there.
     """
     found = mapped.contention
-    work = PATH_WORK * len(found.path_length) + 20 * len(found.channel_load)
+    work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
     if not isinstance(routing, DimensionOrder):
         work += int((found.channel_load.astype(np.float64) ** 2).sum())
     return max(work, 1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
+from netloom.questions.analyze.switched_words import switched_remarks
 from netloom.questions.shown import number, percent, plain_table
 from netloom.words import counted, listed
 
@@ -24,32 +25,45 @@ LEVEL_STYLES = {
     "some-nodes": "bold yellow",
     "most-nodes": "bold red",
     "depends-on-load": "bold cyan",
+    "below-bound": "bold cyan",
 }
 
 
 def lines(result: Analysis) -> list[Any]:
     """Return the figures beside those of random mappings, remarks and the verdict."""
     data = result.to_dict()
+    size = counted(data["nodes"], "node")
+    if not result.topology.direct:
+        size = f"{counted(data['hosts'], 'host')}, {counted(data['routers'], 'router')}"
     head = (
         f"[bold]{escape(result.graph.name)}[/] ({counted(data['tasks'], 'task')}, "
         f"{counted(data['paths'], 'path')}) on "
-        f"[bold]{escape(result.topology.name)}[/] ({counted(data['nodes'], 'node')}, "
+        f"[bold]{escape(result.topology.name)}[/] ({size}, "
         f"{counted(data['channels'], 'channel')}), "
         f"mapping {escape(result.mapping_name)}, {escape(result.routing)}"
     )
-    note = (
-        "* estimates of the load from which most nodes and the first one are held up while every "
-        "edge carries its share (lemmas 3 and 4); in % of a channel, offered by the average "
-        "sending node"
-    )
-    limit = result.mapped.limit
-    if limit.lemma_3 > limit.upper_bound:
-        note += f"; of most nodes the bound is shown, for lemma 3 says {percent(limit.lemma_3)}"
-    if result.random:
-        note += f"; better than: of {counted(len(result.random), 'random mapping')}, by the maximum"
+    note = _footnote(result)
     remarks = [escape(f"• {line}") for line in _remarks(result, data)]
     verdict = Text(result.verdict.sentence, style=LEVEL_STYLES[result.verdict.level])
-    return [head, _figures_table(data), f"[dim]{note}[/]", *remarks, verdict]
+    notes = [f"[dim]{note}[/]"] if note else []
+    return [head, _figures_table(data), *notes, *remarks, verdict]
+
+
+def _footnote(result: Analysis) -> str:
+    """Return what the figures of the table are."""
+    limit, notes = result.mapped.limit, []
+    if limit.estimated:
+        notes.append(
+            "* estimates of the load from which most nodes and the first one are held up while "
+            "every edge carries its share (lemmas 3 and 4); in % of a channel, offered by the "
+            "average sending node"
+        )
+    if limit.lemma_3 > limit.upper_bound:
+        notes.append(f"of most nodes the bound is shown, for lemma 3 says {percent(limit.lemma_3)}")
+    if result.random:
+        many = counted(len(result.random), "random mapping")
+        notes.append(f"better than: of {many}, by the maximum")
+    return "; ".join(notes)
 
 
 def _figures_table(data: dict[str, Any]) -> Table:
@@ -67,22 +81,24 @@ def _figures_table(data: dict[str, Any]) -> Table:
     }
     for label, key in rows.items():
         cells = [label, number(data[key]["mean"]), number(data[key]["max"])]
-        if random["mappings"]:
+        if random["mappings"] and f"{key}_max" in random:
             mean, top = random[f"{key}_mean"], random[f"{key}_max"]
             cells += [number(mean["mean"]), number(top["mean"])]
             cells.append(f"{top['beaten']} of {random['mappings']}")
-        table.add_row(*cells)
+        if data[key]["mean"] is not None:
+            table.add_row(*cells)
     for label, key in (
         ("saturation, average node *", "average_node"),
         ("saturation, worst node *", "worst_node"),
         ("saturation, upper bound", "upper_bound"),
     ):
         cells = [label, percent(data["saturation"][key]), ""]
-        if random["mappings"]:
+        if random["mappings"] and f"saturation_{key}" in random:
             figure = random[f"saturation_{key}"]
             cells += [percent(figure["mean"]), ""]
             cells.append(f"{figure['beaten']} of {random['mappings']}")
-        table.add_row(*cells)
+        if data["saturation"][key] is not None:
+            table.add_row(*cells)
     return table
 
 
@@ -94,6 +110,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         f"{number(neck['channel_weight'])} {unit}{_busy(neck, 'channel')}: "
         f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
     ]
+    if not result.topology.direct:
+        lines = [*switched_remarks(data, unit)]
     affected = data["verdict"]["affected"]
     if affected:
         shown = ", ".join(affected[:8]) + (" ..." if len(affected) > 8 else "")
@@ -106,7 +124,7 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
             f"{worst:.2f} times on the worst path (estimates)."
         )
     message = data["mean_message"]
-    if message and result.graph.messages.max() > 1:  # else nobody counted messages
+    if "hops" in message and result.graph.messages.max() > 1:  # else nobody counted messages
         took = f", {number(message['us'])} µs" if "us" in message else ""
         lines.append(
             f"Mean message: {number(message['bytes'])} bytes over {message['hops']:.2f} hops, "
@@ -116,6 +134,8 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         lines.append(_few_random(result))
     if data["local_edges"]:
         lines.append(f"Inside a node, without a channel: {counted(data['local_edges'], 'edge')}.")
+    if data["left_out"]:
+        lines.append(f"Left out: {data['left_out']}.")
     if data["note"]:
         lines.append(data["note"])
     if data["deadlock_cycle"]:

@@ -167,7 +167,9 @@ def _counted(
         return MappingVerdict("bound", "Nothing is left that crosses the network.")
     named = found.objective if found.objective in LESS else None
     most_met = [
-        0 if each is None else int(each.mapped.contention.path_contention.max())
+        0
+        if each is None or each.mapped.by_path is None
+        else int(each.mapped.by_path.path_contention.max())
         for each in (before, after)
     ]
     known = {

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
 from netloom.spec import check_size, parse_sides, power_of_two, whole_number
 from netloom.workload.graphs.generators import sorted_edges
 
@@ -137,6 +139,55 @@ def neighbour(*sides: int) -> ProcessGraph:
     array([4, 5, 3, 1, 2, 0], dtype=int32)
     """
     return _shifted("neighbour:" + "x".join(map(str, sides)), sides, [1] * len(sides))
+
+
+def shift(num_tasks: int, *distances: int) -> ProcessGraph:
+    """Return the program in which task i sends to i + d, modulo their number, for each distance d.
+
+    Raises
+    ------
+    InputError
+        If there is no distance, or one is a multiple of the number of tasks, or the same as
+        another.
+
+    Examples
+    --------
+    >>> edges = shift(5, 1, 3)
+    >>> edges.source, edges.target
+    (array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4], dtype=int32),
+     array([1, 3, 2, 4, 0, 3, 1, 4, 0, 2], dtype=int32))
+    """
+    name = f"shift:{','.join(map(str, distances))}/{num_tasks}"
+    whole_number(str(num_tasks), where=name, least=1)
+    check_size(num_tasks * len(distances), where=name, what="edges")
+    ahead = np.unique(np.array(distances, np.int64) % num_tasks)
+    if not len(ahead) or ahead[0] == 0 or len(ahead) < len(distances):
+        found = f"distances {', '.join(map(str, distances)) or 'none'} among {num_tasks} tasks"
+        raise InputError(name, found, "different ones, none a multiple of the number of tasks")
+    tasks = np.arange(num_tasks)
+    target = np.sort((tasks[:, None] + ahead) % num_tasks, axis=1)
+    source = np.repeat(tasks, len(ahead))
+    return sorted_edges(name, num_tasks, source.astype(np.int32), target.ravel().astype(np.int32))
+
+
+def random_permutation(num_tasks: int, seed: int = DEFAULT_SEED) -> ProcessGraph:
+    """Return a uniformly random permutation; one seed gives one, here as everywhere.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or there are too many.
+
+    Examples
+    --------
+    >>> random_permutation(6, seed=3).target
+    array([2, 5, 4, 1, 3, 0], dtype=int32)
+    """
+    name = f"random-permutation:{num_tasks},{seed}"
+    whole_number(str(num_tasks), where=name, least=1)
+    check_size(num_tasks, where=name, what="tasks")
+    drawn = np.random.default_rng(seed).permutation(num_tasks)
+    return _permutation(name, drawn.astype(np.int32))
 
 
 def _shifted(name: str, sides: Sequence[int], shifts: Sequence[int]) -> ProcessGraph:

@@ -1,0 +1,326 @@
+"""What no routing can beat: traffic that must leave a part of the network, over what leads out.
+
+Packets from a host inside a set of routers to one outside cross some channel that leads out of the
+set. If W must cross and the channels that lead out have the bandwidth B in all, then the busiest of
+them works for at least W / B, whatever the routing. Sets that are looked at: each host, each
+router, the subtrees of a fat tree, the groups of a dragonfly, and two halves of the hosts, of which
+B is the largest flow between them (Ford & Fulkerson 1956), over the best set of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.contention.channel_loads import BLOCK
+from netloom.topology.family import DragonflyShape, TreeShape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MOST_CHANNELS = 2**14
+"""Channels of a network up to which the largest flow between halves is looked for (a second)."""
+
+FLOW_UNITS = 2**10
+"""Parts of a channel's bandwidth that a flow counts; a bandwidth is rounded up to them."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part of the network, and what has to leave or enter it.
+
+    Attributes
+    ----------
+    kind
+        ``host``, ``router``, ``subtree`` (of a fat tree: a leaf with its hosts is a router),
+        ``group`` (of a dragonfly) or ``half``.
+    name
+        What the part is called: a host or router by its name.
+    way
+        ``out`` or ``in``.
+    weight
+        Traffic that has to cross.
+    bandwidth
+        Of all channels that it can cross by, flits/cycle.
+    """
+
+    kind: str
+    name: str
+    way: str
+    weight: float
+    bandwidth: float
+
+    @property
+    def time(self) -> float:
+        """The busiest channel works at least so long."""
+        return self.weight / self.bandwidth
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Disjoint parts of a network, of one kind.
+
+    ``begins`` and ``ends`` are int[num_hosts], the part in which all ports of a host are by which
+    it sends, or receives; -1 for none. ``leaving`` and ``entering`` are float64[parts], the
+    bandwidth of what leads out of each and into it; 0 where it is not known.
+    """
+
+    kind: str
+    begins: NDArray[Any]
+    ends: NDArray[Any]
+    leaving: NDArray[Any]
+    entering: NDArray[Any]
+    name_of: Callable[[int], str]
+
+
+Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.float64]"]
+"""Pairs of hosts, and what they send."""
+
+
+def cut_bounds(
+    topology: Topology,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> list[Cut]:
+    """Return the tightest cut of each kind, in the order of ``Cut.kind``.
+
+    Parameters
+    ----------
+    topology
+        A network whose hosts have channels of their own.
+    sources, targets, weights
+        Pairs of hosts, and what they send.
+
+    Examples
+    --------
+    All eight hosts of a leaf send to the next leaf, over four spines:
+
+    >>> from netloom.topology import topology
+    >>> ends = np.arange(8, dtype=np.int32), np.arange(8, 16, dtype=np.int32)
+    >>> for cut in cut_bounds(topology("leaf-spine:2x4x8"), *ends, np.ones(8)):
+    ...     print(cut.kind, cut.name, cut.way, cut.time)
+    host h0 out 1.0
+    router leaf0 out 2.0
+    half h0 to h7 out 2.0
+    """
+    cuts = range(0, len(sources), BLOCK)
+    parts = (slice(first, first + BLOCK) for first in cuts)
+    return cut_bounds_of(topology, ((sources[at], targets[at], weights[at]) for at in parts))
+
+
+def cut_bounds_of(topology: Topology, blocks: Iterable[Block]) -> list[Cut]:
+    """Return what ``cut_bounds`` does, of pairs that come block by block."""
+    every = [_hosts(topology), *_routers(topology)]
+    if (halves := _halves(topology)) is not None:
+        every.append(halves)
+    sums = [(np.zeros(len(each.leaving)), np.zeros(len(each.leaving))) for each in every]
+    for source, target, weight in blocks:
+        for each, (out, into) in zip(every, sums, strict=True):
+            begins, ends = each.begins[source], each.ends[target]
+            known = (begins >= 0) & (ends >= 0) & (begins != ends)
+            out += np.bincount(begins[known], weight[known], len(out))
+            into += np.bincount(ends[known], weight[known], len(into))
+    tightest: dict[str, Cut] = {}
+    for each, (out, into) in zip(every, sums, strict=True):
+        for way, weight, room in (("out", out, each.leaving), ("in", into, each.entering)):
+            time = np.divide(weight, room, out=np.zeros(len(weight)), where=room > 0)
+            at = int(time.argmax()) if len(time) else 0
+            best = tightest.get(each.kind)
+            if len(time) and time[at] > (best.time if best else 0.0):
+                found = Cut(each.kind, each.name_of(at), way, float(weight[at]), float(room[at]))
+                tightest[each.kind] = found
+    return list(tightest.values())
+
+
+def _hosts(topology: Topology) -> _Parts:
+    """Return each host as a part of its own."""
+    first, ports, hosts = topology.num_network_channels, topology.num_ports, topology.num_hosts
+    sends = topology.channel_bandwidth[first : first + ports]
+    receives = topology.channel_bandwidth[first + ports :]
+    leaving, entering = (np.bincount(topology.port_host, rate, hosts) for rate in (sends, receives))
+    host = np.arange(hosts)
+    return _Parts("host", host, host, leaving, entering, topology.name_of)
+
+
+def _routers(topology: Topology) -> Iterator[_Parts]:
+    """Yield the sets of routers that are looked at: each one, and those of its family."""
+    shape = topology.family
+    each = np.arange(topology.num_routers)
+    yield _parts(topology, "router", each, lambda at: topology.name_of(topology.router_vertex(at)))
+    if isinstance(shape, DragonflyShape):
+        yield _parts(topology, "group", each // shape.routers, lambda at: f"group {at}")
+    if not isinstance(shape, TreeShape):
+        return
+    for height in range(2, shape.levels):
+        part = subtree_of(shape, height)
+        if shape.router_at is not None:
+            moved = np.full(topology.num_routers, -1, np.int64)
+            moved[shape.router_at] = part
+            part = moved
+
+        def name_of(at: int, height: int = height) -> str:
+            return f"subtree {at} of level {height}"
+
+        yield _parts(topology, "subtree", part, name_of)
+
+
+def _parts(
+    topology: Topology, kind: str, part: NDArray[np.int64], name_of: Callable[[int], str]
+) -> _Parts:
+    """Return sets of routers, given int64[num_routers] the set of each, -1 for none."""
+    inside, count = topology.routers, int(part.max(initial=-1)) + 1
+    leaves, enters = part[inside.channel_source], part[inside.channel_target]
+    rooms = []
+    for own in (leaves, enters):
+        across = (leaves != enters) & (own >= 0)
+        rooms.append(np.bincount(own[across], inside.channel_bandwidth[across], count))
+    leaving, entering = rooms
+    begins = _part_of_hosts(topology, part[topology.injection_router])
+    ends = _part_of_hosts(topology, part[topology.ejection_router])
+    return _Parts(kind, begins, ends, leaving, entering, name_of)
+
+
+def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the set in which all ports of each host are; -1 where there is none."""
+    found = np.full(topology.num_hosts, -1, np.int64)
+    found[topology.port_host] = part_of_port
+    split = part_of_port != found[topology.port_host]
+    found[topology.port_host[split]] = -1
+    return found
+
+
+def subtree_of(shape: TreeShape, height: int) -> NDArray[np.int64]:
+    """Return int64[num_routers], the subtree of each place; -1 above its root's level.
+
+    Routers of a level have the label (a_h … a_{l+1}, b_l … b_1), and those of one subtree the same
+    a_h … a_{height+1}.
+    """
+    found = []
+    for level in range(1, shape.levels + 1):
+        places = np.arange(shape.width(level))
+        within = int(np.prod(shape.children[level:height]) * np.prod(shape.parents[:level]))
+        found.append(places // within if level <= height else np.full(len(places), -1))
+    return np.concatenate(found)
+
+
+def _halves(topology: Topology) -> _Parts | None:
+    """Return two halves of the hosts, by number, and what can flow between them."""
+    half = topology.num_hosts // 2
+    if not half or topology.num_channels > MOST_CHANNELS:
+        return None
+    shape = topology.family
+    place = np.arange(topology.num_hosts)
+    if isinstance(shape, TreeShape) and shape.host_at is not None:
+        place[shape.host_at] = np.arange(topology.num_hosts)
+    first = place < half
+    ends = np.flatnonzero(first)
+    name = f"{topology.name_of(int(ends[0]))} to {topology.name_of(int(ends[-1]))}"
+    if np.any(np.diff(ends) != 1):
+        name = "half of the hosts"
+    out, into = (np.array([_largest_flow(topology, inside), 0.0]) for inside in (first, ~first))
+    other = (~first).astype(np.int64)  # what leaves one half enters the other
+    return _Parts("half", other, other, out, into, lambda _: name)
+
+
+def _largest_flow(topology: Topology, inside: NDArray[np.bool_]) -> float:
+    """Return the largest flow from these hosts to all others, flits/cycle; 0 if too large."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    rate = np.ceil(topology.channel_bandwidth * FLOW_UNITS)
+    if rate.sum() >= 2**31:  # which the flow does not count
+        return 0.0
+    routers, first, ports = topology.routers, topology.num_network_channels, topology.num_ports
+    start, stop = routers.num_vertices, routers.num_vertices + 1
+    sends = np.flatnonzero(inside[topology.port_host])
+    receives = np.flatnonzero(~inside[topology.port_host])
+    begins, ends = topology.injection_router[sends], topology.ejection_router[receives]
+    tails = np.concatenate([routers.channel_source, np.full(len(begins), start), ends])
+    heads = np.concatenate([routers.channel_target, begins, np.full(len(ends), stop)])
+    room = np.concatenate([rate[:first], rate[first + sends], rate[first + ports + receives]])
+    values = room.astype(np.int32)
+    graph = coo_array((values, (tails, heads)), shape=(stop + 1, stop + 1)).tocsr()
+    return float(maximum_flow(graph, start, stop).flow_value) / FLOW_UNITS
+
+
+@dataclass(frozen=True)
+class Taper:
+    """What a router has below it, towards hosts, and above it, towards the rest of the network.
+
+    Attributes
+    ----------
+    router
+        The name of the router with the highest ratio.
+    routers
+        How many of its level have that ratio.
+    channels_below, channels_above
+        Channels that come from below, and those that lead up.
+    below, above
+        Their bandwidth in all, flits/cycle.
+    """
+
+    router: str
+    routers: int
+    channels_below: int
+    channels_above: int
+    below: float
+    above: float
+
+    @property
+    def ratio(self) -> float:
+        """Oversubscription: above 1, not all that is below can send upwards at once."""
+        return self.below / self.above
+
+
+def tapers(topology: Topology) -> list[Taper]:
+    """Return the oversubscription of each level of a fat tree; elsewhere of routers with hosts.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> [(each.router, each.routers, each.ratio) for each in tapers(topology("leaf-spine:8x4x8"))]
+    [('leaf0', 8, 2.0)]
+    """
+    inside, count = topology.routers, topology.num_routers
+    tree = isinstance(topology.family, TreeShape)
+    level = _levels(topology)
+    into, rate = topology.injection_router, topology.channel_bandwidth
+    first = topology.num_network_channels
+    below = np.bincount(into, rate[first : first + topology.num_ports], count)
+    many_below = np.bincount(into, minlength=count)
+    up = level[inside.channel_target] > level[inside.channel_source] - (not tree)
+    raised = inside.channel_target[up], inside.channel_source[up], rate[:first][up]
+    if tree:
+        below = below + np.bincount(raised[0], raised[2], count)
+        many_below = many_below + np.bincount(raised[0], minlength=count)
+    above = np.bincount(raised[1], raised[2], count)
+    many_above = np.bincount(raised[1], minlength=count)
+    ratio = np.divide(below, above, out=np.zeros(count), where=above > 0)
+    found = []
+    for height in np.unique(level[ratio > 0]).tolist():
+        here = np.flatnonzero((level == height) & (ratio > 0))
+        worst = int(here[ratio[here].argmax()])
+        name = topology.name_of(topology.router_vertex(worst))
+        alike = int(np.isclose(ratio[here], ratio[worst]).sum())
+        amounts = int(many_below[worst]), int(many_above[worst]), below[worst], above[worst]
+        found.append(Taper(name, alike, *amounts[:2], *map(float, amounts[2:])))
+    return found
+
+
+def _levels(topology: Topology) -> NDArray[np.int64]:
+    """Return the level of each router: of a fat tree its own, elsewhere the same of all."""
+    shape, count = topology.family, topology.num_routers
+    if not isinstance(shape, TreeShape):
+        return np.ones(count, np.int64)
+    widths = [shape.width(level) for level in range(1, shape.levels + 1)]
+    level = np.repeat(np.arange(1, shape.levels + 1), widths)
+    if shape.router_at is not None:
+        level[shape.router_at] = level.copy()
+    return level

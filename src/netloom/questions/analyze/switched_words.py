@@ -1,0 +1,86 @@
+"""What an analysis says of a network of switches: channel, router, bound, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.questions.shown import number
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CLOSE = 1.005
+"""Times the bound up to which a channel works for no longer than it must."""
+
+PARTS = {
+    ("host", "out"): "what host {name} sends over its own channels",
+    ("host", "in"): "what host {name} receives over its own channels",
+    ("router", "out"): "what leaves {name} for other routers",
+    ("router", "in"): "what enters {name} from other routers",
+    ("subtree", "out"): "what leaves {name}",
+    ("subtree", "in"): "what enters {name}",
+    ("group", "out"): "what leaves {name}",
+    ("group", "in"): "what enters {name}",
+    ("half", "out"): "what leaves {name} for the other half of the hosts",
+    ("half", "in"): "what enters {name} from the other half of the hosts",
+}
+"""What a cut is, in words."""
+
+HELPS = {
+    "host": "less traffic of this host, or more bandwidth at it,",
+    "router": "a mapping that keeps more inside the router, or more channels from it",
+    "subtree": "a mapping that keeps more inside the subtree, or more channels from it",
+    "group": "a mapping that keeps more inside the group, or more channels from it",
+    "half": "a mapping that keeps more inside each half, or more channels between them",
+}
+"""What helps where a cut is the limit."""
+
+
+def switched_remarks(data: dict[str, Any], unit: str) -> Iterator[str]:
+    """Yield lines on the busiest channel and router, the bound, and the taper of the network."""
+    channel, bounds = data["busiest_channel"], data["bounds"]
+    rate = "" if channel["bandwidth"] == 1 else f" at bandwidth {number(channel['bandwidth'])}"
+    whose = "" if channel["kind"] == "network" else ", a channel of a host"
+    many = counted(number(channel["paths"]), "path")
+    yield (
+        f"Busiest channel: {channel['name']}{whose}, {many}, {number(channel['load'])} "
+        f"{unit}{rate}: {bounds['ratio']:.2f} times the bound of any routing for this mapping."
+    )
+    yield _limit(bounds, unit)
+    router = data["busiest_router"]
+    yield f"Busiest router: {router['name']}, {number(router['load'])} {unit} pass it."
+    hosts = data["host_channel_load"]
+    yield (
+        f"Channels of hosts: {number(hosts['mean'])} paths on average, {number(hosts['max'])} at "
+        "most."
+    )
+    for each in data["oversubscription"]:
+        if each["ratio"] > 1:
+            yield _taper(each)
+
+
+def _limit(bounds: dict[str, Any], unit: str) -> str:
+    """Say which cut is the limit, and what would help."""
+    cut = next(each for each in bounds["cuts"] if each["kind"] == bounds["tightest"])
+    part = PARTS[cut["kind"], cut["way"]].format(name=cut["name"])
+    over = f"{number(cut['weight'])} {unit} over bandwidth {number(cut['bandwidth'])}"
+    if bounds["ratio"] <= CLOSE:
+        helps = f"No routing can do better; {HELPS[cut['kind']]} would help."
+    else:
+        helps = "A routing that spreads paths more evenly, or another mapping, may come nearer."
+    return f"The bound is {part}: {over}. {helps}"
+
+
+def _taper(each: dict[str, Any]) -> str:
+    """Say how routers of one level are oversubscribed."""
+    below, above = each["channels_below"], each["channels_above"]
+    others = each["routers"] - 1
+    who = each["router"]
+    if others:
+        who += f" and {counted(others, 'router')} like it"
+    have = "have" if others else "has"
+    return (
+        f"Oversubscribed {number(each['ratio'])}:1: {who} {have} {counted(below, 'channel')} from "
+        f"below and {counted(above, 'uplink')}."
+    )
