@@ -3,7 +3,9 @@
 Items are the tasks, and as many more without edges as there are places left; a place is a node, or
 one of several of a node. The cost of a mapping is a sum over channels of f(load), so that a swap
 costs the paths of two items, not an analysis. ``net`` holds the tables of a k-ary n-cube (see
-``kernels.dimension_order``) and, for other networks and routings, the paths of all pairs of nodes.
+``kernels.dimension_order``) and, for other networks and routings, the paths of all pairs of nodes:
+their channels, what a unit of weight counts on each (``shares``, empty where it is 1 everywhere),
+and their hops.
 
 ``held`` is a mapping: the node and the place of each item, the item at each place, and the loads of
 all channels. ``work`` is room to work in: the channels that a swap touches, what they carried
@@ -44,13 +46,14 @@ def add(channel, weight, loads, work):
 @inlined
 def shift(net, source, target, weight, loads, work):
     """Add a weight to the channels of a path, or take it away."""
-    cube, offsets, channels, distance = net
+    cube, offsets, channels, distance, shares = net
     if source == target or weight == 0.0:
         return
     if len(offsets) > 0:
         pair = source * len(distance) + target
         for place in range(offsets[pair], offsets[pair + 1]):
-            add(channels[place], weight, loads, work)
+            part = weight * shares[place] if len(shares) > 0 else weight
+            add(channels[place], part, loads, work)
         return
     node = np.int32(source)
     for axis in cube.order:
@@ -133,9 +136,9 @@ def cost(loads, terms):
 @inlined
 def hops(net, source, target):
     """Return the hops of a path."""
-    cube, _, _, distance = net
+    cube, _, _, distance, _ = net
     if len(distance) > 0:
-        return np.int64(distance[source, target])
+        return distance[source, target]
     number, node = np.int64(0), np.int32(source)
     for axis in cube.order:
         _, crossed, _, _, node = step(cube, axis, node, target)
@@ -174,7 +177,7 @@ def hops_grown(net, graph, node_of, one, other):
 @inlined
 def crosses(net, source, target, loads, level):
     """Tell whether a path crosses a channel of at least this load."""
-    cube, offsets, channels, distance = net
+    cube, offsets, channels, distance, _ = net
     if source == target:
         return False
     if len(offsets) > 0:

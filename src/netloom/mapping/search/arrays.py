@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.routing import DimensionOrder, Routing, paths
+from netloom.mapping.search.loads import on_paths, several_paths
+from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.topology import Topology, hop_distances, mesh
 
@@ -26,6 +27,12 @@ MOST_PAIRS = 2**22
 
 MOST_DISTANCES = 4096
 """Nodes up to which the distances of all pairs are looked up."""
+
+MOST_ROUTED = 2**20
+"""Pairs whose paths are listed at a time."""
+
+FEW_NEAR = 4
+"""Other hosts that count as near at least, where no channels join hosts."""
 
 
 class Graph(NamedTuple):
@@ -74,7 +81,8 @@ class Net(NamedTuple):
     cube: CubeTables
     offsets: NDArray[np.int64]
     channels: NDArray[np.int32]
-    distance: NDArray[np.int16]
+    distance: NDArray[Any]  # int16 or, where a pair has several paths, float64
+    shares: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +99,9 @@ class SearchArrays:
     base: NDArray[np.float64]
     partners: NDArray[np.int64]  # of each item, drawn by weight; see ``drawn_partners``
     place_node: NDArray[np.int64]  # int64[places], the node of each place
+    # int64[places], the row of that node in tables: its number, or that among the nodes that may be
+    # used where hosts hang on routers.
+    place_row: NDArray[np.int64]
     # The places around each node: those of itself and of its neighbours, as a ragged array.
     near: tuple[NDArray[np.int64], NDArray[np.int64]]
     # num_tasks, num_channels: counts.
@@ -105,8 +116,11 @@ def search_arrays(
     weights: NDArray[np.float64],
     nodes: NDArray[np.int32],
     tasks_per_node: int,
+    pace: NDArray[np.float64] | None = None,
 ) -> SearchArrays:
     """Return the arrays of a search.
+
+    ``pace``: float64[num_channels], what a unit of load on each channel counts; 1 by default.
 
     Raises
     ------
@@ -114,14 +128,21 @@ def search_arrays(
         If the network is too large for its routing.
     """
     place_node = np.repeat(nodes, tasks_per_node).astype(np.int64)
-    graph, net = _graph(app, weights, len(place_node)), _net(topology, routing, nodes)
+    counts = np.ones(topology.num_channels) if pace is None else pace
+    graph, net = _graph(app, weights, len(place_node)), _net(topology, routing, nodes, counts)
     light, alike = light_graph(graph, full=app.num_tasks == len(place_node))
     base = np.zeros(topology.num_channels)
+    place_row = place_node if topology.direct else np.searchsorted(nodes, place_node)
     if alike:
         used, held = np.unique(place_node, return_counts=True)
         source, target = (each.ravel() for each in np.meshgrid(used, used, indexing="ij"))
         sent = alike * np.outer(held, held).ravel()
-        base += measure(topology, routing, source, target, sent).weighted_channel_load
+        if len(net.offsets) > 1 and not topology.direct:
+            carried = np.repeat(sent, np.diff(net.offsets))
+            shared = carried * net.shares if len(net.shares) else carried
+            base += np.bincount(net.channels, shared, topology.num_channels)
+        else:
+            base += measure(topology, routing, source, target, sent).weighted_channel_load * counts
     return SearchArrays(
         graph=graph,
         net=net,
@@ -129,7 +150,10 @@ def search_arrays(
         base=base,
         partners=drawn_partners(light),
         place_node=place_node,
-        near=_near(topology, place_node),
+        place_row=place_row,
+        near=_near(topology, place_node)
+        if topology.direct
+        else _nearest(net.distance, place_row, tasks_per_node),
         num_tasks=app.num_tasks,
         num_channels=topology.num_channels,
     )
@@ -191,28 +215,82 @@ def _graph(app: ProcessGraph, weights: NDArray[np.float64], items: int) -> Graph
     return Graph(offsets.astype(np.int64), others[order], out[order], into[order])
 
 
-def _net(topology: Topology, routing: Routing, nodes: NDArray[np.int32]) -> Net:
+def _net(
+    topology: Topology, routing: Routing, nodes: NDArray[np.int32], pace: NDArray[np.float64]
+) -> Net:
     number = topology.num_hosts
-    if isinstance(routing, DimensionOrder) and number > MOST_TABLED:
+    if isinstance(routing, DimensionOrder) and topology.direct and number > MOST_TABLED:
         none = np.zeros(0, np.int64), np.zeros(0, np.int32)
         distance = np.zeros((0, 0), np.int16)
         if number <= MOST_DISTANCES:
             distance = hop_distances(topology).astype(np.int16)
-        return Net(cube_tables(topology, routing), *none, distance)
+        return Net(cube_tables(topology, routing), *none, distance, np.zeros(0))
+    rows = nodes.astype(np.int64)
+    if not topology.direct:
+        number, rows = len(nodes), np.arange(len(nodes))
     if number * number > MOST_PAIRS:
-        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or dimension order"
+        what = "dimension order" if topology.direct else "an allocation of so many"
+        wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or {what}"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
-    source, target = (ends.ravel() for ends in np.meshgrid(nodes, nodes, indexing="ij"))
-    routed = paths(topology, routing, source, target)
     lengths = np.zeros(number * number, np.int64)
-    pair = source.astype(np.int64) * number + target
-    lengths[pair] = routed.lengths
-    offsets = np.append(0, np.cumsum(lengths))
-    order = np.argsort(pair, kind="stable")
-    begins = np.repeat(routed.offsets[:-1][order] - offsets[pair[order]], routed.lengths[order])
-    channels = routed.channels[begins + np.arange(len(begins))]
-    hops = lengths.reshape(number, number).astype(np.int16)
-    return Net(cube_tables(mesh(1), DimensionOrder()), offsets, channels, hops)
+    hops = np.zeros(number * number, np.float64 if several_paths(routing) else np.int16)
+    parts = []
+    step = max(1, MOST_ROUTED // len(nodes))
+    for first in range(0, len(nodes), step):
+        some = slice(first, first + step)
+        source, target = (e.ravel() for e in np.meshgrid(nodes[some], nodes, indexing="ij"))
+        pair = (rows[some, None] * number + rows).ravel()
+        routed = paths(topology, routing, source, target)
+        lengths[pair], hops[pair], *part = _crossed(topology, routed, len(pair), pace)
+        parts.append(part)
+    channels, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Net(
+        cube_tables(mesh(1), DimensionOrder()),
+        np.append(0, np.cumsum(lengths)),
+        channels,
+        hops.reshape(number, number),
+        np.zeros(0) if (shares == 1).all() else shares,
+    )
+
+
+def _crossed(
+    topology: Topology, routed: Paths, pairs: int, pace: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return how many channels that count each pair crosses, its hops, the channels and shares.
+
+    A channel's share is what counts there of a unit that the pair sends. One that several paths of
+    a pair cross is there once.
+    """
+    pair_of = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
+    pair = np.repeat(pair_of, routed.lengths)
+    share = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
+    inside = routed.channels < topology.num_network_channels
+    hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
+    counts = pace[routed.channels] > 0
+    pair, channels, share = pair[counts], routed.channels[counts], share[counts]
+    if routed.pair is not None:
+        keys, at = np.unique(pair * topology.num_channels + channels, return_inverse=True)
+        share = np.bincount(at, share, len(keys))
+        pair, channels = (
+            keys // topology.num_channels,
+            (keys % topology.num_channels).astype(np.int32),
+        )
+    return np.bincount(pair, minlength=pairs), hops, channels, share * pace[channels]
+
+
+def _nearest(
+    distance: NDArray[Any], place_row: NDArray[np.int64], tasks_per_node: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of each host and of those nearest to it: ``FEW_NEAR`` or more.
+
+    ``place_row``: of each host in turn, as many times as it has tasks.
+    """
+    apart = np.minimum(distance, distance.T)
+    few = min(FEW_NEAR, len(apart) - 1)
+    near = apart <= np.partition(apart, few, axis=1)[:, few, None]
+    offsets = np.append(0, np.cumsum(near.sum(axis=1) * tasks_per_node))
+    places = np.arange(len(place_row)).reshape(len(apart), tasks_per_node)
+    return offsets.astype(np.int64), places[np.nonzero(near)[1]].ravel().astype(np.int64)
 
 
 def _near(

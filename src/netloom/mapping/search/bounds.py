@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.mapping.search.compact import ground_of, halves
+from netloom.mapping.search.cuts import MOST_TASKS, least_time
+from netloom.mapping.search.loads import hop_pace, several_paths
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Cube, Topology, slabs
@@ -24,10 +26,7 @@ if TYPE_CHECKING:
     Nodes = NDArray[np.integer]
 
 MOST_PLACES = 1024
-"""Tasks and places up to which the cheapest place of each is asked for, all together, ..."""
-
-MOST_TASKS = 1024
-"""... and tasks up to which the eigenvalues of a program are."""
+"""Tasks and places up to which the cheapest place of each is asked for, all together."""
 
 EXACT = 1 - 1e-9
 """What rounding may take from a bound."""
@@ -55,17 +54,22 @@ def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
     4.0
     """
     app, topology, weights = value_of.app, value_of.topology, value_of.weights
+    where = nodes, tasks_per_node
+    whole = not several_paths(value_of.routing)
     bounds: dict[str, float] = {}
     for name in value_of.objective.shares:
         if name == "hop-bytes":
-            bounds[name] = least_hop_bytes(app, topology, weights, nodes, tasks_per_node)
+            bounds[name] = least_hop_bytes(app, topology, weights, *where, whole=whole)
         elif name == "path-contention":
             alike = np.ones(app.num_edges)
-            paths = round(least_channel_load(app, topology, alike, nodes, tasks_per_node))
+            paths = round(least_channel_load(app, topology, alike, *where))
             meet = max(0, paths - 1)  # others, for as many paths
             bounds[name] = meet + meet * paths / max(1, app.num_edges) ** 2
         else:
-            bounds[name] = least_channel_load(app, topology, weights, nodes, tasks_per_node)
+            pace = value_of.pace if name == "max-channel-load" else None
+            bounds[name] = least_channel_load(
+                app, topology, weights, *where, pace=pace, whole=whole
+            )
     if value_of.objective.single:
         return bounds[value_of.objective.single]
     shares = value_of.objective.shares
@@ -73,7 +77,13 @@ def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
 
 
 def least_hop_bytes(
-    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int = 1
+    app: ProcessGraph,
+    topology: Topology,
+    weights: Weights,
+    nodes: Nodes,
+    tasks_per_node: int = 1,
+    *,
+    whole: bool = True,
 ) -> float:
     """Return a bound of weight times hops, summed: as if each task had the network to itself.
 
@@ -82,7 +92,8 @@ def least_hop_bytes(
     In small networks whose nodes differ, tasks are besides assigned to different places, all at
     the least cost (Gilmore 1962; Lawler 1963).
 
-    ``weights``: float64[num_edges], what edges carry.
+    ``weights``: float64[num_edges], what edges carry. ``whole``: whether each edge takes one path;
+    several have mean hops and loads that need be no multiples of anything.
 
     Examples
     --------
@@ -103,13 +114,13 @@ def least_hop_bytes(
     near = _nearest(topology, nodes, most, tasks_per_node)
     together = max(app.num_tasks, len(near) * tasks_per_node)
     if together > MOST_PLACES or (near == near[0]).all():
-        return _rounded_up(float(sent @ near.min(axis=0)[rank]) / 2, weights)
+        return _rounded_up(float(sent @ near.min(axis=0)[rank]) / 2, weights, whole=whole)
     from scipy.optimize import linear_sum_assignment
 
     table = np.zeros((app.num_tasks, most))
     table[source, rank] = sent
     cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
-    return _rounded_up(float(cost[linear_sum_assignment(cost)].sum()), weights)
+    return _rounded_up(float(cost[linear_sum_assignment(cost)].sum()), weights, whole=whole)
 
 
 def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -> Weights:
@@ -128,9 +139,20 @@ def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -
 
 
 def least_channel_load(
-    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int = 1
+    app: ProcessGraph,
+    topology: Topology,
+    weights: Weights,
+    nodes: Nodes,
+    tasks_per_node: int = 1,
+    *,
+    pace: Weights | None = None,
+    whole: bool = True,
 ) -> float:
     """Return a bound of the weight on the busiest channel, if each edge takes one path.
+
+    ``pace``: float64[num_channels], what a unit counts on each channel, see ``loads.pace_of``; 1
+    between routers by default. If hosts hang on routers or channels differ, see ``cuts``;
+    ``whole`` is as of ``least_hop_bytes``.
 
     The largest of three: hop-bytes, shared out over all channels; what a task sends or receives,
     over the channels of its node, no edge on two of them; and what crosses the edge of a half of
@@ -148,6 +170,12 @@ def least_channel_load(
     >>> least_channel_load(cube, mesh(8, 8), cube.bytes, np.arange(64))
     4.0
     """
+    counts = hop_pace(topology) if pace is None else pace
+    even = bool((counts[counts > 0] == 1).all())
+    if not (topology.direct and even and whole):
+        hop_bytes = least_hop_bytes(app, topology, weights, nodes, tasks_per_node, whole=whole)
+        found = least_time(app, topology, weights, nodes, tasks_per_node, counts, hop_bytes)
+        return _rounded_up(found, weights, whole=whole and even)
     found = least_hop_bytes(app, topology, weights, nodes, tasks_per_node) / topology.num_channels
     for task, channels in (
         (app.source, topology.channel_source),
@@ -219,14 +247,17 @@ def _halves(topology: Topology) -> Iterator[NDArray[np.bool_]]:
     yield from slabs(cube)
 
 
-def _rounded_up(bound: float, weights: Weights) -> float:
+def _rounded_up(bound: float, weights: Weights, *, whole: bool = True) -> float:
     """Return the least sum of weights that is not below a bound, as far as that is known.
 
-    Whole weights add up to multiples of their greatest common divisor, equal ones of themselves.
+    Whole weights add up to multiples of their greatest common divisor, equal ones of themselves;
+    not so parts of weights, or weights over bandwidths.
     """
     some = weights[weights > 0]
     if not len(some):
         return 0.0
+    if not whole:
+        return bound * EXACT
     unit = 0.0
     if (some == some[0]).all():
         unit = float(some[0])

@@ -24,17 +24,46 @@ class Ground(NamedTuple):
     """The network in which nodes lie: whatever is broken, distances change little."""
 
     network: Topology  # without faults
-    # float64[num_nodes, num_nodes] hops; empty for k-ary n-cubes, where they are counted.
+    # float64[rows, rows] hops; empty for k-ary n-cubes, where they are counted.
     table: NDArray[np.float64]
+    row: NDArray[np.int64]  # int64[num_hosts], the row of each host, -1 where it has none
+    router: NDArray[np.int64]  # int64[num_hosts], the router of each host's first port
+    # int64[num_hosts], an order of hosts in which those close together are near each other; only
+    # where hosts hang on routers.
+    order: NDArray[np.int64]
 
 
-def ground_of(topology: Topology) -> Ground:
-    """Return the network in which nodes lie."""
+def ground_of(topology: Topology, nodes: NDArray[np.integer] | None = None) -> Ground:
+    """Return the network in which nodes lie: all of them or, if hosts hang on routers, these."""
     whole = topology.whole
+    every = np.arange(whole.num_hosts)
     if isinstance(whole, Cube):
-        return Ground(whole, np.zeros((0, 0)))
-    table = hops(whole, np.arange(whole.num_hosts))
-    return Ground(whole, np.where(np.isinf(table), whole.num_hosts, table))
+        return Ground(whole, np.zeros((0, 0)), every, every, every)
+    if whole.direct:
+        table = hops(whole, every)
+        return Ground(whole, np.where(np.isinf(table), whole.num_hosts, table), every, every, every)
+    hosts = every if nodes is None else np.unique(nodes)
+    found = hops(whole, hosts, hosts)
+    table = np.where(np.isinf(found), whole.num_hosts, found)
+    row, order = np.full(len(every), -1, np.int64), np.zeros(len(every), np.int64)
+    row[hosts] = np.arange(len(hosts))
+    order[hosts] = _side_by_side(table)
+    router = whole.injection_router[np.minimum(whole.port_offsets[:-1], whole.num_ports - 1)]
+    return Ground(whole, table, row, router.astype(np.int64), order)
+
+
+def _side_by_side(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the place of each host in a line: leaves, pods and groups stay together.
+
+    It is the order of leaves of a dendrogram (average linkage), which for trees is the tree.
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(table) < 3:
+        return np.arange(len(table))
+    line = leaves_list(linkage(squareform(table, checks=False), "average"))
+    return np.argsort(line, kind="stable")
 
 
 def apart(
@@ -42,7 +71,7 @@ def apart(
 ) -> NDArray[np.float64]:
     """Return how far each source is from each target, float64[sources, targets], in hops."""
     if len(ground.table):
-        return np.asarray(ground.table[np.ix_(sources, targets)])
+        return np.asarray(ground.table[np.ix_(ground.row[sources], ground.row[targets])])
     return hops(ground.network, sources, targets)
 
 
@@ -51,7 +80,8 @@ def compact_nodes(
 ) -> NDArray[np.integer]:
     """Return so many of the allowed nodes with as many channels between them as can be had.
 
-    They are those nearest to some point: blocks on meshes, subcubes of hypercubes.
+    They are those nearest to some point: blocks on meshes, subcubes of hypercubes. Hosts that hang
+    on routers are to have as few hops between them as can be had.
 
     Examples
     --------
@@ -61,11 +91,16 @@ def compact_nodes(
     """
     if number == len(allowed):
         return allowed
-    best, most = allowed[:number], -1
+    best, most = allowed[:number], -np.inf
     for nearest in _orders(ground, allowed):
         chosen = np.zeros(topology.num_hosts, np.bool_)
         chosen[allowed[nearest[:number]]] = True
-        inside = int((chosen[topology.channel_source] & chosen[topology.channel_target]).sum())
+        if topology.direct:
+            source, target = topology.channel_source, topology.channel_target
+            inside = float((chosen[source] & chosen[target]).sum())
+        else:
+            part = np.flatnonzero(chosen)
+            inside = -float(apart(ground, part, part).sum())
         if inside > most:
             best, most = np.flatnonzero(chosen), inside
     return best
@@ -91,8 +126,9 @@ def halves(
 ) -> tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.integer]]:
     """Return two halves of some nodes with few channels between them, and the middles of both.
 
-    K-ary n-cubes are halved across their longest side, other networks by METIS. The second half
-    may be larger by one.
+    K-ary n-cubes are halved across their longest side, with all hosts on them, networks whose hosts
+    hang on routers in the order in which leaves and groups stay together, others by METIS. The
+    second half may be larger by one.
 
     Examples
     --------
@@ -103,21 +139,33 @@ def halves(
     half = len(nodes) // 2
     if len(nodes) <= 2:
         return nodes[:half], nodes[half:], nodes
-    if isinstance(ground.network, Cube):
-        along, extent = _coordinates(ground.network, nodes)
+    frame = ground.network.routers
+    if isinstance(frame, Cube):
+        along, extent = _coordinates(frame, ground.router[nodes])
         order = np.lexsort(along[np.argsort(extent, kind="stable")])
         centres = [
             part[np.argmin(np.abs(along[:, part] - along[:, part].mean(axis=1)[:, None]).sum(0))]
             for part in (order[:half], order[half:])
         ]
         return nodes[order[:half]], nodes[order[half:]], nodes[centres]
+    if not ground.network.direct:
+        line = nodes[np.argsort(ground.order[nodes], kind="stable")]
+        return (
+            line[:half],
+            line[half:],
+            np.array([_middle(ground, p) for p in np.split(line, [half])]),
+        )
     source, target = np.nonzero(ground.table[np.ix_(nodes, nodes)] == 1)
     offsets = np.append(0, np.cumsum(np.bincount(source, minlength=len(nodes))))
     part = Part(offsets, target, np.ones(len(target), np.int64), np.zeros(len(nodes)))
     first = bisect(part, half, seed)
     parts = nodes[first], nodes[~first]
-    middles = [part[np.argmin(ground.table[np.ix_(part, part)].sum(axis=1))] for part in parts]
-    return *parts, np.array(middles)
+    return *parts, np.array([_middle(ground, part) for part in parts])
+
+
+def _middle(ground: Ground, part: NDArray[np.integer]) -> int:
+    """Return the node of a part with the fewest hops to all others."""
+    return int(part[np.argmin(apart(ground, part, part).sum(axis=1))])
 
 
 def _coordinates(

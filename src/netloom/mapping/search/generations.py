@@ -153,9 +153,11 @@ def search_mapping(
     if seed < 0:
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
-    arrays = search_arrays(app, topology, routed, carried, allowed, tasks_per_node)
     first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
-    value_of = measure_by(wanted, app, topology, routed, carried, first)
+    value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
+    arrays = search_arrays(
+        app, topology, routed, carried, allowed, tasks_per_node, value_of.counted
+    )
     bound = least(value_of, allowed, tasks_per_node)
     known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed)
     best, ended = known[0], 0

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.contention import measure
+from netloom.contention import measure, measure_paths
 from netloom.errors import InputError
+from netloom.mapping.search.loads import (
+    between_routers,
+    channel_times,
+    hop_pace,
+    on_paths,
+    pace_of,
+    several_paths,
+)
+from netloom.routing import paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +31,10 @@ if TYPE_CHECKING:
 
 OBJECTIVES = ("hop-bytes", "max-channel-load", "path-contention", "saturation")
 """``hop-bytes``: weight times path length, summed. ``max-channel-load``: the weight on the busiest
-channel. ``path-contention``: the highest ν, then their sum. ``saturation``: the weight of the path
-that meets most, with all that it meets; the worst node saturates at its inverse (lemma 4)."""
+channel, over its bandwidth. ``path-contention``: the highest ν, then their sum. ``saturation``: the
+weight of the path that meets most, with all that it meets; the worst node saturates at its inverse
+(lemma 4). All are of channels between routers: what a host sends and receives is the same wherever
+its one task runs. Where that is not so, the load is of hosts' channels as well; see ``pace_of``."""
 
 DIGITS = 10
 """Digits of a value by which mappings are told apart."""
@@ -84,6 +96,19 @@ class Measure:
     weights: NDArray[np.float64]
     objective: Objective  # what counts
     scale: Mapping[str, float]  # what each of several objectives is divided by
+    tasks_per_node: int = 1  # most tasks of a node
+
+    @cached_property
+    def pace(self) -> NDArray[np.float64]:
+        """What a unit of load on each channel counts; see ``pace_of``."""
+        return pace_of(self.topology, self.tasks_per_node)
+
+    @property
+    def counted(self) -> NDArray[np.float64]:
+        """What a search adds up on channels: time or, if that is no aim, hops."""
+        if "max-channel-load" in self.objective.shares:
+            return self.pace
+        return hop_pace(self.topology)
 
     def crossing(self, node_of: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which edges carry something over the network."""
@@ -97,14 +122,43 @@ class Measure:
 
     def _all(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
+        if not self.topology.direct or several_paths(self.routing):
+            return self._on_paths(source, target)
         found = measure(self.topology, self.routing, source, target, self.weights)
         meets, paths = found.path_contention, max(1, self.app.num_edges)
         return {
             "hop-bytes": float(self.weights @ found.path_length),
-            "max-channel-load": float(found.weighted_channel_load.max(initial=0.0)),
+            "max-channel-load": float((found.weighted_channel_load * self.pace).max(initial=0.0)),
             "path-contention": int(meets.max(initial=0)) + float(meets.sum()) / paths**2,
             "saturation": float(found.contending_weight[found.moving].max(initial=0.0)),
         }
+
+    def _on_paths(
+        self, source: NDArray[np.integer], target: NDArray[np.integer]
+    ) -> dict[str, float]:
+        """Return all objectives where hosts hang on routers, or a pair has several paths.
+
+        Of several paths, hops and loads are expected ones; how paths meet is left out.
+        """
+        topology, weights = self.topology, self.weights
+        routed = paths(topology, self.routing, source, target)
+        times = channel_times(topology, routed, weights, self.pace)
+        inside = between_routers(topology, routed)
+        values = {
+            "hop-bytes": float(on_paths(inside, weights) @ inside.lengths),
+            "max-channel-load": float(times.max(initial=0.0)),
+            "path-contention": 0.0,
+            "saturation": 0.0,
+        }
+        if inside.pair is None:
+            found = measure_paths(inside, topology.num_network_channels, weights)
+            meets, number = found.path_contention, max(1, self.app.num_edges)
+            most = int(meets.max(initial=0))
+            values["path-contention"] = most + float(meets.sum()) / number**2
+            alone = found.path_length == 0
+            with_all = np.where(alone, weights, found.contending_weight)
+            values["saturation"] = float(with_all[routed.lengths > 0].max(initial=0.0))
+        return values
 
     def __call__(self, node_of: NDArray[np.integer]) -> float:
         """Return the value of the objective for a mapping: the smaller, the better."""
@@ -135,8 +189,28 @@ def measure_by(
     routing: Routing,
     weights: NDArray[np.float64],
     first: NDArray[np.integer],
+    tasks_per_node: int = 1,
 ) -> Measure:
-    """Return what measures mappings by an objective; several are scaled by a first mapping."""
-    plain = Measure(app, topology, routing, weights, objective, {})
+    """Return what measures mappings by an objective; several are scaled by a first mapping.
+
+    Raises
+    ------
+    InputError
+        If the objective is not one of this network or routing.
+    """
+    _check(objective, topology, routing)
+    plain = Measure(app, topology, routing, weights, objective, {}, tasks_per_node)
     scale = {name: value or 1.0 for name, value in plain.each(first).items()}
-    return Measure(app, topology, routing, weights, objective, scale)
+    return replace(plain, scale=scale)
+
+
+def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
+    """Refuse what is not known of several paths a pair, or of channels that differ."""
+    for name in ("path-contention", "saturation"):
+        if name in objective.shares and several_paths(routing):
+            found = f"{name} under {routing}, which has several paths a pair"
+            raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
+    between = topology.routers.channel_bandwidth
+    if "saturation" in objective.shares and not (between == between[:1]).all():
+        found = f"saturation on {topology.name}, whose channels differ in bandwidth"
+        raise InputError("objective", found, "max-channel-load, hop-bytes or path-contention")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -49,15 +50,69 @@ def hops(
     """Return the shortest distances of some nodes from others: the way there or the way back.
 
     float64[len(sources), len(targets)], the smaller of both ways; infinite where there is none.
-    Targets are all nodes by default.
+    Targets are all nodes by default. Hops are channels between routers: of two hosts of one router,
+    and of a host from itself, there are none. Of several ports, those count that are nearest.
 
     Examples
     --------
     >>> from netloom.topology import torus
     >>> hops(torus(5), np.array([3]))
     array([[2., 2., 1., 0., 1.]])
+    >>> from netloom.topology import topology
+    >>> hops(topology("leaf-spine:2x2x2"), np.array([0]))
+    array([[0., 0., 2., 2.]])
     """
+    if not topology.direct:
+        return _between_hosts(topology, sources, targets)
     found = hop_distances(topology, sources)
     if not isinstance(topology, Cube):  # there, both ways are as long
         found = np.minimum(found, hop_distances(topology, sources, backwards=True))
     return found if targets is None else found[:, targets]
+
+
+def _between_hosts(
+    topology: Topology, sources: NDArray[np.integer], targets: NDArray[np.integer] | None
+) -> NDArray[np.float64]:
+    ends = np.arange(topology.num_hosts) if targets is None else targets
+    found = _one_way(topology, sources, ends)
+    np.minimum(found, _one_way(topology, ends, sources).T, out=found)
+    found[sources[:, None] == ends] = 0
+    return found
+
+
+def _one_way(
+    topology: Topology, sources: NDArray[np.integer], targets: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the hops between the nearest ports of each source and target."""
+    (begins, first), (ends, last) = (_ports_of(topology, hosts) for hosts in (sources, targets))
+    entries, row = np.unique(topology.injection_router[begins], return_inverse=True)
+    apart = router_hops(topology.routers, entries)
+    found = apart[np.ix_(row, topology.ejection_router[ends])]
+    if len(begins) > len(sources):
+        found = np.minimum.reduceat(found, first, axis=0)
+    if len(ends) > len(targets):
+        found = np.minimum.reduceat(found, last, axis=1)
+    return np.asarray(found)
+
+
+def router_hops(routers: Topology, some: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the hops from some routers to all, float64[len(some), num_routers]."""
+    found = _router_hops(routers, some.astype(np.int64).tobytes())
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=4)
+def _router_hops(routers: Topology, some: bytes) -> NDArray[np.float64]:
+    return hop_distances(routers, np.frombuffer(some, np.int64))
+
+
+def _ports_of(
+    topology: Topology, hosts: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ports of some hosts, each of which has one, and where those of each begin."""
+    offsets = topology.port_offsets
+    counts = offsets[hosts + 1] - offsets[hosts]
+    assert (counts > 0).all(), "hosts that work have ports"
+    first = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) + np.repeat(offsets[hosts] - first, counts), first

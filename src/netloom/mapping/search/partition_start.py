@@ -58,7 +58,7 @@ def partitioned(
     joint = joint_weights(app, weights)
     offsets, others = joint.indptr.astype(np.int64), joint.indices.astype(np.int64)
     program = offsets, others, whole_weights(joint.data)
-    ground = ground_of(topology)
+    ground = ground_of(topology, allowed)
     used = compact_nodes(topology, ground, allowed, -(-app.num_tasks // tasks_per_node))
     node_of = np.full(app.num_tasks, used[0], np.int32)  # in the end; the middle of a part so far
     local = np.full(app.num_tasks, -1, np.int64)
@@ -150,7 +150,7 @@ def _part(
     if outside.any():
         away = apart(ground, middles, node_of[other[outside]])
         between = apart(ground, middles[:1], middles[1:])[0, 0]
-        pull = (away[1] - away[0]) / between * weight[outside]
+        pull = (away[1] - away[0]) / max(between, 1) * weight[outside]  # 0 on one router
     drawn = np.bincount(source[outside], pull, len(tasks)).astype(np.float64)
     inside = ~outside
     counts = np.bincount(source[inside], minlength=len(tasks))

@@ -133,7 +133,7 @@ def run_round(
         return clock.over(stopped)
 
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))
-    single, tasks = value_of.objective.single, arrays.num_tasks
+    single = value_of.objective.single
     share = value_of.objective.shares.get("hop-bytes", 0.0)
     best = Round((np.inf,), np.inf, number, name, np.zeros(0, np.int64), finished=False)
     aims, nearest, fewest = single != "hop-bytes", start, np.inf
@@ -148,11 +148,11 @@ def run_round(
     for stage in _stages(arrays, number, fresh=start is None, aims=aims):
         held = _held(arrays, nearest if stage.aimed else start, rng)
         for _ in _annealed(arrays, held, stage, share, rng):
-            best = _better(best, value_of, held.node_of[:tasks])
+            best = _better(best, value_of, nodes_of(arrays, held))
             if over() or best.value <= clock.enough:
                 return best
         if aims and not stage.aimed:
-            gathered = known(held.node_of[:tasks])
+            gathered = known(nodes_of(arrays, held))
             best = min(best, gathered, key=lambda one: one.rank)
             if gathered.rank[1] < fewest:  # hop-bytes
                 nearest, fewest = gathered.node_of, gathered.rank[1]
@@ -160,7 +160,7 @@ def run_round(
     if single in ("hop-bytes", "max-channel-load"):
         held = _held(arrays, best.node_of, rng)
         _polish(arrays, held, POLISHING, aimed=aims)
-        best = _better(best, value_of, held.node_of[:tasks])
+        best = _better(best, value_of, nodes_of(arrays, held))
     if {"path-contention", "saturation"} & set(value_of.objective.shares):
         best = _tried(arrays, value_of, best, over, rng)
     over()
@@ -200,7 +200,7 @@ def _stages(arrays: SearchArrays, number: int, *, fresh: bool, aims: bool) -> It
 
 
 class Held(NamedTuple):
-    """A mapping while it is annealed; see ``kernels.search``."""
+    """A mapping while it is annealed; see ``kernels.search``. Nodes are rows of the tables."""
 
     node_of: NDArray[np.int64]
     place_of: NDArray[np.int64]
@@ -215,8 +215,13 @@ def _held(
         place_of = rng.permutation(len(arrays.place_node))
     else:
         place_of = places_of_items(start, arrays.place_node)
-    node_of = arrays.place_node[place_of]
+    node_of = arrays.place_row[place_of]
     return Held(node_of, place_of, np.argsort(place_of), np.zeros(arrays.num_channels))
+
+
+def nodes_of(arrays: SearchArrays, held: Held) -> NDArray[np.int64]:
+    """Return the node of each task."""
+    return arrays.place_node[held.place_of[: arrays.num_tasks]]
 
 
 def room(arrays: SearchArrays) -> tuple[NDArray[np.generic], ...]:

@@ -34,15 +34,15 @@ def starts_of(
     """Yield the names and mappings to start from: those that cost least to make first.
 
     ``identity``, ``partition`` (of program and network together), ``embedding`` (every edge, or
-    every heavy one, one channel long), and layouts of programs that are what they look like. An
-    embedding or layout is left out where there is none.
+    every heavy one, one channel long; not if hosts hang on routers), and layouts of programs that
+    are what they look like. An embedding or layout is left out where there is none.
     """
     places = np.repeat(nodes, tasks_per_node)
     yield "identity", places[: app.num_tasks].astype(np.int32)
     for name, layout in fitting_layouts(app, topology).items():
         if name != "identity" and np.isin(layout.node_of, nodes).all():
             yield name, layout.node_of
-    if tasks_per_node == 1:
+    if tasks_per_node == 1 and topology.direct:
         found = embed(app, topology, nodes=nodes, weights=weights, seed=seed)
         if found is not None:
             yield "embedding", found

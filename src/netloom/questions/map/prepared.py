@@ -47,7 +47,10 @@ class MappingTask(MappedNetwork):
         """What measures mappings by the objective, scaled as the search does."""
         objective = objective_of(self.question.objective)
         weights = self.weights(self.question.weight)
-        return measure_by(objective, self.graph, self.network, self.routing, weights, self.node_of)
+        return measure_by(
+            objective, self.graph, self.network, self.routing, weights, self.node_of,
+            self.question.tasks_per_node,
+        )  # fmt: skip
 
     def mapped(self, node_of: NDArray[np.int32], routes: SourceRoutes | None) -> MappedNetwork:
         """Return the program under another mapping, perhaps on routes of its own."""

@@ -1,0 +1,198 @@
+"""What has to leave groups of hosts, over channels of their own bandwidths.
+
+Hosts of a leaf, a pod or a group share few channels to all others. Let a group have room for k
+tasks: whatever runs there, each of its tasks keeps at most its k - 1 heaviest partners by it, and
+sends all others something over these channels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.mapping.search.compact import ground_of, halves
+from netloom.mapping.search.pairs import hops, joint_weights, router_hops
+from netloom.provenance import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
+
+MOST_TASKS = 1024
+"""Tasks up to which the eigenvalues of a program are worked out."""
+
+MOST_LEVELS = 6
+"""Distances up to which hosts are grouped: leaves, pods, pods of pods."""
+
+
+class Groups(NamedTuple):
+    """Hosts in groups, and what the channels around each can carry in a unit of time."""
+
+    places: Numbers  # int64[groups], the tasks that a group has room for
+    # float64[groups]; infinite where a channel around the group does not count.
+    leaving: Floats
+    entering: Floats
+
+
+def least_time(
+    app: ProcessGraph,
+    topology: Topology,
+    weights: Floats,
+    nodes: NDArray[np.integer],
+    tasks_per_node: int,
+    pace: Floats,
+    hop_bytes: float,
+) -> float:
+    """Return a bound of the time of the busiest channel, by what leaves groups of hosts.
+
+    The largest of: hop-bytes over all that channels between routers carry; and of each way to group
+    hosts, what leaves all groups, over all that the channels around them carry; what leaves the
+    group of one task; and what a group exchanges at least with others by the second smallest
+    eigenvalue of the program's Laplacian matrix (see ``bounds.least_channel_load``).
+
+    ``pace``: float64[num_channels], the time of a unit on each channel, 0 if it does not count.
+    ``hop_bytes``: what these are at least.
+
+    Examples
+    --------
+    Of four tasks that all send to each other, two fit on each leaf, of one channel to the spine:
+
+    >>> from netloom.mapping.search.loads import hop_pace
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> tree, app = topology("leaf-spine:2x1x2"), read("all-to-all:4")
+    >>> least_time(app, tree, app.bytes, np.arange(4), 1, hop_pace(tree), hop_bytes=16.0)
+    4.0
+    """
+    carried = float((1 / pace[: topology.num_network_channels]).sum())
+    found = hop_bytes / carried if carried else 0.0
+    connected = _connected(app, weights)
+    for groups in _groupings(topology, nodes, tasks_per_node, pace):
+        for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
+            outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
+            found = max(found, float(outside.sum() / around.sum()), _alone(outside, around, groups))
+        found = max(found, _exchanged(connected, app.num_tasks, groups))
+    return found
+
+
+def _to_others(task: NDArray[np.int32], weights: Floats, tasks: int, room: int) -> Floats:
+    """Return the weight of each task's edges but for its ``room`` - 1 heaviest, float64[tasks]."""
+    order = np.lexsort((-weights, task))
+    counts = np.bincount(task, minlength=tasks)
+    rank = np.arange(len(task)) - np.repeat(np.cumsum(counts) - counts, counts)
+    lighter = order[rank >= room - 1]
+    return np.bincount(task[lighter], weights[lighter], tasks).astype(np.float64)
+
+
+def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
+    """Return the time that one task takes: not all are where channels carry most."""
+    heavy, found = np.sort(outside)[::-1], 0.0
+    for most in np.unique(around):
+        elsewhere = int(groups.places[around > most].sum())
+        if elsewhere < len(heavy) and most > 0:
+            found = max(found, float(heavy[elsewhere] / most))
+    return found
+
+
+def _connected(app: ProcessGraph, weights: Floats) -> float:
+    """Return the second smallest eigenvalue of a program's Laplacian; 0 of large programs."""
+    if not 2 <= app.num_tasks <= MOST_TASKS:
+        return 0.0
+    sent = joint_weights(app, weights).toarray()
+    return max(0.0, float(np.linalg.eigvalsh(np.diag(sent.sum(axis=1)) - sent)[1]))
+
+
+def _exchanged(connected: float, tasks: int, groups: Groups) -> float:
+    """Return the time that groups take for what they exchange with all others."""
+    room, found = int(groups.places.sum()), 0.0
+    for places, around in zip(
+        groups.places.tolist(), (groups.leaving + groups.entering).tolist(), strict=True
+    ):
+        fewest = max(0, tasks - (room - places))
+        pairs = min(here * (tasks - here) for here in (fewest, min(tasks, places)))
+        if around > 0:
+            found = max(found, connected * pairs / tasks / around)
+    return found
+
+
+def _groupings(
+    topology: Topology, nodes: NDArray[np.integer], tasks_per_node: int, pace: Floats
+) -> Iterator[Groups]:
+    """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    carries = np.full(topology.num_channels, np.inf)
+    carries[pace > 0] = 1 / pace[pace > 0]
+    each = np.arange(len(nodes), dtype=np.int64)
+    if not topology.direct:
+        yield _around(topology, nodes, each, tasks_per_node, carries, alone=True)
+    apart = hops(topology, nodes, nodes)
+    for most in np.unique(apart)[:MOST_LEVELS]:
+        count, label = connected_components(csr_array(apart <= most), directed=False)
+        if count == 1:
+            break
+        yield _around(topology, nodes, label.astype(np.int64), tasks_per_node, carries)
+    if len(nodes) > 1:
+        first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
+        label = (~np.isin(nodes, first)).astype(np.int64)
+        yield _around(topology, nodes, label, tasks_per_node, carries)
+
+
+def _around(
+    topology: Topology,
+    nodes: NDArray[np.integer],
+    label: Numbers,
+    tasks_per_node: int,
+    carries: Floats,
+    *,
+    alone: bool = False,
+) -> Groups:
+    """Return groups with the channels around them: those of hosts and the routers nearest to them.
+
+    With ``alone``, of hosts without any router.
+    """
+    count, hosts = int(label.max()) + 1, topology.num_hosts
+    owner = np.full(topology.num_vertices, -1, np.int64)
+    if not alone:
+        owner[topology.router_vertex(0) :] = _nearest_group(topology, nodes, label)
+    idle = np.zeros(topology.num_vertices, np.bool_)
+    if not topology.direct:
+        idle[:hosts] = True
+    idle[nodes], owner[nodes] = False, label
+    ends = topology.channel_source, topology.channel_target
+    begin, end = (owner[each] for each in ends)
+    crossing = (begin != end) & ~(idle[ends[0]] | idle[ends[1]])
+    leaving, entering = (
+        np.bincount(of[here], carries[here], count).astype(np.float64)
+        for of, here in ((begin, crossing & (begin >= 0)), (end, crossing & (end >= 0)))
+    )
+    places = np.bincount(label, minlength=count) * tasks_per_node
+    return Groups(places, leaving, entering)
+
+
+def _nearest_group(topology: Topology, nodes: NDArray[np.integer], label: Numbers) -> Numbers:
+    """Return the group that each router is nearest to, int64[num_routers]; -1 if to several."""
+    if topology.direct:
+        entry, of = nodes, label
+    else:
+        group = np.full(topology.num_hosts, -1, np.int64)
+        group[nodes] = label
+        of = np.tile(group[topology.port_host], 2)
+        entry = np.concatenate([topology.injection_router, topology.ejection_router])[of >= 0]
+        of = of[of >= 0]
+    places, row = np.unique(entry, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    rows = router_hops(topology.routers, places)[row[order]]
+    apart = np.minimum.reduceat(rows, np.searchsorted(of[order], np.arange(int(of.max()) + 1)))
+    nearest = apart == apart.min(axis=0)
+    lone = (nearest.sum(axis=0) == 1) & np.isfinite(apart.min(axis=0))
+    return np.where(lone, nearest.argmax(axis=0), -1)

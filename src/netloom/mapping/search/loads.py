@@ -1,0 +1,90 @@
+"""What the channels of a network carry, and which of them count for a mapping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.routing import Paths
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+
+
+def several_paths(routing: Routing) -> bool:
+    """Return whether a pair of hosts may have several paths under a routing."""
+    return bool(getattr(routing, "several", False))
+
+
+def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
+    """Return what a unit of load on each channel counts, float64[num_channels].
+
+    Its time, 1 / bandwidth. Where every host has one task and ports alike, their own channels carry
+    the same under every mapping, and count nothing: otherwise no mapping would be better than
+    another if these channels are the busiest. With several tasks a host, several ports or ports
+    that differ, they count as all others do.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> pace_of(topology("leaf-spine:2x1x1"), tasks_per_node=1)
+    array([1., 1., 1., 1., 0., 0., 0., 0.])
+    """
+    pace = 1 / topology.channel_bandwidth
+    if not hosts_count(topology, tasks_per_node):
+        pace[topology.num_network_channels :] = 0
+    return np.asarray(pace)
+
+
+def hop_pace(topology: Topology) -> NDArray[np.float64]:
+    """Return 1 for each channel between routers, 0 for those of hosts: float64[num_channels]."""
+    return (np.arange(topology.num_channels) < topology.num_network_channels).astype(np.float64)
+
+
+def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
+    """Return whether what hosts send and receive may differ from mapping to mapping."""
+    first, ports = topology.num_network_channels, topology.num_ports
+    differ = any(
+        (each != each[:1]).any() for each in np.split(topology.channel_bandwidth[first:], [ports])
+    )
+    several = bool((np.diff(topology.port_offsets) > 1).any())
+    return ports > 0 and (tasks_per_node > 1 or several or differ)
+
+
+def between_routers(topology: Topology, routed: Paths) -> Paths:
+    """Return paths without the channels of hosts.
+
+    Examples
+    --------
+    >>> from netloom.routing import ShortestPath, paths
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
+    array([0, 2], dtype=int32)
+    """
+    inside = routed.channels < topology.num_network_channels
+    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
+    return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
+
+
+def on_paths(routed: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each path carries, float64[num_paths], of pairs that send these weights."""
+    if routed.pair is None or routed.probability is None:
+        return weights
+    return np.asarray(weights[routed.pair] * routed.probability)
+
+
+def channel_times(
+    topology: Topology,
+    routed: Paths,
+    weights: NDArray[np.float64],
+    pace: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return float64[num_channels], what pairs that send these weights load channels with."""
+    carried = np.repeat(on_paths(routed, weights), routed.lengths)
+    loads = np.bincount(routed.channels, carried, topology.num_channels)
+    return np.asarray(loads * pace, np.float64)
