@@ -56,7 +56,7 @@ def channels_by(
     load
         Name of the column of loads.
     runs
-        The loads, each with float[num_channels], flits a cycle.
+        The loads, each with float[num_network_channels], flits a cycle.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def channels_by(
     tables = [
         pl.DataFrame(
             {
-                load: np.full(topology.num_channels, value),
-                "source_node": topology.channel_source,
-                "target_node": topology.channel_target,
+                load: np.full(len(used), value),
+                "source_node": topology.channel_source[: len(used)],
+                "target_node": topology.channel_target[: len(used)],
                 "utilisation": np.asarray(used, np.float64),
             }
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.answers import Columns
     from netloom.questions.recorded import Recorded
+    from netloom.topology import Topology
 
 
 WIDTH = 110
@@ -123,12 +124,28 @@ def number(value: float | None) -> str:
     return f"{value:.4g}"
 
 
+def size_of(topology: Topology) -> str:
+    """Return how many nodes, or hosts and routers, and channels between them a network has.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> size_of(topology("mesh:4x4")), size_of(topology("leaf-spine:1x2x4"))
+    ('16 nodes, 48 channels', '4 hosts, 3 routers, 4 channels')
+    """
+    channels = counted(topology.num_network_channels, "channel")
+    if topology.direct:
+        return f"{counted(topology.num_hosts, 'node')}, {channels}"
+    hosts, routers = counted(topology.num_hosts, "host"), counted(topology.num_routers, "router")
+    return f"{hosts}, {routers}, {channels}"
+
+
 def head_of(network: Any, what: str, how: str) -> list[str]:
     """Return what runs on which ``PreparedNetwork``, and how."""
     topology = network.topology
     return [
         f"[bold]{escape(what)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({counted(topology.num_hosts, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"({size_of(topology)}), "
         f"{escape(network.routing_name)}",
         escape(f"{network.router_name}; {how}"),
     ]

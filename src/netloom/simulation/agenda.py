@@ -127,7 +127,7 @@ class ProgramEngine(ABC):
 
     @abstractmethod
     def channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each network channel (int64[num_channels])."""
+        """Return the flits that have crossed each network channel (int64[num_network_channels])."""
 
     @abstractmethod
     def append(self, messages: Messages) -> None:

@@ -96,7 +96,7 @@ class LoopRun:
         Mean latency of the messages, and what it would be in an idle network, cycles; NaN if there
         are none over the network.
     channel_flits
-        float64[num_channels], flits a cycle on each channel.
+        float64[num_network_channels], flits a cycle on each channel.
     flit_hops
         Flits times channels crossed.
     """
@@ -204,7 +204,7 @@ def _latencies(network: ProgramNetwork, rows: Records, packets: int) -> tuple[fl
     """
     of_message = rows.reshape(-1, packets)
     last = of_message[:, -1]
-    moved = of_message[(last["arrived"] >= 0) & (last["hops"] > 0)]
+    moved = of_message[(last["arrived"] >= 0) & (last["source"] != last["target"])]
     if not len(moved):
         return float("nan"), float("nan")
     latency = moved[:, -1]["arrived"] - moved[:, 0]["sent"]
@@ -350,8 +350,8 @@ class TransactionRun:
     """What a run of transactions found in its window.
 
     Figures of all of the measured time, and of its ``batches``; B, the mean length of a message;
-    float64[num_channels], flits a cycle on each channel; the cycle it came to, and whether it was
-    stopped from outside.
+    float64[num_network_channels], flits a cycle on each channel; the cycle it came to, and whether
+    it was stopped from outside.
     """
 
     found: TransactionStatistics

@@ -57,7 +57,7 @@ class TraceRun:
     critical_path
         The chain of rows that determined the finish; None where the trace did not finish.
     channel_flits
-        int64[num_channels], flits that crossed each channel.
+        int64[num_network_channels], flits that crossed each channel.
     """
 
     program: Replay

@@ -69,7 +69,7 @@ def _of_machine(name: str) -> Callable[[Any], float | None]:
 NETWORK = Columns(
     Column("topology", kind=str, value="network.topology.name"),
     Column("nodes", kind=int, value="network.topology.num_hosts"),
-    Column("channels", kind=int, value="network.topology.num_channels"),
+    Column("channels", kind=int, value="network.topology.num_network_channels"),
     Column("failures", kind=dict, value=lambda found: broken_parts(found.network.topology)),
     Column("engine", kind=str, value="network.engine_name"),
     Column("routing", kind=str, value="network.routing_name"),
@@ -107,16 +107,16 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
-    what = "lockstep worms" if question.engine == "worm" else "simulation flit by flit"
-    check_direct(topology, what)
-    check_alike(topology, what)
+    if question.engine != "worm":
+        check_direct(topology, "simulation flit by flit", "analyze, or engine worm")
+    check_alike(topology, "simulation")
     if topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
     router: Router | Worm
     routing: VirtualChannelRouting | Routing
     if question.engine == "worm":
-        router, routing = _worm(question), _worm_routing(question, topology)
+        router, routing = _worm(question, topology), _worm_routing(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
             none = f"none, for messages of up to {counted(longest_flits, 'flit')}"
@@ -134,10 +134,12 @@ def prepare_program(
     )
 
 
-def _worm(question: ProgramQuestion) -> Worm:
+def _worm(question: ProgramQuestion, topology: Topology) -> Worm:
     wanted = "engine network, whose routers this says something of"
     refuse(question, ("router", *ROUTER_FIELDS), wanted)
     given = {name: getattr(question, name) for name in ("switching", *WORM_FIELDS)}
+    if given["end_channels"] is None:  # hosts that hang on routers have channels of their own
+        given["end_channels"] = int(not topology.direct)
     return Worm(**{name: value for name, value in given.items() if value is not None})
 
 

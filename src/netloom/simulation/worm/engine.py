@@ -13,7 +13,7 @@ from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.layout import Setup, State
-from netloom.topology.alike import check_alike, check_direct
+from netloom.topology.alike import check_alike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,8 @@ class Worm:
         holds a channel for L + 1 cycles; 0 for a tail that frees it as it passes.
     end_channels
         0: nodes send and receive any number of messages at once, as in the thesis. 1: each has
-        one channel into the network and one out of it, which messages contend for.
+        one channel into the network and one out of it, which messages contend for. Where hosts
+        hang on routers, it is 1: each port of theirs is such a pair of channels.
 
     Raises
     ------
@@ -95,7 +96,14 @@ class WormEngine(ProgramEngine):
     """The channels of one network of lockstep worms, a program, and the cycle it is at.
 
     The routing gives every message its path. ``switch_cycles`` are those in which a processor goes
-    from one hardware context to another.
+    from one hardware context to another. A network whose hosts hang on routers is the same as one
+    of nodes with ``end_channels``, but that a router may have several hosts, or none.
+
+    Raises
+    ------
+    InputError
+        If channels differ in bandwidth or latency, the routing has several paths for a pair, or
+        hosts that hang on routers should have no channels of their own.
 
     Examples
     --------
@@ -112,15 +120,16 @@ class WormEngine(ProgramEngine):
     def __init__(
         self, topology: Topology, routing: Routing, worm: Worm, *, switch_cycles: int = 0
     ) -> None:
-        check_direct(topology, "lockstep worms")
-        check_alike(topology, "lockstep worms")
+        _check(topology, routing, worm)
         super().__init__(topology, switch_cycles=switch_cycles)
         self.routing, self.worm = routing, worm
-        incoming = np.bincount(topology.channel_target, minlength=topology.num_hosts)
+        incoming = np.bincount(topology.channel_target, minlength=topology.num_vertices)
+        ends = topology.num_ports or topology.num_hosts
         self.setup = Setup(
             num_nodes=topology.num_hosts,
-            num_channels=topology.num_channels,
-            ports=int(incoming.max(initial=0)) + 2,
+            num_channels=topology.num_network_channels,
+            all_channels=topology.num_network_channels + 2 * ends,
+            ports=int(incoming.max(initial=0)) + 1 + topology.direct,
             policy=layout.POLICIES.index(worm.arbitration),
             heaps=layout.POLICIES.index(worm.arbitration) in layout.STEADY,
             slack=worm.release_cycles,
@@ -135,7 +144,7 @@ class WormEngine(ProgramEngine):
         return int(self.state.counts["flit_hops"][0])
 
     def channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each network channel, int64[num_channels]."""
+        """Return the flits that have crossed each network channel, int64[num_network_channels]."""
         channels = self.state.channels
         foreseen = (channels["free"] > self.cycle) & (channels["free"] < layout.NEVER)
         left = channels["free"] - self.setup.slack - self.cycle
@@ -145,7 +154,7 @@ class WormEngine(ProgramEngine):
         worm = worms[holder[held]]
         crossed = 0 if self.setup.circuit else worm["moves"] - place[held]
         to_come[held] = worm["flits"] - crossed
-        flits: NDArray[np.int64] = (channels["flits"] - to_come)[: self.topology.num_channels]
+        flits: NDArray[np.int64] = (channels["flits"] - to_come)[: self.setup.num_channels]
         return flits
 
     def append(self, messages: Messages) -> None:
@@ -201,7 +210,7 @@ class WormEngine(ProgramEngine):
         targets[pairs < 0] = sources[pairs < 0]
         found = paths(topology, self.routing, sources, targets)
         offsets, channels = found.offsets, found.channels
-        if ends:
+        if ends and topology.direct:
             entry = np.flatnonzero(pairs >= 0)
             into = topology.num_channels + sources[entry]
             out = topology.num_channels + topology.num_hosts + targets[entry]
@@ -227,16 +236,24 @@ class WormEngine(ProgramEngine):
         self.state = self.state._replace(worms=worms, asking=asking)
 
 
+def _check(topology: Topology, routing: Routing, worm: Worm) -> None:
+    check_alike(topology, "lockstep worms")
+    if not topology.direct and not worm.end_channels:
+        wanted = f"1 on {topology.name}, whose hosts have channels of their own"
+        raise InputError("end_channels", "0", wanted)
+    if getattr(routing, "several", False):
+        raise InputError("routing", f"'{routing}'", "one path for each pair of hosts")
+
+
 def _state(topology: Topology, setup: Setup) -> State:
-    nodes, channels = topology.num_hosts, topology.num_channels
-    everything = channels + 2 * nodes
+    everything = setup.all_channels
     records = np.zeros(everything, layout.CHANNEL)
     records["queue"] = records["last_source"] = records["contested"] = -1
     counts = np.zeros(1, layout.WORMS)
     counts["free_worm"] = -1
     port_of = np.full(everything, setup.ports - 2, np.int32)  # of the channel into the network
     offsets, entering = topology.incoming()
-    port_of[entering] = np.arange(channels) - np.repeat(offsets[:-1], np.diff(offsets))
+    port_of[entering] = np.arange(len(entering)) - np.repeat(offsets[:-1], np.diff(offsets))
     asks = everything * setup.ports if setup.policy == layout.FIFO_LRU else 0
     return State(
         counts=counts,

@@ -72,10 +72,15 @@ DONE, STUCK, FULL = 0, 1, 2
 
 
 class Setup(NamedTuple):
-    """What does not change during a run."""
+    """What does not change during a run.
+
+    ``num_nodes`` are the hosts, ``num_channels`` the network's own channels, and ``all_channels``
+    also those into and out of it.
+    """
 
     num_nodes: int
     num_channels: int
+    all_channels: int
     ports: int
     policy: int
     heaps: bool

@@ -17,7 +17,7 @@ import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
 from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
-from netloom.workload.programs.trees import Branches, branches
+from netloom.workload.programs.trees import Branches, branches, straight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,7 +111,8 @@ class Trace:
         (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
         nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
 
-        Multicasts follow the row-first trees of the network. ``node_of``: int[num_tasks or
+        Multicasts follow the row-first trees of the network; where hosts hang on routers, the
+        source sends a message to each target instead. ``node_of``: int[num_tasks or
         more], the node of each task; several may share one.
 
         Raises
@@ -313,7 +314,8 @@ def _trees(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> dict[i
     for entry in np.flatnonzero(several).tolist():
         some = tasks[offsets[entry] : offsets[entry + 1]]
         targets = everyone if some[0] == EVERYONE else np.unique(nodes[some])
-        part = branches(topology, int(nodes[trace.source[entry]]), targets)
+        root = int(nodes[trace.source[entry]])
+        part = branches(topology, root, targets) if topology.direct else straight(root, targets)
         if len(part.source):  # else all of them are on the source's own node
             found[entry] = part
     return found

@@ -168,6 +168,23 @@ def branches(
     return Branches(node[above], node[used], number[above], asked[used])
 
 
+def straight(root: int, targets: NDArray[np.integer]) -> Branches:
+    """Return a message from the root to each of the other targets, in their order.
+
+    Hosts that hang on routers do not forward: there are no neighbours to send copies on.
+
+    Examples
+    --------
+    >>> straight(4, np.array([3, 4, 7])).target
+    array([3, 7], dtype=int32)
+    """
+    others = targets[targets != root].astype(np.int32)
+    count = len(others)
+    return Branches(
+        np.full(count, root, np.int32), others, np.full(count, -1, np.int32), np.ones(count, bool)
+    )
+
+
 def multicast(
     topology: Topology,
     root: int,

@@ -162,9 +162,14 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 
 
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
-    """Return what static analysis says; None if the paths are not known."""
+    """Return what static analysis says; None if the paths are not known.
+
+    Its estimates are of direct networks, whose nodes have no channels of their own.
+    """
     network, routing = ready.network, ready.network.routing
-    if ready.graph is None or isinstance(routing, VirtualChannelRouting):
+    if ready.graph is None or not network.topology.direct:
+        return None
+    if isinstance(routing, VirtualChannelRouting):
         return None
     shares = ready.graph.shares(question.choice)
     return loop_saturation(network.topology, routing, ready.graph, ready.node_of, shares)

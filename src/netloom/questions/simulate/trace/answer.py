@@ -116,7 +116,7 @@ class TraceReplay(TraceRun, Answer):
         Column(
             "busiest_channels",
             kind=list,
-            value=lambda found: found.channels().head(MOST_LISTED).to_dicts(),
+            value=lambda found: found.busiest_channels(),
         ),
         Column("note", kind=str),
     )
@@ -154,9 +154,10 @@ class TraceReplay(TraceRun, Answer):
 
     @cached_property
     def moved(self) -> pl.DataFrame:
-        """The messages that crossed channels and arrived."""
+        """The messages that left their node and arrived."""
         found = self.messages()
-        return found.filter(found["hops"] > 0)
+        crossed = found["source_node"] != found["target_node"]
+        return found.filter(found["arrived"].is_not_null() & crossed)
 
     @cached_property
     def utilisation(self) -> NDArray[np.float64]:
@@ -207,16 +208,25 @@ class TraceReplay(TraceRun, Answer):
         import polars as pl
 
         topology = self.network.topology
+        listed = np.arange(topology.num_network_channels)
         table = pl.DataFrame(
             {
-                "channel": np.arange(topology.num_channels),
-                "source_node": topology.channel_source,
-                "target_node": topology.channel_target,
+                "channel": listed,
+                "source_node": topology.channel_source[listed],
+                "target_node": topology.channel_target[listed],
                 "flits": self.channel_flits,
                 "utilisation": self.utilisation,
             }
         )
         return table.sort("flits", descending=True, maintain_order=True)
+
+    def busiest_channels(self) -> list[dict[str, Any]]:
+        """Return the first rows of ``channels``; with names, where routers are no hosts."""
+        topology = self.network.topology
+        rows = self.channels().head(MOST_LISTED).to_dicts()
+        if topology.direct:
+            return rows
+        return [row | {"name": topology.channel_name(row["channel"])} for row in rows]
 
     @table(LINKS)
     def critical_entries(self) -> pl.DataFrame:
@@ -265,6 +275,7 @@ class TraceReplay(TraceRun, Answer):
                 f"{len(self.moved)} messages: latency {found['mean']:.4g} cycles, 99 % within "
                 f"{found['p99']}, unhindered {alone['mean']:.4g}"
             )
+        if len(self.moved) and len(self.channel_flits):
             busy = self.channels().row(0, named=True)
             name = network.topology.channel_name(busy["channel"])
             lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits a cycle")

@@ -125,7 +125,8 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
         protocol=protocol,
         seed=question.seed,
     )
-    distance = float(np.diff(routed.offsets).mean())
+    between_routers = routed.channels < network.topology.num_network_channels
+    distance = np.count_nonzero(between_routers) / len(routed)
     batch = _batch(question, network.zero_load_latency(distance, sum(lengths)))
     return PreparedTransactions(graph, network, program, batch, distance)
 

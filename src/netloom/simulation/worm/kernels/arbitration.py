@@ -16,7 +16,7 @@ from netloom.simulation.worm.layout import (
 def incoming(setup, state, worm):
     """Return the channel that a worm's head has come by, or what stands for its node."""
     if worm.moves == 0:
-        return setup.num_channels + 2 * setup.num_nodes
+        return setup.all_channels
     return state.path_channels[unsigned(worm.first + worm.moves - 1)]
 
 
