@@ -22,13 +22,15 @@ DARK_HEAT_COLOURS = ["#353e48", "#525d6a", "#9c6026", "#e8743b", "#ffa182", "#ff
 """The same on near-black. Parts name neither: their scale is Vega's ``heatmap``."""
 
 
-def network_styles(ink: str, quiet: str, paper: str, box: str) -> dict[str, dict[str, object]]:
+def network_styles(
+    ink: str, quiet: str, paper: str, box: str, bundle: str
+) -> dict[str, dict[str, object]]:
     """Return what the styles of a network's boxes, words and discs are on one background."""
     return {
         "network-box": {"color": box, "fill": box},
         "network-bar": {"color": ink, "fill": ink},
-        "network-frame": {"fill": None, "stroke": quiet, "strokeWidth": 0.6},
-        "network-bundle": {"stroke": quiet, "fill": None, "strokeOpacity": 0.18},
+        "network-frame": {"color": quiet, "fill": None, "stroke": quiet, "strokeWidth": 0.6},
+        "network-bundle": {"color": bundle, "fill": None},
         "network-name": {"color": quiet, "fill": quiet},
         "network-heading": {"color": ink, "fill": ink, "fontWeight": 600},
         "network-disc": {"color": ink, "fill": ink, "stroke": paper, "strokeWidth": 1.5},
@@ -36,6 +38,6 @@ def network_styles(ink: str, quiet: str, paper: str, box: str) -> dict[str, dict
     }
 
 
-STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3")
-DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d")
+STYLES = network_styles("#1c232b", "#4f5a66", "#ffffff", "#eceff3", "#d9dde3")
+DARK_STYLES = network_styles("#e8ebef", "#a9b3be", "#181c22", "#2b333d", "#39424d")
 """The styles of pictures of networks on white and on near-black."""

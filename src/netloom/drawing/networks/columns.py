@@ -42,6 +42,9 @@ MOST_HOT = 400
 MOST_GROUPS = 16
 """Groups of a column that bundles join, at most; neighbours are taken together."""
 
+LOWEST = 5.0
+"""Pixels of the lowest boxes of routers that have groups; else the groups have one each."""
+
 BAR, NAMED, STEP = 5.0, 15.0, 19.0
 """Pixels: of the bar of an outer router; that a line of a name needs; from router to router."""
 
@@ -299,9 +302,9 @@ def _parts(column: Column) -> NDArray[np.int64]:
 
 
 def _boxes(each: _Placed) -> list[Box]:
-    """Return the boxes of a column: those of groups where routers are less than a pixel high."""
+    """Return the boxes of a column: those of groups where routers are too low to be told apart."""
     style = "network-bar" if each.width == BAR else "network-box"
-    if each.height.min() >= 2:
+    if each.height.min() >= LOWEST or len(np.unique(each.column.group)) == 1:
         return [
             Box(each.left, float(top), each.width, float(height), style)
             for top, height in zip(each.top, each.height, strict=True)

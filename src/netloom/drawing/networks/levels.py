@@ -77,7 +77,9 @@ def _called(
     if level == shape.levels:
         return (what, counted(many, "router", ",")), ()
     names = tuple(f"pod {pod}" for pod in range(pods))
-    said = _hosts(hosts) if level == 1 else counted(many, "router", ",")
+    said = counted(many, "router", ",")
+    if level == 1:
+        said = f"{counted(pods, 'pod')} of {_hosts(hosts[group == 0])}"
     return (what, said), names
 
 

@@ -43,9 +43,10 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
         for place, each in enumerate(squares)
     ]
     layers += [*_words(scene), *_discs(scene)]
-    title = wrap(traffic.sentence, max(int(scene.width / LETTER), 20))
+    letters = max(int(scene.width / LETTER), 20)
+    title = wrap(traffic.sentence, letters)
     words = alt.TitleParams(
-        title, anchor="start", subtitle=[scene.note] if scene.note else alt.Undefined,
+        title, anchor="start", subtitle=wrap(scene.note, letters) or alt.Undefined,
         subtitleFontSize=SIZE,
     )  # fmt: skip
     chart: alt.LayerChart = alt.LayerChart(layer=layers).properties(
