@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netloom.drawing.colours import LOAD_COLOURS
+from netloom.drawing.colours import HEAT_COLOURS, LOAD_COLOURS, STYLES
 from netloom.drawing.names import base_names
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatCh
             background="white",
             padding=18,
             view=alt.ViewConfig(stroke=None),
-            range=alt.RangeConfig(ramp=LOAD_COLOURS),
+            range=alt.RangeConfig(ramp=LOAD_COLOURS, heatmap=HEAT_COLOURS),
+            style=STYLES,
         )
     )
     return whole

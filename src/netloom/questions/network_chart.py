@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import altair as alt
 import numpy as np
 import polars as pl
 
 from netloom.drawing.colours import COLOURS, LOAD_COLOURS
+from netloom.drawing.networks import MOST_DRAWN, Traffic, drawn, scene_of
 from netloom.errors import InputError
 from netloom.questions.named import find_network
 from netloom.topology import Cube, Topology
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
     from netloom.questions.recorded import Recorded
 
-MOST_DRAWN = 10_000
-"""Most channels that are drawn one by one; above that a picture shows nothing but ink."""
+    NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
+
+WIDTH = 700
+"""Pixels of a picture of a network, on a page that has room for it."""
+
+ON = " on the channel"
+"""What a unit of loads ends in."""
 
 ASIDE = 0.11
 """How far a channel is drawn to the right of its direction, so that both ways can be seen."""
@@ -74,20 +80,25 @@ def _network(on: str, failed_channels: str | None, failed_nodes: str | None) -> 
 
 
 def channels_chart(
-    record: Recorded, channels: pl.DataFrame, load: str, title: str, *, most: float | None = None
-) -> alt.Chart:
+    record: Recorded,
+    channels: pl.DataFrame,
+    load: str,
+    title: str,
+    *,
+    scale: tuple[float, float] | None = None,
+) -> NetworkChart:
     """Return the network of a record by what its channels carry; see ``network_chart``.
 
     Parameters
     ----------
     channels
         A row a channel, in their order: the rows of one load of its table ``channels``.
-    load, title, most
-        The column that is shown; what it is, with its unit; and the load that has the last colour.
+    load, title, scale
+        The column that is shown; and as for ``network_chart``.
     """
     values = channels[load].to_numpy() if load in channels.columns else np.zeros(0)
     network = topology_of(record) if len(values) else None
-    return network_chart(network, values.astype(np.float64), title, most=most)
+    return network_chart(network, values.astype(np.float64), title, scale=scale)
 
 
 def at_last(record: Recorded, load: str) -> pl.DataFrame:
@@ -99,37 +110,53 @@ def at_last(record: Recorded, load: str) -> pl.DataFrame:
 
 
 def network_chart(
-    topology: Topology | None, load: NDArray[np.float64], title: str, *, most: float | None = None
-) -> alt.Chart:
+    topology: Topology | None,
+    load: NDArray[np.float64],
+    title: str,
+    *,
+    scale: tuple[float, float] | None = None,
+    width: float = WIDTH,
+) -> NetworkChart:
     """Return the network with its channels coloured by load.
 
     Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
     between slices slant); a ring's last channel leaves on one side and comes back on the other.
-    Networks of more dimensions, general graphs, very large ones and unknown ones show all loads in
-    falling order instead. Broken channels are not drawn.
+    Trees and other graphs are drawn by ``netloom.drawing.networks``, by the time that a load takes
+    on each channel between routers. Networks of more dimensions, very large ones and unknown ones
+    show all loads in falling order instead. Broken channels are not drawn.
 
     Parameters
     ----------
     topology
         The network; None where it is not known.
     load
-        float[num_channels]; NaN for channels that are not there.
+        float[num_channels], or of the channels between routers only; NaN for channels that are not
+        there.
     title
-        What the load is, with its unit.
-    most
-        The load that has the last colour, for networks to be compared; by default the largest. The
-        first colour is that of no load.
+        What the load is, with its unit: ``bytes on the channel``.
+    scale
+        The mean load and the one that has the last colour, for networks to be compared; by default
+        this network's own. The first colour is that of no load.
+    width
+        Pixels of a picture that is not of lines.
     """
     if topology is not None and topology.broken:
         known = np.full(topology.whole.num_channels, np.nan)
-        known[topology.whole_channel] = load
-        return network_chart(topology.whole, known, title, most=most)
+        known[topology.whole_channel[: len(load)]] = load
+        return network_chart(topology.whole, known, title, scale=scale, width=width)
+    most = None if scale is None else scale[1]
     if (
         isinstance(topology, Cube)
         and len(_visible(topology)) <= 3
         and 0 < topology.num_channels <= MOST_DRAWN
     ):
         return _drawing(topology, load, title, most)
+    if topology is not None:
+        first = load[: topology.num_network_channels]
+        time = first / topology.channel_bandwidth[: len(first)]
+        traffic = Traffic(topology, time, title.removesuffix(ON), scale)
+        if (scene := scene_of(traffic, width)) is not None:
+            return drawn(scene, traffic)
     return _profile(load, title, most)
 
 

@@ -16,6 +16,7 @@ from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
+    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 OWN, RANDOM = "this mapping", "random mappings"
@@ -53,7 +54,7 @@ def parts(record: Recorded) -> dict[str, Part]:
     return parts
 
 
-def channel_loads(record: Recorded) -> alt.Chart:
+def channel_loads(record: Recorded) -> NetworkChart:
     """Return the network of an analysis, its channels by weighted channel load."""
     title = UNITS.get(record.figures["weight"], "paths on the channel")
     return channels_chart(record, record.tables["channels"], "weighted_channel_load", title)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.drawing.frame import Part
+    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 FEW_CONNECTIONS = 32
@@ -137,14 +138,17 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
     shown = min(record.figures["phases"], max(1, MOST_CHANNELS // max(1, channels)))
     crossed = record.tables["channels"]
     makespan, most = _makespan(record), float(crossed["words"].max() or 1.0)  # type: ignore[arg-type]
-    maps = []
+    mean = float(crossed["words"].sum()) / max(1, channels * record.figures["phases"])
+    maps: list[NetworkChart] = []
     for phase in range(shown):
         used, words = crossed.filter(phase=phase), np.zeros(channels)
         words[used["channel"].to_numpy()] = used["words"].to_numpy()
-        drawn = network_chart(network, words, LOAD)
-        height = MAP_SIDE * float(drawn.height) / float(drawn.width)
         title = f"phase {phase}: {makespan[phase]:,.0f} clocks"
-        maps.append(_alike(drawn, most).properties(width=MAP_SIDE, height=height, title=title))
+        drawn = network_chart(network, words, LOAD, scale=(mean, most), width=MAP_SIDE)
+        if isinstance(drawn, alt.Chart):
+            height = MAP_SIDE * float(drawn.height) / float(drawn.width)
+            drawn = _alike(drawn, most).properties(width=MAP_SIDE, height=height)
+        maps.append(drawn.properties(title=title))
     rows = [
         alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(color="shared")
         for first in range(0, len(maps), MAP_COLUMNS)

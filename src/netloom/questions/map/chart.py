@@ -14,6 +14,7 @@ from netloom.questions.network_chart import channels_chart
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
+    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
@@ -46,17 +47,16 @@ def parts(record: Recorded) -> dict[str, Part]:
     return {"before": before, "after": after, "objective": objectives(record)}
 
 
-def mapped_channels(record: Recorded, when: str) -> alt.Chart:
+def mapped_channels(record: Recorded, when: str) -> NetworkChart:
     """Return the network by channel load ``before`` or ``after``, in the colours of both."""
     channels = record.tables["channels"]
     shown = channels.filter(mapping=when)
-    most, highest = (
-        float(part["weighted_channel_load"].to_numpy().max(initial=0.0))
-        for part in (channels, shown)
-    )
+    loads, mine = (part["weighted_channel_load"].to_numpy() for part in (channels, shown))
+    most, highest = float(loads.max(initial=0.0)), float(mine.max(initial=0.0))
+    scale = (float(loads.sum()) / max(1, len(loads)), most or 1.0)
     title = UNITS.get(record.figures["weight"], "paths on the channel")
-    drawn = channels_chart(record, shown, "weighted_channel_load", title, most=most or 1.0)
-    named: alt.Chart = drawn.properties(
+    drawn = channels_chart(record, shown, "weighted_channel_load", title, scale=scale)
+    named: NetworkChart = drawn.properties(
         title=f"{WHEN[when]}: the busiest channel carries {highest:.4g}"
     )
     return named

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.drawing.frame import Part
+    from netloom.questions.network_chart import NetworkChart
     from netloom.questions.recorded import Recorded
 
 OFFERED = "offered traffic, flits/node/cycle"
@@ -154,7 +155,7 @@ def _technique(record: Recorded) -> alt.Color:
     return alt.Color("switching:N", scale=scale, legend=legend)
 
 
-def busy_channels(record: Recorded) -> alt.Chart:
+def busy_channels(record: Recorded) -> NetworkChart:
     """Return the network of one simulated load by channel utilisation."""
     channels = record.tables["channels"]
     return channels_chart(record, channels, "utilisation", "flits/cycle on the channel")

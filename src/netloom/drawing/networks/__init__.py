@@ -1,0 +1,7 @@
+"""Pictures that show a network: a layout a family, from traffic to a list of what is drawn."""
+
+from netloom.drawing.networks.chosen import MOST_DRAWN, scene_of
+from netloom.drawing.networks.marks import drawn
+from netloom.drawing.networks.traffic import Traffic
+
+__all__ = ["MOST_DRAWN", "Traffic", "drawn", "scene_of"]

@@ -1,0 +1,385 @@
+"""Routers in columns, and each channel a curve from the column that sends to the one that receives.
+
+A tree is unfolded: sending leaves, spines, receiving leaves, from left to right, so that ways up
+and down never lie on each other, and names are horizontal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.drawing.networks.letters import LINE, width_of, without_common
+from netloom.drawing.networks.scene import (
+    Box,
+    Bundles,
+    Channels,
+    Scene,
+    Word,
+    bent,
+    discs_on,
+    named_below,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.drawing.networks.traffic import Traffic
+
+MOST_CURVES = 2500
+"""Most channels that are drawn one by one; of more, all but the hottest are merged in bundles."""
+
+HOT = 0.7
+"""Of the busiest channel's time: what is drawn by itself where all else is merged."""
+
+MOST_HOT = 400
+"""Most channels that are drawn over bundles: the busiest."""
+
+MOST_GROUPS = 16
+"""Groups of a column that bundles join, at most; neighbours are taken together."""
+
+LOWEST = 5.0
+"""Pixels of the lowest boxes of routers that have groups; else the groups have one each."""
+
+BAR, NAMED, STEP = 5.0, 15.0, 19.0
+"""Pixels: of the bar of an outer router; that a line of a name needs; from router to router."""
+
+
+class Column(NamedTuple):
+    """Routers above each other.
+
+    Attributes
+    ----------
+    routers
+        int64[n], from top to bottom.
+    group
+        int64[n], ascending: those of one group stand together.
+    heading
+        What they are, in a line or two.
+    groups
+        What the groups are called where there is no room for names of routers.
+    """
+
+    routers: NDArray[np.int64]
+    group: NDArray[np.int64]
+    heading: tuple[str, str]
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a network, and where its channels run.
+
+    Attributes
+    ----------
+    leaves, enters
+        int64[num_network_channels], the columns that each channel leaves and enters; the same for
+        channels within a column, which are drawn beside it.
+    """
+
+    columns: Sequence[Column]
+    leaves: NDArray[np.int64]
+    enters: NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class _Placed:
+    """A column with its place: tops and heights of its routers."""
+
+    column: Column
+    left: float
+    width: float
+    top: NDArray[np.float64]
+    height: NDArray[np.float64]
+    row_of: NDArray[np.int64] = field(repr=False)
+
+    @property
+    def middle(self) -> NDArray[np.float64]:
+        return self.top + self.height / 2
+
+
+def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
+    """Return the scene of a network in columns, ``width`` pixels wide."""
+    tall = _height(laid)
+    head = 2 * LINE + 8
+    placed = _placed(traffic, laid, width, tall, head)
+    shown = traffic.there
+    merged = len(shown) > MOST_CURVES
+    bundles = _bundles(traffic, laid, placed, shown) if merged else None
+    note = ""
+    if merged:
+        hot = shown[traffic.time[shown] > max(HOT * traffic.most, traffic.mean)]
+        many, shown = len(hot), hot[-MOST_HOT:]
+        note = _note(len(shown), many)
+    drawn = _curves(traffic, laid, placed, shown)
+    boxes = [box for each in placed for box in _boxes(each)]
+    words = _words(traffic, placed, width)
+    discs = discs_on(traffic, drawn, words)
+    listed, names, below = named_below(traffic, head + tall + 12, width)
+    return Scene(
+        width, head + tall + 12 + below, (drawn,), tuple(boxes), (*words, *names),
+        (*discs, *listed), bundles, note=note,
+    )  # fmt: skip
+
+
+def _note(shown: int, many: int) -> str:
+    if not shown:
+        return "grey: bundles of cables"
+    some = f"{shown:,} of {many:,}" if shown < many else f"{many:,}"
+    return f"coloured: {some} above {100 * HOT:.0f} % of the busiest; grey: bundles of cables"
+
+
+def _height(laid: Columns) -> float:
+    """Return the pixels of the columns: more for many routers, but not without end."""
+    many = max(len(laid.columns[at].routers) for at in (0, -1))
+    return float(np.clip(STEP * many, 230, 620))
+
+
+def _placed(
+    traffic: Traffic, laid: Columns, width: float, tall: float, head: float
+) -> list[_Placed]:
+    """Return where the routers of each column are."""
+    last = len(laid.columns) - 1
+    most = max(0.19 * width, 78.0)
+    names = [_name_room(traffic, laid.columns[at], most - 12) for at in (0, last)]
+    margin = 12 + max(names)
+    inner = np.clip((width - 2 * margin) / (3.2 * max(last, 1)), 12, 84)
+    cables = _cables(traffic, laid)
+    placed = []
+    for at, column in enumerate(laid.columns):
+        outer = at in (0, last)
+        wide = BAR if outer else float(inner)
+        first, end = margin - BAR, width - margin + BAR
+        middle = first + BAR / 2 + (end - first - BAR) * at / max(last, 1)
+        weights = np.ones(len(column.routers)) if outer else cables[at][column.routers]
+        tops, heights = _stacked(weights, column.group, tall, 0.25 if outer else 0.2)
+        row_of = np.full(traffic.topology.num_routers, -1)
+        row_of[column.routers] = np.arange(len(column.routers))
+        placed.append(_Placed(column, middle - wide / 2, wide, head + tops, heights, row_of))
+    return placed
+
+
+def _name_room(traffic: Traffic, column: Column, most: float) -> float:
+    """Return the pixels of the longest name of a column, ``most`` at most."""
+    names = [*_names(traffic, column), *column.groups]
+    return max(map(width_of, without_common(names, most)), default=0.0)
+
+
+def _names(traffic: Traffic, column: Column) -> list[str]:
+    topology = traffic.topology
+    return [topology.name_of(topology.router_vertex(int(each))) for each in column.routers]
+
+
+def _cables(traffic: Traffic, laid: Columns) -> NDArray[np.float64]:
+    """Return float64[num_columns, num_routers], the cables at the fuller side of each router."""
+    routers = traffic.topology.routers
+    many = np.zeros((2, len(laid.columns), routers.num_vertices))
+    np.add.at(many[0], (laid.leaves, routers.channel_source), 1)
+    np.add.at(many[1], (laid.enters, routers.channel_target), 1)
+    return np.asarray(np.maximum(many.max(axis=0), 1), np.float64)
+
+
+def _stacked(
+    weights: NDArray[np.float64], group: NDArray[np.int64], tall: float, gap: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return tops and heights of boxes above each other, as high as their weights.
+
+    ``gap`` is the share of all that lies between boxes; between groups lies twice that of others.
+    """
+    many = len(weights)
+    parts = np.where(np.diff(group) != 0, 2.0 if many < 200 else 6.0, 1.0)
+    if (parts > 1).all():
+        parts[:] = 1.0
+    space = min(gap * tall, 12.0 * parts.sum()) if many > 1 else 0.0
+    between = space * parts / max(parts.sum(), 1)
+    heights = (tall - space) * weights / weights.sum()
+    tops = np.append(0, np.cumsum(heights[:-1] + between))
+    return tops, heights
+
+
+def _curves(
+    traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: NDArray[np.int64]
+) -> Channels:
+    """Return the curves of channels, each with a slot of its own at both its routers.
+
+    Slots lie in the order of the other ends, so that cables do not cross where they end, and
+    parallel ones stay side by side.
+    """
+    start, end = _slots(traffic, laid, placed)
+    curves = bent(start[shown], end[shown])
+    beside = laid.leaves[shown] == laid.enters[shown]
+    bow = 14 + 0.25 * np.abs(end - start)[shown, 1]
+    room = placed[1].left - placed[0].left - placed[0].width if len(placed) > 1 else 80.0
+    curves[beside, 1:3, 0] += np.minimum(bow, 0.6 * room)[beside, None]
+    pitch = 0.75 * sum(each.height.sum() for each in placed[:1]) / max(len(shown) / 2, 1)
+    return Channels(shown, points=curves, thickest=float(np.clip(3 + pitch, 3.5, 6)))
+
+
+def _slots(
+    traffic: Traffic, laid: Columns, placed: Sequence[_Placed]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return float64[num_network_channels, 2] twice: where each channel starts and ends."""
+    routers = traffic.topology.routers
+    ends = (laid.leaves, routers.channel_source), (laid.enters, routers.channel_target)
+    column = np.concatenate([at for at, _ in ends])
+    router = np.concatenate([each for _, each in ends]).astype(np.int64)
+    many = routers.num_channels
+    backwards = np.repeat([False, True], many)
+    beside = np.tile(laid.leaves == laid.enters, 2)
+    right = ~backwards | beside
+    middle = np.zeros(2 * many)
+    top, height, edge = np.zeros(2 * many), np.zeros(2 * many), np.zeros(2 * many)
+    for at, each in enumerate(placed):
+        here = column == at
+        row = each.row_of[router[here]]
+        middle[here], top[here], height[here] = each.middle[row], each.top[row], each.height[row]
+        edge[here] = np.where(right[here], each.left + each.width, each.left)
+    other = np.roll(middle, many)
+    twin = np.tile(np.arange(many), 2)
+    side = 2 * column + right
+    order = np.lexsort((twin, other, router, side))
+    new = np.append(True, (np.diff(side[order]) != 0) | (np.diff(router[order]) != 0))
+    first = np.flatnonzero(new)
+    counts = np.diff(np.append(first, len(order)))
+    rank = np.arange(len(order)) - np.repeat(first, counts)
+    y = np.empty(2 * many)
+    y[order] = top[order] + height[order] * (rank + 0.5) / np.repeat(counts, counts)
+    place = np.stack([edge, y], axis=1)
+    return place[:many], place[many:]
+
+
+def _bundles(
+    traffic: Traffic, laid: Columns, placed: Sequence[_Placed], shown: NDArray[np.int64]
+) -> Bundles:
+    """Return the cables of each pair of groups of neighbouring columns as one grey curve."""
+    routers = traffic.topology.routers
+    ends, names = [], []
+    for of, router in (
+        (laid.leaves, routers.channel_source),
+        (laid.enters, routers.channel_target),
+    ):
+        group = np.zeros((len(shown), 3))
+        label = np.zeros(len(shown), np.int64)
+        for at, each in enumerate(placed):
+            here = of[shown] == at
+            many = len(each.column.routers)
+            part = _parts(each.column)
+            middle = np.array([
+                (each.top[part == k].min() + (each.top + each.height)[part == k].max()) / 2
+                for k in range(part.max() + 1)
+            ]) if many else np.zeros(0)  # fmt: skip
+            mine = part[each.row_of[router[shown[here]]]]
+            edge = each.left + each.width * (of is laid.leaves)
+            group[here] = np.stack([np.full(len(mine), edge), middle[mine], mine], axis=1)
+            label[here] = at * MOST_GROUPS**2 + mine
+        ends.append(group)
+        names.append(label)
+    keys = names[0] * len(placed) * MOST_GROUPS**2 + names[1]
+    _, first, inverse, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    start, end = ends[0][first, :2], ends[1][first, :2]
+    mean = np.bincount(inverse, traffic.time[shown]) / counts
+    words = tuple(
+        f"{many:,} cables, {traffic.said(time)} on average"
+        for many, time in zip(counts, mean, strict=True)
+    )
+    return Bundles(bent(start, end), 1 + 5 * np.sqrt(counts / counts.max()), words)
+
+
+def _parts(column: Column) -> NDArray[np.int64]:
+    """Return int64[n], the groups of a column, neighbours taken together until they are few."""
+    _, group = np.unique(column.group, return_inverse=True)
+    many = int(group.max(initial=0)) + 1
+    if many == 1:
+        group, many = np.arange(len(column.routers)), len(column.routers)
+    few = min(many, MOST_GROUPS)
+    return np.asarray(group * few // many, np.int64)
+
+
+def _boxes(each: _Placed) -> list[Box]:
+    """Return the boxes of a column: those of groups where routers are too low to be told apart."""
+    style = "network-bar" if each.width == BAR else "network-box"
+    if each.height.min() >= LOWEST or len(np.unique(each.column.group)) == 1:
+        return [
+            Box(each.left, float(top), each.width, float(height), style)
+            for top, height in zip(each.top, each.height, strict=True)
+        ]
+    found = []
+    for group in np.unique(each.column.group):
+        here = each.column.group == group
+        top, end = each.top[here].min(), (each.top + each.height)[here].max()
+        found.append(Box(each.left, float(top), each.width, float(end - top), style))
+    return found
+
+
+def _words(traffic: Traffic, placed: Sequence[_Placed], width: float) -> list[Word]:
+    """Return headings, the names of outer routers beside them, and of inner ones inside."""
+    last, words = len(placed) - 1, _headings(placed, width)
+    for at, each in enumerate(placed):
+        if at == 0:
+            words += _outer_names(traffic, each, each.left - 6, "right", each.left - 6)
+        elif at == last:
+            beside = each.left + each.width + 6
+            words += _outer_names(traffic, each, beside, "left", width - beside)
+        else:
+            words += _inner_names(traffic, each)
+    return words
+
+
+def _headings(placed: Sequence[_Placed], width: float) -> list[Word]:
+    """Return what the columns are, above them; what has no room beside the others is left out."""
+    last, words = len(placed) - 1, []
+    for line in range(2):
+        above: list[Word] = []
+        order = sorted(range(len(placed)), key=lambda at: (0 < at < last, abs(2 * at - last)))
+        for at in order:
+            text = placed[at].column.heading[line]
+            x = 0.0 if at == 0 else width if at == last else placed[at].left + placed[at].width / 2
+            align = "left" if at == 0 else "right" if at == last else "center"
+            style = "network-name" if line else "network-heading"
+            word = Word(x, (line + 0.5) * LINE, text, align, style)
+            left, right, _, _ = word.extent
+            clear = all(
+                right + 8 < other.extent[0] or other.extent[1] + 8 < left for other in above
+            )
+            if text and clear:
+                above.append(word)
+        words += above
+    return words
+
+
+def _outer_names(traffic: Traffic, each: _Placed, x: float, align: str, room: float) -> list[Word]:
+    """Return names beside the routers; those of groups where routers are too many."""
+    step = float(np.diff(each.middle).min()) if len(each.middle) > 1 else NAMED
+    if step < NAMED and each.column.groups:
+        groups = np.unique(each.column.group)
+        middles = [float(each.middle[each.column.group == group].mean()) for group in groups]
+        texts = list(each.column.groups)
+    else:
+        middles = [float(y) for y in each.middle]
+        texts = _names(traffic, each.column)
+    every = _apart(middles)
+    shown = without_common(texts[::every], room)
+    return [Word(x, y, text, align) for y, text in zip(middles[::every], shown, strict=True)]
+
+
+def _apart(middles: Sequence[float]) -> int:
+    """Return which of the names have room: every one, every second, and so on."""
+    for every in range(1, len(middles)):
+        if np.diff(middles[::every]).min() >= NAMED:
+            return every
+    return max(len(middles), 1)
+
+
+def _inner_names(traffic: Traffic, each: _Placed) -> list[Word]:
+    """Return the names of routers inside their boxes, if there is room for all."""
+    shown = without_common(_names(traffic, each.column), each.width - 6)
+    if each.height.min() < NAMED or any("…" in name for name in shown):
+        return []
+    x = each.left + each.width / 2
+    return [Word(x, float(y), text, "center") for y, text in zip(each.middle, shown, strict=True)]

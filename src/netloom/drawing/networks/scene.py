@@ -1,0 +1,196 @@
+"""A picture of a network as a list of what is drawn: curves, squares, boxes, words and discs.
+
+Places are pixels from the top left corner. Layouts make scenes; ``netloom.drawing.networks.marks``
+draws them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.drawing.networks.letters import LINE, SIZE, fitted, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.drawing.networks.traffic import Traffic
+
+DISC = 9.0
+"""Radius of the discs with the numbers of the busiest channels."""
+
+
+class Box(NamedTuple):
+    """A rectangle: a router, a group of them, or the frame of a matrix."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: str = "network-box"
+
+
+class Word(NamedTuple):
+    """A line of text; ``y`` is the middle of its height."""
+
+    x: float
+    y: float
+    text: str
+    align: str = "left"
+    style: str = "network-name"
+
+    @property
+    def bold(self) -> bool:
+        """Whether it is drawn in bold letters."""
+        return self.style == "network-heading"
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Where it starts and ends, from left to right and from top to bottom."""
+        wide = width_of(self.text, bold=self.bold)
+        left = self.x - {"left": 0.0, "center": wide / 2, "right": wide}[self.align]
+        return left, left + wide, self.y - SIZE / 2, self.y + SIZE / 2
+
+
+class Disc(NamedTuple):
+    """The number of a busy channel, on it."""
+
+    x: float
+    y: float
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class Channels:
+    """Channels that are drawn one by one, the busiest last.
+
+    Attributes
+    ----------
+    channel
+        int64[n], which.
+    points
+        float64[n, 4, 2]: of curves the two ends and between them two points that they bend to
+        (Bézier); None for squares.
+    squares
+        float64[n, 4]: left, top, width and height; None for curves.
+    thickest
+        Pixels of the busiest curve.
+    """
+
+    channel: NDArray[np.int64]
+    points: NDArray[np.float64] | None = None
+    squares: NDArray[np.float64] | None = None
+    thickest: float = 4.5
+
+
+@dataclass(frozen=True, eq=False)
+class Bundles:
+    """Cables that are drawn together, in grey.
+
+    Attributes
+    ----------
+    points
+        float64[n, 4, 2], as those of ``Channels``.
+    width
+        float64[n], pixels.
+    words
+        What each is: from where to where, and how many cables.
+    """
+
+    points: NDArray[np.float64]
+    width: NDArray[np.float64]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is drawn, from the back to the front: bundles, curves, boxes, squares, words, discs."""
+
+    width: float
+    height: float
+    channels: tuple[Channels, ...]
+    boxes: tuple[Box, ...] = ()
+    words: tuple[Word, ...] = ()
+    discs: tuple[Disc, ...] = ()
+    bundles: Bundles | None = None
+    note: str = field(default="", kw_only=True)
+
+
+def points_on(points: NDArray[np.float64], at: float) -> NDArray[np.float64]:
+    """Return float64[n, 2], where curves are after a part of their way, 0 … 1."""
+    weights = (1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3
+    return np.asarray(sum(w * points[:, k] for k, w in enumerate(weights)), np.float64)
+
+
+def bent(
+    start: NDArray[np.float64], end: NDArray[np.float64], share: float = 0.45
+) -> NDArray[np.float64]:
+    """Return float64[n, 4, 2], curves that leave and arrive horizontally."""
+    step = np.stack([share * (end[:, 0] - start[:, 0]), np.zeros(len(start))], axis=1)
+    return np.stack([start, start + step, end - step, end], axis=1)
+
+
+def discs_on(
+    traffic: Traffic, drawn: Channels, taken: Sequence[Word] = (), ways: Sequence[float] = ()
+) -> tuple[Disc, ...]:
+    """Return the discs of the busiest channels, each on its curve and clear of what is there.
+
+    ``ways`` are parts of the way, 0 … 1, in the order in which they are tried.
+    """
+    assert drawn.points is not None
+    found: list[Disc] = []
+    for number, channel in enumerate(traffic.busiest, 1):
+        (row,) = np.flatnonzero(drawn.channel == channel)
+        curve = drawn.points[row : row + 1]
+        places = [points_on(curve, at)[0] for at in ways or (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)]
+        free = [place for place in places if not _hits(place, found, taken)]
+        x, y = free[0] if free else places[number % len(places)]
+        found.append(Disc(float(x), float(y), number))
+    return tuple(found)
+
+
+def _hits(place: NDArray[np.float64], discs: Sequence[Disc], words: Sequence[Word]) -> bool:
+    x, y = place
+    if any(np.hypot(x - disc.x, y - disc.y) < 2 * DISC + 2 for disc in discs):
+        return True
+    spans = (word.extent for word in words)
+    return any(
+        left - DISC < x < right + DISC and top - DISC < y < bottom + DISC
+        for left, right, top, bottom in spans
+    )
+
+
+def named_below(traffic: Traffic, top: float, width: float) -> tuple[list[Disc], list[Word], float]:
+    """Return the list of the busiest channels under a picture: discs, words, and its height.
+
+    Each has its name, what it carries, and how that compares; in two lines where one is too short.
+    """
+    discs, words, y = [], [], top
+    left = 2 * DISC + 6
+    for number, channel in enumerate(traffic.busiest, 1):
+        name, time = traffic.name(channel), float(traffic.time[channel])
+        value = f"{traffic.said(time)}, {traffic.times_the_mean(time)}"
+        discs.append(Disc(DISC, y + LINE / 2, number))
+        for line in _in_lines(name, width - left):
+            words.append(Word(left, y + LINE / 2, line, style="network-heading"))
+            y += LINE
+        after = words[-1].extent[1] + 10
+        if after + width_of(value) <= width:
+            words.append(Word(after, y - LINE / 2, value))
+        else:
+            words.append(Word(left, y + LINE / 2, value))
+            y += LINE
+        y += 5
+    return discs, words, y - top
+
+
+def _in_lines(name: str, room: float) -> list[str]:
+    """Return the name of a channel, in two lines where one has no room for it."""
+    if width_of(name, bold=True) <= room:
+        return [name]
+    source, _, target = name.partition(" -> ")
+    return [fitted(each, room, bold=True) for each in (f"{source} ->", target)]

@@ -1,0 +1,146 @@
+"""What a network carries, as its pictures show it: the time that each channel takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.words import counted, number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MARKED = 3
+"""Busiest channels that a picture names."""
+
+MEAN_HEAT = 0.2
+"""The colour of the mean: below it all is grey."""
+
+
+def figure(value: float) -> str:
+    """Return a number for a picture: whole ones with all their digits.
+
+    Examples
+    --------
+    >>> figure(2165.0), figure(543.61), figure(0.25)
+    ('2,165', '543.6', '0.25')
+    """
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return number(int(value) if whole else float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """The channels between the routers of a network, and what each carries.
+
+    Attributes
+    ----------
+    topology
+        The network before anything broke.
+    time
+        float64[num_network_channels], load / bandwidth; NaN for channels that are not there.
+    unit
+        What a load is counted in, such as ``bytes``.
+    scale
+        The mean and the most of the colours, where several pictures are to be compared.
+    """
+
+    topology: Topology
+    time: NDArray[np.float64]
+    unit: str = ""
+    scale: tuple[float, float] | None = None
+
+    @cached_property
+    def there(self) -> NDArray[np.int64]:
+        """int64[n], the channels that are not broken, the busiest last; of equals the first."""
+        known = np.flatnonzero(~np.isnan(self.time))
+        return known[np.lexsort((-known, self.time[known]))]
+
+    @cached_property
+    def mean(self) -> float:
+        """The time of the mean channel, up to which all is grey."""
+        if self.scale is not None:
+            return self.scale[0]
+        return float(self.time[self.there].mean()) if len(self.there) else 0.0
+
+    @cached_property
+    def most(self) -> float:
+        """The time that has the last colour."""
+        if self.scale is not None:
+            return self.scale[1]
+        return float(self.time[self.there[-1]]) if len(self.there) else 0.0
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some channel is clearly busier than the mean."""
+        return self.most > 1.001 * self.mean > 0
+
+    def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return colours, 0 … 1: ``MEAN_HEAT`` at the mean, and straight below and above it."""
+        value = np.asarray(time, np.float64)
+        if self.mean <= 0:
+            return np.zeros_like(value)
+        below = MEAN_HEAT * np.minimum(value / self.mean, 1.0)
+        above = (value - self.mean) / max(self.most - self.mean, 1e-300)
+        hot = (1 - MEAN_HEAT) * np.clip(above, 0.0, 1.0) if self.uneven else np.zeros_like(value)
+        return np.asarray(below + hot, np.float64)
+
+    @cached_property
+    def busiest(self) -> list[int]:
+        """The channels that are named, the busiest first: above the mean only."""
+        if not self.uneven:
+            return []
+        last = self.there[::-1][:MARKED]
+        return [int(channel) for channel in last if self.time[channel] > self.mean]
+
+    def name(self, channel: int) -> str:
+        """Return the name of a channel."""
+        return self.topology.channel_name(channel)
+
+    @property
+    def measure(self) -> str:
+        """What is coloured, with its unit."""
+        slower = "" if self.topology.even else ", by bandwidth"
+        return f"{self.unit} on the channel{slower}"
+
+    def said(self, time: float) -> str:
+        """Return a time with its unit.
+
+        Examples
+        --------
+        >>> from netloom.topology import topology
+        >>> Traffic(topology("leaf-spine:2x1x1"), np.ones(4), "bytes").said(48000.0)
+        '48,000 bytes'
+        """
+        return f"{figure(time)} {self.unit}".rstrip()
+
+    def times_the_mean(self, time: float) -> str:
+        """Return how a time compares, in words."""
+        return f"{time / self.mean:.3g} × the mean"
+
+    @cached_property
+    def sentence(self) -> str:
+        """What the picture shows, in one sentence with its number."""
+        many = len(self.there)
+        if not many:
+            return f"{self.topology.name}: no channel is left"
+        last = self.there[-1]
+        highest = float(self.time[last])
+        if highest == 0:
+            return f"{self.topology.name}: nothing on {counted(many, 'channel', ',')}"
+        mean = float(self.time[self.there].mean())
+        if highest <= 1.001 * mean:
+            each = f"Each of {many:,} channels" if many > 1 else self.name(int(last))
+            return f"{each} carries {self.said(highest)}"
+        equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
+        slower = "" if self.topology.even else " by its bandwidth"
+        if equal == 1:
+            who, verb = self.name(int(last)), "carries"
+        else:
+            who, verb = f"{equal:,} of {many:,} channels", "carry"
+        return f"{who} {verb} {self.said(highest)}{slower}, {highest / mean:.3g} times the mean"

@@ -1,0 +1,181 @@
+"""Trees of two levels, unfolded: a slot a cable, one mark a channel, names and colours."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from netloom.drawing.networks import Traffic, drawn, scene_of
+from netloom.drawing.networks.letters import SIZE
+from netloom.drawing.networks.traffic import MEAN_HEAT
+from netloom.topology import topology
+from netloom.topology.core import Topology, attach_hosts
+
+TREES = ["leaf-spine:8x4x8", "leaf-spine:4x2x2/3", "leaf-spine:40x4x1", "fat-tree:3x2"]
+WIDTHS = [328, 700]
+
+
+def unnamed_tree():
+    """Leaves and spines of a graph that says nothing of trees; spines first."""
+    pairs = [(leaf, spine) for leaf in range(3, 8) for spine in range(3) for _ in range(2)]
+    source = np.array([end for pair in pairs for end in pair], np.int32)
+    target = np.array([end for pair in pairs for end in pair[::-1]], np.int32)
+    return attach_hosts(Topology("graph", 8, source, target), np.arange(3, 8), name="graph")
+
+
+def traffic(net, seed=1):
+    loads = np.random.default_rng(seed).integers(1, 10, net.num_network_channels).astype(float)
+    loads[7] = 40.0
+    return Traffic(net, loads, "bytes")
+
+
+def rows(scene, of):
+    """The data of the only layer of a chart whose rows have such a column."""
+    spec = drawn(scene, of).to_dict()
+    tables = [table for table in spec["datasets"].values() if "heat" in table[0]]
+    return [row for table in tables for row in table]
+
+
+@pytest.fixture(params=[*TREES, "unnamed"])
+def net(request):
+    return unnamed_tree() if request.param == "unnamed" else topology(request.param)
+
+
+def test_every_channel_is_one_curve_of_its_own(net):
+    of = traffic(net)
+    shown = rows(scene_of(of, 700), of)
+    assert sorted(row["channel"] for row in shown) == sorted(
+        net.channel_name(channel) for channel in range(net.num_network_channels)
+    )
+    assert len({row["path"] for row in shown}) == len(shown)
+    loads = {row["channel"]: row["load"] for row in shown}
+    assert loads == {net.channel_name(c): of.time[c] for c in range(net.num_network_channels)}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_cables_have_slots_of_their_own_in_the_order_of_their_other_ends(net, width):
+    scene = scene_of(traffic(net), width)
+    (part,) = scene.channels
+    order = np.argsort(part.channel)
+    start, end = part.points[order, 0], part.points[order, 3]
+    for here, there, router in (
+        (start, end, net.routers.channel_source),
+        (end, start, net.routers.channel_target),
+    ):
+        assert len(np.unique(np.round(here, 6), axis=0)) == len(here)
+        for each in np.unique(router):
+            for side in np.unique(here[router == each, 0]):
+                mine = np.flatnonzero((router == each) & (here[:, 0] == side))
+                mine = mine[np.argsort(here[mine, 1])]
+                gaps = np.diff(here[mine, 1])
+                assert np.allclose(gaps, gaps[:1])
+                assert (gaps > 0).all()
+                assert (np.diff(there[mine, 1]) > 0).all()  # no two cross where they end
+
+
+def test_a_tree_is_read_from_left_to_right(net):
+    (part,) = scene_of(traffic(net), 700).channels
+    assert (np.diff(part.points[:, :, 0], axis=1) > 0).all()
+    assert np.array_equal(part.points[:, 0, 1], part.points[:, 1, 1])  # horizontal tangents
+    assert np.array_equal(part.points[:, 2, 1], part.points[:, 3, 1])
+
+
+def test_spines_are_as_high_as_their_cables():
+    whole = topology("leaf-spine:6x3x2")
+    kept = np.flatnonzero(
+        ~((whole.routers.channel_source == 8) & (whole.routers.channel_target < 3))
+        & ~((whole.routers.channel_target == 8) & (whole.routers.channel_source < 3))
+    )
+    inside = replace(
+        whole.routers,
+        channel_source=whole.routers.channel_source[kept],
+        channel_target=whole.routers.channel_target[kept],
+        channel_bandwidth=np.ones(len(kept)),
+        channel_cycles=np.ones(len(kept), np.int32),
+        family=None,
+    )
+    scene = scene_of(traffic(attach_hosts(inside, np.arange(6), name="graph")), 700)
+    heights = sorted(box.height for box in scene.boxes if box.style == "network-box")
+    assert np.allclose(heights, heights[-1] * np.array([0.5, 1, 1]))
+
+
+def test_up_to_the_mean_all_is_grey_and_thin_and_above_it_hot_and_thick():
+    net = topology("leaf-spine:8x4x8")
+    of = traffic(net)
+    shown = rows(scene_of(of, 700), of)
+    loads = np.array([row["load"] for row in shown])
+    heat, thick = (np.array([row[name] for row in shown]) for name in ("heat", "thick"))
+    assert (np.diff(loads) >= 0).all()  # the busiest is drawn last
+    assert (np.diff(heat) >= 0).all()
+    below = loads <= of.mean
+    assert (heat[below] <= MEAN_HEAT + 1e-4).all()
+    assert (heat[~below] > MEAN_HEAT).all()
+    assert len(set(thick[below])) == 1
+    assert (np.diff(thick[~below]) >= 0).all()
+    assert thick[-1] > 3
+    assert heat[-1] == 1
+
+
+def test_colour_is_by_time_not_by_load():
+    net = topology("leaf-spine:4x2x2")
+    fast = np.ones(net.num_channels)
+    fast[:4] = 4.0
+    net = replace(net, channel_bandwidth=fast)
+    load = np.full(net.num_network_channels, 10.0)
+    load[0], load[9] = 32.0, 12.0
+    of = Traffic(net, load / fast[: len(load)], "bytes")
+    assert of.busiest[0] == 9  # 12 bytes at 1 take longer than 32 at 4
+    shown = {row["channel"]: row for row in rows(scene_of(of, 700), of)}
+    slow, quick = shown[net.channel_name(9)], shown[net.channel_name(0)]
+    assert (slow["time"], quick["time"], quick["load"]) == (12, 8, 32)
+    assert slow["heat"] > quick["heat"]
+    assert "by its bandwidth" in of.sentence
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_busiest_three_are_named_and_marked(net, width):
+    of = traffic(net)
+    scene = scene_of(of, width)
+    texts = [word.text for word in scene.words]
+    busiest = np.argsort(-of.time, kind="stable")[:3]
+    assert of.busiest == busiest.tolist()
+    assert [net.channel_name(each) in texts for each in busiest] == [True] * 3
+    assert sorted(disc.number for disc in scene.discs) == [1, 1, 2, 2, 3, 3]
+    assert of.sentence.startswith(f"{net.channel_name(7)} carries 40 bytes")
+    spec = drawn(scene, of).to_dict()
+    assert " ".join(spec["title"]["text"]) == spec["description"] == of.sentence
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_words_can_be_read_and_touch_neither_each_other_nor_the_rim(net, width):
+    of = traffic(net)
+    scene = scene_of(of, width)
+    spans = [word.extent for word in scene.words]
+    for left, right, top, bottom in spans:
+        assert left >= -1
+        assert right <= width + 1
+        assert top >= 0
+        assert bottom <= scene.height
+    for place, (left, right, top, bottom) in enumerate(spans):
+        for other in spans[:place]:
+            assert right <= other[0] or other[1] <= left or bottom <= other[2] or other[3] <= top
+    text = json.dumps(drawn(scene, of).to_dict())
+    assert f'"fontSize": {SIZE}' in text
+
+
+def test_where_all_carry_the_same_nothing_is_marked():
+    net = topology("leaf-spine:8x4x8")
+    of = Traffic(net, np.full(net.num_network_channels, 12.0), "bytes")
+    assert of.sentence == "Each of 64 channels carries 12 bytes"
+    assert scene_of(of, 700).discs == ()
+
+
+def test_broken_channels_are_not_drawn():
+    net = topology("leaf-spine:8x4x8")
+    time = np.arange(64.0)
+    time[[3, 63]] = np.nan
+    of = Traffic(net, time, "bytes")
+    names = {row["channel"] for row in rows(scene_of(of, 700), of)}
+    assert len(names) == 62
+    assert net.channel_name(63) not in names
