@@ -1,0 +1,233 @@
+"""Recognise a fat tree in a network, however its routers and hosts are numbered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.topology.families.trees import tree_links
+from netloom.topology.family import TreeShape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology.core import Topology
+
+
+class _Level(NamedTuple):
+    """The links between the vertices of a level and those of the next.
+
+    Attributes
+    ----------
+    lower, upper
+        int64[num_pairs], the vertices that are joined, by lower, then upper, each pair once.
+    fan_in, fan_out, parallel
+        Children of each upper one, parents of each lower one, links of each pair.
+    """
+
+    lower: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    fan_in: int
+    fan_out: int
+    parallel: int
+
+
+def tree_shape(topology: Topology) -> TreeShape | None:
+    """Return the parameters of the fat tree that a network is; None if it is none.
+
+    It must be a whole extended generalised fat tree, with parallel links or without: PGFT(h; m; w;
+    p). Routers of each level may have any numbers: ``router_at`` says where they stand. Hosts keep
+    their numbers as places if those of each subtree follow each other; else ``host_at`` orders
+    subtrees by their lowest host. Any two labellings that the definition allows differ by an
+    automorphism that keeps the hosts, so that routings by labels, such as D-mod-k, load the
+    channels of a renumbered tree as those of the tree that its spec makes.
+
+    A router's level is that of the router nearest to hosts above it plus one, which the links to
+    its children must confirm. Its label is found from the top: two routers of a level have the same
+    digits b if their parents have. What is found is then compared with the definition link by link.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> found = tree_shape(topology("fat-tree:4x3"))
+    >>> found.children, found.parents, found.parallel, found.router_at
+    ((4, 4, 4), (1, 4, 4), (1, 1, 1), None)
+    >>> tree_shape(topology("mesh:4x4/4")) is None
+    True
+    """
+    if topology.direct or topology.broken or not _both_ways(topology):
+        return None
+    level_of = _levels(topology)
+    if level_of is None:
+        return None
+    levels = []
+    for level in range(1, int(level_of.max()) + 1):
+        found = _links(topology, level_of, level)
+        if found is None:
+            return None
+        levels.append(found)
+    shape = TreeShape(
+        tuple(each.fan_in for each in levels),
+        tuple(each.fan_out for each in levels),
+        tuple(each.parallel for each in levels),
+    )
+    sizes = np.bincount(level_of)
+    if any(sizes[level] != shape.width(level) for level in range(shape.levels + 1)):
+        return None
+    placed = _placed(topology, shape, level_of, levels)
+    return placed if placed is not None and _is_that_tree(topology, placed) else None
+
+
+def _both_ways(topology: Topology) -> bool:
+    """Whether as many channels lead back between any two vertices."""
+    source, target = topology.channel_source.astype(np.int64), topology.channel_target
+    there = np.sort(source * topology.num_vertices + target)
+    back = np.sort(target.astype(np.int64) * topology.num_vertices + source)
+    return np.array_equal(there, back)
+
+
+def _levels(topology: Topology) -> NDArray[np.int64] | None:
+    """Return int64[num_vertices], 0 for hosts, 1 for routers with hosts … ; None if some have none.
+
+    Also where a channel stays in a level or leaves one out.
+    """
+    source, target = topology.channel_source, topology.channel_target
+    level_of = np.full(topology.num_vertices, -1)
+    level_of[: topology.num_hosts] = 0
+    level = 0
+    while True:
+        reached = target[(level_of[source] == level) & (level_of[target] == -1)]
+        if not len(reached):
+            break
+        level += 1
+        level_of[reached] = level
+    lost = (level_of < 0).any() or level == 0
+    steps = np.abs(level_of[source] - level_of[target])
+    return None if lost or (steps != 1).any() else level_of
+
+
+def _links(topology: Topology, level_of: NDArray[np.int64], level: int) -> _Level | None:
+    """Return the links up to a level; None where not all vertices have as many."""
+    source, target = topology.channel_source, topology.channel_target
+    up = (level_of[target] == level) & (level_of[source] == level - 1)
+    keys = source[up].astype(np.int64) * topology.num_vertices + target[up]
+    pairs, parallel = np.unique(keys, return_counts=True)
+    lower, upper = np.divmod(pairs, topology.num_vertices)
+    fan_out = np.bincount(lower, minlength=len(level_of))[level_of == level - 1]
+    fan_in = np.bincount(upper, minlength=len(level_of))[level_of == level]
+    if any((counts != counts[0]).any() for counts in (parallel, fan_in, fan_out)):
+        return None
+    return _Level(lower, upper, int(fan_in[0]), int(fan_out[0]), int(parallel[0]))
+
+
+def _placed(
+    topology: Topology, shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
+) -> TreeShape | None:
+    """Return the shape with its routers and hosts in their places; None where there are none."""
+    low = _low_digits(shape, level_of, levels)
+    blocks = _subtrees(topology, shape, levels)
+    if low is None or blocks is None:
+        return None
+    hosts = topology.num_hosts
+    order = np.lexsort([blocks[level][:hosts] for level in range(shape.levels)])
+    place = np.empty(hosts, np.int64)
+    place[order] = np.arange(hosts)
+    router_at, first = np.full(topology.num_routers, -1), 0
+    for level in range(1, shape.levels + 1):
+        there = np.flatnonzero(level_of == level)
+        below, width = prod(shape.children[:level]), prod(shape.parents[:level])
+        high = place[blocks[level][there]] // below  # the subtree is called by its lowest host
+        at = first + high * width + low[there]
+        router_at[at] = there - hosts
+        first += shape.width(level)
+    if (router_at < 0).any():
+        return None
+    as_they_come = np.array_equal(router_at, np.arange(len(router_at)))
+    in_order = np.array_equal(order, np.arange(hosts))
+    return replace(
+        shape,
+        router_at=None if as_they_come else router_at.astype(np.int32),
+        host_at=None if in_order else order.astype(np.int32),
+    )
+
+
+def _low_digits(
+    shape: TreeShape, level_of: NDArray[np.int64], levels: list[_Level]
+) -> NDArray[np.int64] | None:
+    """Return b_l … b_1 of each router as one number; None where the parents do not agree."""
+    kind = np.zeros(len(level_of), np.int64)  # of routers of a level that have the same digits b
+    top = np.flatnonzero(level_of == shape.levels)
+    kind[top] = np.arange(len(top))
+    for level in range(shape.levels - 1, 0, -1):
+        links = levels[level]
+        there = np.flatnonzero(level_of == level)
+        above = np.sort(kind[links.upper].reshape(len(there), links.fan_out), axis=1)
+        kinds, kind[there] = np.unique(above, axis=0, return_inverse=True)
+        if len(kinds) != prod(shape.parents[:level]):
+            return None
+    low = np.zeros(len(level_of), np.int64)
+    for level in range(1, shape.levels + 1):
+        there = np.flatnonzero(level_of == level)
+        links, below = levels[level - 1], prod(shape.parents[: level - 1])
+        child = np.zeros(len(level_of), np.int64)
+        child[links.upper] = low[links.lower]  # of hosts 0; all children of a router have the same
+        # number the kinds that share their children by the lowest router of each
+        _, first, of = np.unique(kind[there], return_index=True, return_inverse=True)
+        one = there[first]  # the lowest router of each kind
+        order = np.lexsort((one, child[one]))
+        rank = np.empty(len(order), np.int64)
+        starts = np.searchsorted(child[one][order], child[one][order])
+        rank[order] = np.arange(len(order)) - starts
+        low[there] = rank[of] * below + child[there]
+    return low
+
+
+def _subtrees(
+    topology: Topology, shape: TreeShape, levels: list[_Level]
+) -> list[NDArray[np.int64]] | None:
+    """Return the lowest host of the subtree of each vertex, cut off above each level; hosts alone.
+
+    None where a level has other than prod(m_{l+1} … m_h) subtrees.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size, hosts = topology.num_vertices, topology.num_hosts
+    found = [np.arange(size)]
+    for level in range(1, shape.levels + 1):
+        lower = np.concatenate([each.lower for each in levels[:level]])
+        upper = np.concatenate([each.upper for each in levels[:level]])
+        graph = coo_array((np.ones(len(lower)), (lower, upper)), shape=(size, size))
+        _, part = connected_components(graph, directed=False)
+        parts, lowest, of = np.unique(part[:hosts], return_index=True, return_inverse=True)
+        if len(parts) != prod(shape.children[level:]):
+            return None
+        if (np.bincount(of) != prod(shape.children[:level])).any():
+            return None
+        called = np.full(int(part.max()) + 1, -1)
+        called[parts] = lowest
+        found.append(called[part])
+    return found
+
+
+def _is_that_tree(topology: Topology, shape: TreeShape) -> bool:
+    """Whether the links of the network are those of the definition, place by place."""
+    at = np.arange(topology.num_vertices)
+    if shape.host_at is not None:
+        at[: topology.num_hosts] = shape.host_at
+    if shape.router_at is not None:
+        at[topology.num_hosts :] = topology.num_hosts + shape.router_at
+    expected, first = [], 0
+    for level in range(shape.levels):
+        lower, upper = tree_links(shape, level)
+        above = first + shape.width(level)
+        down, up = at[first + lower], at[above + upper]
+        expected += [down * topology.num_vertices + up, up * topology.num_vertices + down]
+        first = above
+    keys = topology.channel_source.astype(np.int64) * topology.num_vertices
+    return np.array_equal(
+        np.sort(np.concatenate(expected)), np.sort(keys + topology.channel_target)
+    )
