@@ -16,7 +16,8 @@ from netloom.topology.faults import without, working_nodes
 from netloom.topology.graph import graph_topology, read_graph, to_networkx
 from netloom.topology.measures import degree, num_links, slabs
 from netloom.topology.omegas import Omega, omega
-from netloom.topology.parse import topology
+from netloom.topology.parse import spec_table, topology
+from netloom.topology.recognise import tree_shape
 
 __all__ = [
     "Cube",
@@ -36,9 +37,11 @@ __all__ = [
     "omega",
     "read_graph",
     "slabs",
+    "spec_table",
     "to_networkx",
     "topology",
     "torus",
+    "tree_shape",
     "without",
     "working_nodes",
 ]

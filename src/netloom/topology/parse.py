@@ -6,6 +6,7 @@ of the grammar follow from it.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netloom.errors import InputError
@@ -112,6 +113,14 @@ def _mixed(argument: str, spec: str) -> Cube:
     return cube(parse_sides(argument.replace("w", ""), where=spec), wraps=marks, name=spec)
 
 
+def _grid_size(argument: str, spec: str) -> int:
+    return prod(parse_sides(argument.replace("w", ""), where=spec))
+
+
+def _hypercube_size(argument: str, spec: str) -> int:
+    return 1 << min(whole_number(argument, where=spec, least=1), 64)
+
+
 def _omega(argument: str, spec: str) -> Omega:
     pes, slash, switch_size = argument.partition("/")
     size = whole_number(switch_size, where=spec) if slash else 2
@@ -128,35 +137,37 @@ SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
         "sides; `/c` puts c hosts on each router",
-        with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec))),
+        with_hosts(lambda argument, spec: mesh(*parse_sides(argument, where=spec)), _grid_size),
     ),
     "torus": Spec(
         ("torus:4x4x4", "torus:4x4x4/2"),
         "sides, all wrapped; `/c` hosts on each router",
-        with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec))),
+        with_hosts(lambda argument, spec: torus(*parse_sides(argument, where=spec)), _grid_size),
     ),
     "line": Spec(
         ("line:16",),
         "routers in a row; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False)),
+        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=False), _grid_size),
     ),
     "ring": Spec(
         ("ring:16",),
         "routers in a ring; `/c` hosts on each",
-        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True)),
+        with_hosts(lambda argument, spec: _one_side(argument, spec, wraps=True), _grid_size),
     ),
     "hypercube": Spec(
-        ("hypercube:6",), "dimensions; `/c` hosts on each router", with_hosts(_hypercube)
+        ("hypercube:6",),
+        "dimensions; `/c` hosts on each router",
+        with_hosts(_hypercube, _hypercube_size),
     ),
     "cube": Spec(
         ("cube:8wx4",),
         "sides, of which those marked `w` wrap; `/c` hosts on each router",
-        with_hosts(_mixed),
+        with_hosts(_mixed, _grid_size),
     ),
     "twisted-torus": Spec(
         ("twisted-torus:4x4x8", "twisted-torus:8x4/2"),
         "sides of k and 2k: wraps of side k also go k along sides of 2k; `/c` hosts on each router",
-        with_hosts(twisted_torus_of),
+        with_hosts(twisted_torus_of, _grid_size),
     ),
     "fat-tree": Spec(
         ("fat-tree:4x3", "fat-tree:k=8"),

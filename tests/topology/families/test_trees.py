@@ -87,7 +87,7 @@ def test_switches_are_called_by_what_they_are():
     assert net.channel_name(0) == "edge0 -> aggregation0"
     assert net.name_of(net.num_vertices - 1) == "core3"
     assert topology("fat-tree:4x3").name_of(64 + 16 + 3) == "s2.3"
-    assert topology("xgft:4x4/1x2").name_of(3) == "h3"
+    assert topology("xgft:4x4/1x2").channel_name(0) == "leaf0 -> spine0"
 
 
 def test_hosts_of_two_ports_have_one_for_each_leaf():

@@ -37,14 +37,21 @@ def concentrated(routers: Topology, hosts: int) -> Topology:
     return attach_hosts(routers, np.arange(many).repeat(hosts), name=name)
 
 
-def with_hosts(make: Callable[[str, str], Topology]) -> Callable[[str, str], Topology]:
-    """Return a maker that also takes ``/c`` behind what ``make`` takes: c hosts on each router."""
+def with_hosts(
+    make: Callable[[str, str], Topology], count: Callable[[str, str], int]
+) -> Callable[[str, str], Topology]:
+    """Return a maker that also takes ``/c`` behind what ``make`` takes: c hosts on each router.
+
+    ``count`` returns the number of routers that ``make`` would make, before it makes them.
+    """
 
     def made(argument: str, spec: str) -> Topology:
         shape, slash, hosts = argument.partition("/")
         if not slash:
             return make(argument, spec)
-        count = whole_number(hosts, where=spec, least=1)
-        return concentrated(make(shape, spec.rpartition("/")[0]), count)
+        inner = spec.rpartition("/")[0]
+        each, routers = whole_number(hosts, where=spec, least=1), count(shape, spec)
+        check_sizes(spec, hosts=routers * each, routers=routers, channels=2 * routers * each)
+        return concentrated(make(shape, inner), each)
 
     return made

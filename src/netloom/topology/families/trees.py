@@ -42,7 +42,8 @@ def xgft(
     name
         The spec string; made from the rest where it is not given.
     level_names
-        What the routers of each level are called, such as ``leaf`` and ``spine``.
+        What the routers of each level are called: ``leaf`` and ``spine`` in trees of two levels,
+        ``s1.``, ``s2.`` … in others, if nothing is given. A number follows.
 
     Raises
     ------
@@ -72,7 +73,9 @@ def xgft(
     first = np.append(0, np.cumsum(routers))  # number of the first router of each level
     down = [np.zeros(0, np.int64), *(lower[k] + first[k - 1] for k in range(1, len(m)))]
     up = [np.zeros(0, np.int64), *(upper[k] + first[k] for k in range(1, len(m)))]
-    names = level_names or [f"s{level}." for level in range(1, len(m) + 1)]
+    names = level_names or (
+        ("leaf", "spine") if len(m) == 2 else [f"s{level}." for level in range(1, len(m) + 1)]
+    )
     inside = linked(
         label, sum(routers), np.concatenate(down), np.concatenate(up),
         labels=tuple(f"{names[k]}{i}" for k, many in enumerate(routers) for i in range(many)),
