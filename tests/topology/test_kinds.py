@@ -79,7 +79,7 @@ def test_vertices_that_are_all_alike_are_hosts_and_routers_in_one(kinds):
 def test_omega_networks_are_refused():
     check_all_compute(mesh(2, 2))
     check_all_compute(graph_topology(star(["switch", "host", "host"])))
-    for net in (omega(8), without(omega(8), channels="16->20")):
+    for net in (omega(8), without(omega(8), channels="switch 0.0->switch 1.0")):
         with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
             check_all_compute(net)
 
@@ -100,6 +100,6 @@ QUESTIONS = {
 @pytest.mark.parametrize("verb", QUESTIONS)
 @pytest.mark.parametrize("which", ["omega:8", "broken"])
 def test_all_verbs_refuse_omega_networks(verb, which):
-    on = {"omega:8": "omega:8", "broken": without(omega(8), channels="16->20")}
+    on = {"omega:8": "omega:8", "broken": without(omega(8), channels="switch 0.0->switch 1.0")}
     with pytest.raises(InputError, match="on which netloom would put tasks and traffic"):
         QUESTIONS[verb](on[which])
