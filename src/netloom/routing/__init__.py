@@ -4,7 +4,8 @@ Broken channels are gone round. On virtual channels also adaptive and oblivious 
 deadlock is refused.
 """
 
-from netloom.routing.deadlock import dependency_cycle, find_deadlock
+from netloom.routing.cycles import dependency_cycle
+from netloom.routing.deadlock import find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.ecmp import Ecmp
 from netloom.routing.layered import Layered, ShortestPath

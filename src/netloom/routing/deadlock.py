@@ -7,39 +7,48 @@ cycle of channels exists in which each may be held while the next is asked for (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
 from netloom.routing.dimension_order import DimensionOrder
-from netloom.routing.layered import Layered
-from netloom.routing.parse import Routing, all_routes
+from netloom.routing.ecmp import Ecmp
+from netloom.routing.hosted import router_pairs
+from netloom.routing.layered import Layered, ShortestPath
+from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
+from netloom.routing.several import Minimal, minimal_ways
 from netloom.routing.source_routing import SourceRoutes
+from netloom.routing.spread import Spread, spread_waits
 from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
 from netloom.topology import Cube, Topology
+from netloom.topology.family import TreeShape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from netloom.routing.ragged import Paths
-
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""
+
+PAIRS_AT_ONCE = 2**17
+"""Pairs whose paths are listed at a time."""
 
 
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
 
     One virtual channel a channel is assumed; datelines and escape channels are what removes the
-    cycles that this finds. All pairs of nodes may communicate (with given routes: those that
-    have one).
+    cycles that this finds. All pairs of different hosts that work may communicate (with given
+    routes: those that have one), by any of their paths if they have several.
+
+    Up*/down* routing cannot deadlock on any network, and no routing by shortest paths can on a
+    whole fat tree: packets go up first, then down, and never up again.
 
     Raises
     ------
     InputError
-        If a general network has too many nodes to follow the paths of all pairs.
+        If there are too many pairs, paths or nodes to follow.
 
     Examples
     --------
@@ -49,66 +58,91 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     >>> find_deadlock(torus(4), DimensionOrder())
     (0, 1, 2, 3)
     """
-    if isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
-        return _ring_cycle(topology)
-    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
-        return ()  # their paths take channels in one order: see there
-    if routing.several:
-        found = f"{routing}, by which pairs have several paths"
-        raise InputError("routing", found, "a routing of one path a pair")
-    if isinstance(routing, Layered):
+    if isinstance(routing, Layered) and topology.direct:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
+    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+        return ()  # their paths take channels in one order: see there
+    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
+    if shortest and isinstance(topology.family, TreeShape) and not topology.broken:
+        return ()
+    inside = topology.routers
+    if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
+        return _ring_cycle(inside)
+    if isinstance(routing, ShortestPath) and topology.direct:
+        return _shortest_path_cycle(topology)
+    return listed_cycle(topology, routing)
+
+
+def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
+    """Return what ``find_deadlock`` does for a routing by name, by following all paths.
+
+    Raises
+    ------
+    InputError
+        If there are too many pairs or paths.
+    """
+    count = topology.num_channels
+    if isinstance(routing, Spread):
+        return cycle_of_waits(*spread_waits(topology), count)
+    if isinstance(routing, Minimal):
+        return cycle_of_waits(*_minimal_waits(topology), count)
+    if topology.direct or not isinstance(routing, ShortestPath | Layered | DimensionOrder):
+        sources, targets = all_pairs(topology, str(routing))
+        return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
+    # which hosts hang on two routers makes no difference to the way between these
+    inside, (sources, targets) = topology.routers, router_pairs(topology)
+    if len(sources) > MOST_ROUTES:
+        found = f"{len(sources)} pairs of routers with hosts"
+        raise InputError(topology.name, found, f"at most {MOST_ROUTES} to check for deadlock")
+    return cycle_of_waits(*_waits(inside, routing, sources, targets, count), count)
+
+
+def _waits(
+    topology: Topology,
+    routing: Routing,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    num_channels: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what is held and what is asked for on the paths of some pairs, each two once."""
+    found = np.zeros(0, np.int64)
+    for first in range(0, len(sources), PAIRS_AT_ONCE):
+        some = slice(first, first + PAIRS_AT_ONCE)
+        held, asked = dependencies(paths(topology, routing, sources[some], targets[some]))
+        found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
+    return np.divmod(found, num_channels)
+
+
+def _minimal_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return what is held and what is asked for on all shortest paths between hosts."""
+    from netloom.routing.kernels.deadlock import minimal_waits
+
+    inside, (entry, leave) = topology.routers, router_pairs(topology)
+    by_exit = np.argsort(leave, kind="stable")
+    return slots_of(inside, minimal_waits(by_exit, entry, leave, minimal_ways(topology)))
+
+
+def _shortest_path_cycle(topology: Topology) -> tuple[int, ...]:
+    """Return a cycle of the table of ``ShortestPath`` between all nodes of a direct network."""
     if topology.num_vertices * topology.num_channels > MOST_STEPS:
         found = f"{topology.num_vertices} nodes times {topology.num_channels} channels"
         raise InputError(topology.name, found, f"at most {MOST_STEPS} to check for deadlock")
     from netloom.routing.kernels.shortest_path import table_waits
 
-    outgoing = topology.outgoing()
     ends = (topology.channel_source, topology.channel_target)
-    held, slot = np.nonzero(table_waits(ends, *topology.incoming(), *outgoing))
-    asked = outgoing[1][outgoing[0][topology.channel_target[held]] + slot]
-    return cycle_of_waits(held, asked, topology.num_channels)
+    waits = table_waits(ends, *topology.incoming(), *topology.outgoing())
+    return cycle_of_waits(*slots_of(topology, waits), topology.num_channels)
 
 
-def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
-    """Return a cycle of the channel-dependency graph of these paths, or () when there is none.
-
-    Each of its channels some packet may hold while it waits for the next; the last waits for
-    the first.
-    """
-    inside = np.ones(len(routed.channels), bool)
-    inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False
-    at = np.flatnonzero(inside)
-    return cycle_of_waits(routed.channels[at], routed.channels[at + 1], num_channels)
-
-
-def cycle_of_waits(
-    held: NDArray[np.integer[Any]], asked: NDArray[np.integer[Any]], num_channels: int
-) -> tuple[int, ...]:
-    """Return a cycle among these dependencies, or ()."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    shape = (num_channels, num_channels)
-    waits = coo_array((np.ones(len(held), np.int8), (held, asked)), shape=shape)
-    _, part = connected_components(waits, connection="strong")
-    knotted = part[held] == part[asked]
-    following = dict(zip(held[knotted].tolist(), asked[knotted].tolist(), strict=True))
-    return _walk_to_cycle(following)
-
-
-def _walk_to_cycle(following: dict[int, int]) -> tuple[int, ...]:
-    """Follow one successor of each channel, all within one knot, until a channel comes again."""
-    if not following:
-        return ()
-    seen: dict[int, int] = {}
-    channel = min(following)
-    while channel not in seen:
-        seen[channel] = len(seen)
-        channel = following[channel]
-    return tuple(list(seen)[seen[channel] :])
+def _all_send(topology: Topology) -> bool:
+    """Whether packets go from every router to every other."""
+    if topology.direct:
+        return True
+    ends = topology.injection_router, topology.ejection_router
+    one_port = topology.num_ports == topology.num_hosts
+    return one_port and all(len(np.unique(each)) == topology.num_routers for each in ends)
 
 
 def _ring_cycle(topology: Cube) -> tuple[int, ...]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
+PAIRS_AT_ONCE = 2**20
+"""About how many pairs of hosts are looked at at a time."""
+
+
 class Legs(NamedTuple):
     """Where the packets of each pair of hosts enter and leave the routers.
 
@@ -70,6 +74,49 @@ def legs(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int
     )
 
 
+def router_pairs(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the routers where packets enter and leave, int32[] both, each two of them once.
+
+    Of all pairs of different hosts that work; in a direct network, all pairs of different nodes.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> entry, leave = router_pairs(topology("leaf-spine:2x1x3"))
+    >>> entry.tolist(), leave.tolist()
+    ([0, 0, 1, 1], [0, 1, 0, 1])
+    """
+    count = topology.num_routers
+    if topology.direct:
+        working = np.flatnonzero(topology.vertex_up).astype(np.int64)
+        pairs = (working[:, None] * count + working)[~np.eye(len(working), dtype=np.bool_)]
+        return _two(pairs, count)
+    into, out_of = topology.injection_router.astype(np.int64), topology.ejection_router
+    if len(np.unique(topology.port_host)) == topology.num_ports:
+        enters, inside = np.unique(into, return_counts=True)
+        leaves, outside = np.unique(out_of, return_counts=True)
+        pairs = (enters[:, None] * count + leaves).ravel()
+        own, alone = np.unique(into * count + out_of, return_counts=True)
+        of_others = np.outer(inside, outside).ravel()
+        of_others[np.searchsorted(pairs, own)] -= alone  # packets of a host to itself
+        return _two(pairs[of_others > 0], count)
+    found = np.zeros(0, np.int64)
+    hosts = np.unique(topology.port_host)
+    step = max(PAIRS_AT_ONCE // len(hosts), 1)
+    for first in range(0, len(hosts), step):
+        some = hosts[first : first + step]
+        ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
+        moving = ends.injection >= 0
+        keys = ends.entry[moving].astype(np.int64) * count + ends.exit[moving]
+        found = np.union1d(found, keys)
+    return _two(found, count)
+
+
+def _two(pairs: NDArray[np.int64], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    first, second = np.divmod(pairs, count)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
 def through_routers(
     topology: Topology,
     sources: NDArray[np.int32],
@@ -82,7 +129,13 @@ def through_routers(
     ``topology.routers``; it may return several paths a pair, with probabilities.
     """
     ends = legs(topology, sources, targets)
-    return spliced(ends, route(ends.entry, ends.exit))
+    try:
+        inner = route(ends.entry, ends.exit)
+    except NoRouteError as lost:  # of two routers
+        pair = np.argmax((ends.entry == lost.source) & (ends.exit == lost.target))
+        why = "hosts that can reach each other"
+        raise NoRouteError(int(sources[pair]), int(targets[pair]), why, lost.where) from None
+    return spliced(ends, inner)
 
 
 def spliced(ends: Legs, inner: Paths) -> Paths:

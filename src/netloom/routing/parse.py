@@ -258,7 +258,7 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
     if routing.several:
         found = f"{routing}, by which pairs have several paths"
         raise InputError("routing", found, "a routing of one path a pair")
-    sources, targets = _all_pairs(topology, str(routing))
+    sources, targets = all_pairs(topology, str(routing))
     pairs = sources.astype(np.int64) * topology.num_vertices + targets
     return SourceRoutes(str(routing), pairs, paths(topology, routing, sources, targets))
 
@@ -295,7 +295,7 @@ def routes_by(
     <12 paths, 24 hops>
     """
     called = name or getattr(route, "__name__", "") or type(route).__name__
-    sources, targets = _all_pairs(topology, called)
+    sources, targets = all_pairs(topology, called)
     visited = []
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
         nodes = [int(node) for node in route(topology, source, target)]
@@ -307,8 +307,14 @@ def routes_by(
     return source_routes(topology, visited, name=called)
 
 
-def _all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return sources and targets of all pairs of different working nodes, if they are not many."""
+def all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return sources and targets of all pairs of different working nodes, if they are not many.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_ROUTES``; ``routing`` is what they are for.
+    """
     working = working_nodes(topology)
     if len(working) ** 2 > MOST_ROUTES:
         found, most = f"{len(working)} nodes", int(MOST_ROUTES**0.5)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing.deadlock import cycle_of_waits
+from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.port_numbers import ports
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.hosted import legs, spliced
+from netloom.routing.cycles import slots_of
+from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
 from netloom.routing.ragged import Paths, offsets_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ MOST_ENTRIES = 2**26
 
 ROUNDS = 4
 """How often each destination chooses its paths."""
-
-PAIRS_AT_ONCE = 2**20
-"""About how many pairs of hosts are looked at at a time."""
 
 _TABLES: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
 
@@ -102,6 +100,26 @@ def spread_table(topology: Topology) -> NDArray[np.int32]:
     if topology not in _TABLES:
         _TABLES[topology] = _made(topology)
     return _TABLES[topology]
+
+
+def spread_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return what packets hold and what they ask for, each two channels in a row once.
+
+    Raises
+    ------
+    InputError
+        If the table would be too large.
+    """
+    from netloom.routing.kernels.forwarding import table_waits
+
+    inside = topology.routers
+    own = np.full(topology.num_ports or topology.num_hosts, -1, np.int32)
+    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
+        own = topology.injection_router  # whose one host is the destination itself
+    waits = table_waits(
+        spread_table(topology), _senders(topology), own, inside.channel_target, *inside.outgoing()
+    )
+    return slots_of(inside, waits)
 
 
 def _made(topology: Topology) -> NDArray[np.int32]:

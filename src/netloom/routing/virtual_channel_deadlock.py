@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing.deadlock import cycle_of_waits
+from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.port_numbers import ports
 from netloom.routing.route_tables import channels_by_port
 from netloom.routing.virtual_channel_tables import (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing.deadlock import dependency_cycle
+from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
 from netloom.routing.parse import AXES, Routing, all_routes, named_here, parse_routing

@@ -1,0 +1,72 @@
+"""Circles of channels that wait for each other: cycles of the channel-dependency graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing.ragged import Paths
+    from netloom.topology import Topology
+
+
+def dependency_cycle(routed: Paths, num_channels: int) -> tuple[int, ...]:
+    """Return a cycle of the channel-dependency graph of these paths, or () when there is none.
+
+    Each of its channels some packet may hold while it waits for the next; the last waits for
+    the first.
+    """
+    return cycle_of_waits(*dependencies(routed), num_channels)
+
+
+def dependencies(routed: Paths) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return each two channels in a row on these paths: what is held, and what is asked for.
+
+    int32[] both; a dependency comes as often as paths have it.
+    """
+    inside = np.ones(len(routed.channels), bool)
+    inside[routed.offsets[1:][np.diff(routed.offsets) > 0] - 1] = False
+    at = np.flatnonzero(inside)
+    return routed.channels[at], routed.channels[at + 1]
+
+
+def slots_of(
+    topology: Topology, waits: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return what is held and what is asked for, given flags for each two channels in a row.
+
+    ``waits[c, k]`` is for channel c and the k-th channel that leaves the node that c enters.
+    """
+    offsets, leaving = topology.outgoing()
+    held, slot = np.nonzero(waits)
+    return held, leaving[offsets[topology.channel_target[held]] + slot]
+
+
+def cycle_of_waits(
+    held: NDArray[np.integer[Any]], asked: NDArray[np.integer[Any]], num_channels: int
+) -> tuple[int, ...]:
+    """Return a cycle among these dependencies, or ()."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    shape = (num_channels, num_channels)
+    waits = coo_array((np.ones(len(held), np.int8), (held, asked)), shape=shape)
+    _, part = connected_components(waits, connection="strong")
+    knotted = part[held] == part[asked]
+    following = dict(zip(held[knotted].tolist(), asked[knotted].tolist(), strict=True))
+    return _walk_to_cycle(following)
+
+
+def _walk_to_cycle(following: dict[int, int]) -> tuple[int, ...]:
+    """Follow one successor of each channel, all within one knot, until a channel comes again."""
+    if not following:
+        return ()
+    seen: dict[int, int] = {}
+    channel = min(following)
+    while channel not in seen:
+        seen[channel] = len(seen)
+        channel = following[channel]
+    return tuple(list(seen)[seen[channel] :])
