@@ -355,6 +355,9 @@ _PLAIN: dict[str, Routing] = {
         SModK(),
         RandomUp(),
         Minimal(),
+        MinimalGroup(),
+        Valiant(),
+        Valiant("groups"),
     )
 }
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MOST_PATHS = 2**24
 """Most paths that are listed."""
 
+MOST_HOPS = 2**28
+"""Most hops that these have, a gigabyte."""
+
 JOINED = "a way by the channels that this routing may use"
 
 
@@ -144,7 +147,7 @@ def listed(
     Raises
     ------
     InputError
-        If there are more than ``MOST_PATHS``, naming ``where``.
+        If there are more than ``MOST_PATHS``, or of more than ``MOST_HOPS``, naming ``where``.
     NoRouteError
         If there is no path.
     """
@@ -153,7 +156,7 @@ def listed(
     by_goal = np.argsort(goals, kind="stable")
     hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
     offsets_of(hops, sources, goals, JOINED)
-    check_paths(many.sum(), where)
+    check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
     offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
@@ -162,11 +165,12 @@ def listed(
     return Paths(offsets, channels, pair, chance)
 
 
-def check_paths(many: float, where: str) -> None:
-    """Raise InputError if so many paths are too many to list."""
-    if many > MOST_PATHS:
-        wanted = f"at most {MOST_PATHS:,} to list: take fewer pairs, or draw one path of each"
-        raise InputError(where, f"{many:,.0f} paths", wanted)
+def check_paths(many: float, where: str, *, hops: float = 0) -> None:
+    """Raise InputError if so many paths, of so many hops in all, are too many to list."""
+    if many > MOST_PATHS or hops > MOST_HOPS:
+        found = f"{many:,.0f} paths" + (f" of {hops:,.0f} hops" if many <= MOST_PATHS else "")
+        wanted = f"at most {MOST_PATHS:,} to list" + (f" of {MOST_HOPS:,} hops" if hops else "")
+        raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
 
 
 def walked(
