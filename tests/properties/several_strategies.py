@@ -31,7 +31,7 @@ def networks(draw):
     one = st.integers(0, routers.num_vertices - 1)
     ports = sorted([*range(hosts), *draw(st.lists(st.integers(0, hosts - 1), max_size=3))])
     into = [draw(one) for _ in ports]
-    out_of = [draw(one) for _ in ports]
+    out_of = [into[0], *(draw(one) for _ in ports[1:])]
     return attach_hosts(
         routers, np.array(into), name="any", ejection=np.array(out_of), port_host=np.array(ports)
     )

@@ -47,7 +47,7 @@ def test_shortest_paths_take_the_lowest_numbered_channel():
         ("dimension-order:0", "order"),
         ("dimension-order:0,0", "order"),
         ("dimension-order:a", "'a'"),
-        ("valiant", "'valiant'"),
+        ("romm", "'romm'"),
         ("routes:none.txt", "no such file"),
     ],
 )

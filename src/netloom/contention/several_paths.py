@@ -12,19 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.errors import InputError, NoRouteError
-from netloom.routing import DimensionOrder, Layered, Minimal, RandomUp, ShortestPath, UpDown, paths
-from netloom.routing.several import JOINED, port_ways, router_ends
+from netloom.contention.router_flows import entries, push, push_detours, summed
+from netloom.errors import InputError
+from netloom.routing import (
+    DimensionOrder,
+    Layered,
+    Minimal,
+    MinimalGroup,
+    Paths,
+    RandomUp,
+    ShortestPath,
+    UpDown,
+    Valiant,
+    paths,
+)
+from netloom.routing.hosted import Legs, legs
+from netloom.routing.several import detour, ways_of
 from netloom.routing.trees import whole_tree
+from netloom.routing.ways import Ways, is_hyperx, shortest_ways, walked
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.contention.router_flows import Ends
     from netloom.routing import Routing
-    from netloom.routing.several import Ways
     from netloom.topology import Topology
 
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
@@ -33,8 +47,8 @@ FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 MOST_HOPS = 2**24
 """Hops of the paths that are walked at a time, about."""
 
-ROUTERS_ONLY = (DimensionOrder, ShortestPath, UpDown, Layered)
-"""Routings under which hosts of one router, and to hosts of one router, have the same path."""
+BETWEEN_ROUTERS = DimensionOrder, ShortestPath, UpDown, Layered, Minimal, Valiant, RandomUp
+"""Routings that do not look at hosts; on a HyperX, dimension order does."""
 
 
 def expected_loads(
@@ -86,99 +100,93 @@ def expected_loads(
         found = f"{len(target)} targets, {len(weight)} weights"
         raise InputError("pairs", found, "one a source")
     load = np.zeros(topology.num_channels)
+    inside = load[: topology.num_network_channels]
     if isinstance(routing, RandomUp):
         whole_tree(topology, routing)  # refuses what is none
-    if isinstance(routing, (Minimal, *ROUTERS_ONLY)) or _one_port(topology, routing):
-        blocks = _between_routers(topology, source, target, weight, load)
-        demand = _summed(topology.num_routers, blocks)
-        _add_loads(topology.routers, routing, demand, load[: topology.num_network_channels])
+        if len(set(topology.port_host.tolist())) < topology.num_ports:  # packets choose a port
+            demand = summed((topology.num_vertices,) * 2, [(target, source, weight)])
+            push(shortest_ways(topology), demand, load)
+            return load
+    if isinstance(routing, MinimalGroup) or (
+        isinstance(routing, DimensionOrder) and is_hyperx(topology)
+    ):
+        ways = ways_of(topology, routing)
+        _walk_to_ports(topology, ways, _by_leg(topology, source, target, weight, load), inside)
+    elif isinstance(routing, BETWEEN_ROUTERS):
+        between = _by_leg(topology, source, target, weight, load)
+        shape = (topology.num_routers,) * 2
+        demand = summed(shape, ((ends.exit, ends.entry, sent) for ends, _, sent in between))
+        _add_between(topology, routing, demand, inside)
     else:
-        demand = _summed(topology.num_vertices, [(source, target, weight)])
-        _add_loads(topology, routing, demand, load)
+        demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
+        _walk(demand, load, lambda row, column: paths(topology, routing, column, row))
     return load
 
 
-def _one_port(topology: Topology, routing: Routing) -> bool:
-    """Whether packets go up a tree at random, and their hosts leave no choice of a port."""
-    return isinstance(routing, RandomUp) and len(set(topology.port_host)) == topology.num_ports
+def _by_leg(
+    topology: Topology, sources: Ends, targets: Ends, weights: NDArray[np.float64], load: Any
+) -> Iterator[tuple[Legs, Ends, NDArray[np.float64]]]:
+    """Yield how pairs enter and leave the routers, their targets and weights, block by block.
 
-
-def _add_loads(
-    topology: Topology, routing: Routing, demand: Any, load: NDArray[np.float64]
-) -> None:
-    """Add what flows between the vertices of a network load."""
-    if routing.several:
-        _push(port_ways(topology), demand, load)
-    elif isinstance(routing, DimensionOrder) and isinstance(topology, Cube):
-        _count_lines(topology, routing, demand, load)
-    else:
-        _walk(topology, routing, demand, load)
-
-
-def _between_routers(
-    topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    load: NDArray[np.float64],
-) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]]:
-    """Yield routers and weights of all pairs, block by block; add the loads of host channels."""
+    Add what goes by the ports of hosts; pairs of one router are left out of what is yielded.
+    """
     for first in range(0, len(sources), MOST_PAIRS):
         block = slice(first, first + MOST_PAIRS)
-        ends, weight = router_ends(topology, sources[block], targets[block]), weights[block]
+        ends, weight = legs(topology, sources[block], targets[block]), weights[block]
         for channels in (ends.injection, ends.ejection):
             used = channels >= 0
             load += np.bincount(channels[used], weight[used], minlength=len(load))
         moving = ends.entry != ends.exit
-        yield ends.entry[moving], ends.exit[moving], weight[moving]
+        kept = Legs(*(each[moving] for each in ends))
+        yield kept, targets[block][moving], weight[moving]
 
 
-def _summed(
-    num_ends: int,
-    blocks: Any,
-) -> Any:
-    """Return pairs of equal ends as one: a SciPy csr_array of weights, [target, source]."""
-    from scipy.sparse import csr_array
+def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
+    """Add the loads of channels between routers, given what goes from router to router."""
+    inside = topology.routers
+    if isinstance(routing, Minimal | RandomUp):
+        push(shortest_ways(inside), demand, load)
+    elif isinstance(routing, Valiant):
+        push_detours(detour(topology, routing), demand, load)
+    elif isinstance(routing, DimensionOrder) and isinstance(inside, Cube):
+        from netloom.contention.expected_load import dimension_order_loads
 
-    shape = (num_ends, num_ends)
-    demand = csr_array(shape)
-    for source, target, weight in blocks:
-        demand = demand + csr_array((weight, (target, source)), shape=shape)
-    return demand
+        rows, columns = entries(demand, slice(None))
+        load += dimension_order_loads(inside, routing, columns, rows, demand.data, both_ways=False)
+    else:
+        _walk(demand, load, lambda row, column: paths(inside, routing, column, row))
 
 
-def _walk(topology: Topology, routing: Routing, demand: Any, load: NDArray[np.float64]) -> None:
-    """Add the loads of the one path of each pair."""
+def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
+    """Add the loads of the one path of each entry; ``route`` takes rows and columns."""
     from netloom.contention.kernels.several_paths import add_paths
 
-    targets = np.repeat(np.arange(demand.shape[0], dtype=np.int32), np.diff(demand.indptr))
     first, many = 0, FEWEST_PAIRS
-    while first < len(targets):
+    while first < len(demand.data):
         block = slice(first, first + many)
-        found = paths(topology, routing, demand.indices[block], targets[block])
+        found = route(*entries(demand, block))
         add_paths(found.channels, found.offsets, demand.data[block], load)
         first += many
-        hops = len(found.channels) / max(len(found), 1)
-        many = int(np.clip(MOST_HOPS / max(hops, 1), FEWEST_PAIRS, MOST_PAIRS))
+        hops = max(len(found.channels), 1) / len(found)
+        many = int(np.clip(MOST_HOPS / hops, FEWEST_PAIRS, MOST_PAIRS))
 
 
-def _count_lines(
-    routers: Cube, routing: DimensionOrder, demand: Any, load: NDArray[np.float64]
+def _walk_to_ports(
+    topology: Topology,
+    ways: Ways,
+    blocks: Iterable[tuple[Legs, Ends, NDArray[np.float64]]],
+    load: Any,
 ) -> None:
-    """Add what dimension order loads, dimension by dimension; half-way round a ring forwards."""
-    from netloom.contention.expected_load import dimension_order_loads
-
-    targets = np.repeat(np.arange(demand.shape[0], dtype=np.int32), np.diff(demand.indptr))
-    ends = demand.indices.astype(np.int32), targets
-    load += dimension_order_loads(routers, routing, *ends, demand.data, both_ways=False)
-
-
-def _push(ways: Ways, demand: Any, load: NDArray[np.float64]) -> None:
-    """Add what flows to each goal load, split over all next channels."""
-    from netloom.contention.kernels.several_paths import push_flows
-
-    goals = np.arange(demand.shape[0], dtype=np.int32)
-    first, sources = demand.indptr.astype(np.int64), demand.indices.astype(np.int32)
-    source, goal = push_flows(ways, goals, first, sources, demand.data, load)
-    if source >= 0:
-        raise NoRouteError(int(source), int(goal), JOINED)
+    """Add the loads of paths that depend on the router of the source and the host of the target."""
+    first = topology.num_network_channels + topology.num_ports
+    if topology.direct:
+        leave = host = np.arange(topology.num_routers, dtype=np.int32)
+        rows = ((ends.exit, ends.entry, sent) for ends, _, sent in blocks)
+    else:
+        leave, host = topology.ejection_router, topology.port_host
+        rows = ((ends.ejection - first, ends.entry, sent) for ends, _, sent in blocks)
+    demand = summed((len(host), topology.num_routers), rows)
+    _walk(
+        demand, load,
+        lambda row, column: walked(ways, column, leave[row], host[row].astype(np.int64)),
+    )  # fmt: skip

@@ -22,7 +22,7 @@ from netloom.routing.parse import (
 from netloom.routing.port_numbers import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
-from netloom.routing.several import Minimal
+from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
 from netloom.routing.spread import Spread, spread_table
 from netloom.routing.trees import DModK, RandomUp, SModK
@@ -40,6 +40,7 @@ __all__ = [
     "Ecmp",
     "Layered",
     "Minimal",
+    "MinimalGroup",
     "NamedRouting",
     "Paths",
     "Ports",
@@ -51,6 +52,7 @@ __all__ = [
     "SourceRoutes",
     "Spread",
     "UpDown",
+    "Valiant",
     "VirtualChannelRouting",
     "all_routes",
     "default_routing",

@@ -12,14 +12,23 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimensi
 from netloom.routing.ecmp import Ecmp, ecmp_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
-from netloom.routing.several import Minimal, drawn_paths, several_paths
+from netloom.routing.several import (
+    Minimal,
+    MinimalGroup,
+    Valiant,
+    check_fits,
+    drawn_paths,
+    several_paths,
+    single_paths,
+)
 from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
 from netloom.routing.spread import Spread, spread_paths
 from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
+from netloom.routing.ways import is_hyperx
 from netloom.spec import split_spec, whole_number
 from netloom.topology import Cube, Topology
-from netloom.topology.family import TreeShape
+from netloom.topology.family import DragonflyShape, TreeShape
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
@@ -40,6 +49,8 @@ NamedRouting: TypeAlias = (
     | SModK
     | RandomUp
     | Minimal
+    | MinimalGroup
+    | Valiant
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
@@ -47,7 +58,8 @@ Routing: TypeAlias = NamedRouting | SourceRoutes
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
-    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal or routes:FILE"
+    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal, minimal-group, valiant, valiant-group "
+    "or routes:FILE"
 )
 
 SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
@@ -70,7 +82,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
 
     ``default`` is what ``default_routing`` says; ``dimension-order:0,1`` corrects dimension 0
     first; ``up-down`` and ``layered`` fit any network: see ``UpDown`` and ``Layered``;
-    ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees; ``routes:FILE`` reads one route a
+    ``d-mod-k``, ``s-mod-k`` and ``random-up`` are for fat trees, ``minimal-group`` and
+    ``valiant-group`` for dragonflies; ``routes:FILE`` reads one route a
     line, as does the name of a file alone. ``xy``, ``yx``, ``zyx`` ... are dimension orders, x
     being the last dimension, which is corrected first by default.
 
@@ -95,12 +108,17 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             raise InputError("routing", f"'{spec}' on {topology.name}", wanted)
         words = argument.split(",") if argument else []
         routing = DimensionOrder(tuple(whole_number(word, where=spec) for word in words))
-        cube_tables(topology, routing)  # refuses an order that is none here
+        if is_hyperx(topology):
+            check_fits(topology, routing)  # refuses an order that is none here
+        else:
+            cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
         found = _PLAIN[name]
         if isinstance(found, DModK | SModK | RandomUp):
             whole_tree(topology, found)  # refuses what is no tree
+        if isinstance(found, Minimal | MinimalGroup | Valiant):
+            check_fits(topology, found)
         return found
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else Ecmp().seed
@@ -119,8 +137,9 @@ def default_routing(topology: Topology) -> Routing:
     """Return the routing of a network for which nobody named one.
 
     In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
-    and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees, dimension
-    order if the routers are a k-ary n-cube, and ``spread`` elsewhere and where something is broken.
+    and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees,
+    ``minimal-group`` on dragonflies, dimension order if the routers are a k-ary n-cube or a
+    HyperX, and ``spread`` elsewhere and where something is broken.
 
     Examples
     --------
@@ -132,7 +151,9 @@ def default_routing(topology: Topology) -> Routing:
         return Layered() if topology.direct else Spread()
     if isinstance(topology.family, TreeShape):
         return DModK()
-    if isinstance(topology.routers, Cube):
+    if isinstance(topology.family, DragonflyShape):
+        return MinimalGroup()
+    if isinstance(topology.routers, Cube) or is_hyperx(topology):
         return DimensionOrder()
     return ShortestPath() if topology.direct else Spread()
 
@@ -180,8 +201,12 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     to_node = np.ascontiguousarray(targets, np.int32)
     if isinstance(routing, DModK | SModK | RandomUp):
         return tree_paths(topology, routing, from_node, to_node)
-    if isinstance(routing, Minimal):
+    if isinstance(routing, Minimal | Valiant):
         return several_paths(topology, routing, from_node, to_node)
+    if isinstance(routing, MinimalGroup) or (
+        isinstance(routing, DimensionOrder) and is_hyperx(topology)
+    ):
+        return single_paths(topology, routing, from_node, to_node)
     if isinstance(routing, Spread):
         return spread_paths(topology, from_node, to_node)
     if isinstance(routing, Ecmp):
@@ -236,8 +261,8 @@ def draw_paths(
     rng = np.random.default_rng(seed)
     if isinstance(routing, RandomUp):
         return drawn_up(topology, from_node, to_node, rng)
-    if isinstance(routing, Minimal):
-        return drawn_paths(topology, from_node, to_node, rng)
+    if isinstance(routing, Minimal | Valiant):
+        return drawn_paths(topology, routing, from_node, to_node, rng)
     return paths(topology, routing, from_node, to_node)
 
 
@@ -336,6 +361,9 @@ _PLAIN: dict[str, Routing] = {
         SModK(),
         RandomUp(),
         Minimal(),
+        MinimalGroup(),
+        Valiant(),
+        Valiant("groups"),
     )
 }
 

@@ -1,29 +1,36 @@
-"""Routings by which a pair of hosts has several paths, each with its probability.
+"""Routings by ways with choices: all shortest paths, through groups, or any way round.
 
-Between routers, packets take ways with choices: all channels that lead one hop nearer to the goal
-and that the routing allows are equally good. ``Ways`` holds what the kernels need to know of them.
+Valiant & Brebner, *Universal schemes for parallel communication*, 1981; Kim, Dally, Scott & Abts,
+*Technology-driven, highly-scalable dragonfly topology*, 2008.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.hosted import Legs, legs, spliced
-from netloom.routing.ragged import Paths, offsets_of
+from netloom.routing.hosted import legs, spliced
+from netloom.routing.ragged import Paths
+from netloom.routing.ways import (
+    Ways,
+    check_paths,
+    group_ways,
+    listed,
+    ordered_ways,
+    shortest_ways,
+    usual_ways,
+    walked,
+)
+from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.routing.dimension_order import DimensionOrder
     from netloom.topology import Topology
-
-MOST_PATHS = 2**24
-"""Most paths that are listed."""
-
-JOINED = "a connected network"
 
 
 @dataclass(frozen=True)
@@ -41,88 +48,147 @@ class Minimal:
         return "minimal"
 
 
-class Ways(NamedTuple):
-    """Which channels lead packets on, as flat arrays.
+@dataclass(frozen=True)
+class MinimalGroup:
+    """On a dragonfly, local, global, local: by a direct link between the two groups.
 
-    Packets take shortest paths by the channels that they may use, and of several channels that
-    lead one hop nearer one of the lowest rank.
+    Of several such ways the shortest, of several of these one by the target's number: as digits,
+    the lowest first, it picks among equal channels hop by hop. So several links between two groups
+    share the targets. Within a group packets stay there. On a dragonfly+ they go up to a spine
+    and down again at either side.
+    """
+
+    several: ClassVar[bool] = False
+
+    def __str__(self) -> str:
+        return "minimal-group"
+
+
+@dataclass(frozen=True)
+class Valiant:
+    """By way of a router or group that is drawn at random, whatever the traffic.
 
     Attributes
     ----------
-    group
-        int32[num_routers], the group of each router. A channel may be used if it stays in its
-        group, enters the group of the goal, or enters group 0.
-    rank
-        int32[num_channels], the rank of each channel.
-    source, target
-        int32[num_channels], the routers that each channel leaves and enters.
-    in_offsets, in_channels, out_offsets, out_channels
-        The channels that enter and leave each router (see ``Topology.incoming``).
+    over
+        ``routers``: to any router that hosts hang on, each as likely, that of the source and that
+        of the target included, and from there to the target. ``groups``: on a dragonfly, to any
+        group, those of source and target included, by one of its direct links, and from the router
+        where that arrives to the target; packets within a group stay in it.
+
+    On either part of the way, packets go as they usually do on the network, and of equally good
+    channels each is as likely: on dragonflies by direct links between the two groups
+    (``MinimalGroup``), on k-ary n-cubes and HyperX in dimension order, last dimension first,
+    elsewhere by any shortest path. Hosts of one router send to each other directly.
     """
 
-    group: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
-    in_offsets: NDArray[np.int64]
-    in_channels: NDArray[np.int32]
-    out_offsets: NDArray[np.int64]
-    out_channels: NDArray[np.int32]
+    several: ClassVar[bool] = True
+
+    over: Literal["routers", "groups"] = "routers"
+
+    def __str__(self) -> str:
+        return "valiant" if self.over == "routers" else "valiant-group"
+
+
+Several: TypeAlias = Minimal | Valiant
+
+
+class Detour(NamedTuple):
+    """How packets travel under ``Valiant``.
+
+    Attributes
+    ----------
+    ways
+        Of either part.
+    goals
+        int32[num_goals], the routers or groups that are drawn, each as likely.
+    to_group
+        Whether these are groups.
+    """
+
+    ways: Ways
+    goals: NDArray[np.int32]
+    to_group: bool
+
+    def direct(self, entry: NDArray[np.int32], leave: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which pairs of routers draw nothing: equal ones, or those of one group."""
+        if self.to_group:
+            return np.asarray(self.ways.group[entry] == self.ways.group[leave])
+        return np.asarray(entry == leave)
 
 
 def minimal_ways(topology: Topology) -> Ways:
     """Return all shortest paths between the routers of a network."""
-    return port_ways(topology.routers)
+    return shortest_ways(topology.routers)
 
 
-def port_ways(topology: Topology) -> Ways:
-    """Return all shortest paths between the vertices of a network, of which hosts never forward.
-
-    Each host is a group of its own. So packets may use any port of a host.
-    """
-    group = np.zeros(topology.num_vertices, np.int32)
-    if not topology.direct:
-        group[: topology.num_hosts] = np.arange(1, topology.num_hosts + 1)
-    return Ways(
-        group, np.zeros(topology.num_channels, np.int32),
-        topology.channel_source, topology.channel_target,
-        *topology.incoming(), *topology.outgoing(),
-    )  # fmt: skip
-
-
-def router_ends(topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> Legs:
-    """Return ``legs``; in a direct network without ports, where hosts are routers.
+def ways_of(topology: Topology, routing: Minimal | MinimalGroup | DimensionOrder) -> Ways:
+    """Return the ways between routers by a routing.
 
     Raises
     ------
-    NoRouteError
-        If a host has no port.
+    InputError
+        If the routing does not fit the network.
     """
-    if not topology.direct:
-        return legs(topology, sources, targets)
-    none = np.full(len(sources), -1, np.int32)
-    return Legs(none, none, sources, targets)
+    if isinstance(routing, Minimal):
+        return minimal_ways(topology)
+    if isinstance(routing, MinimalGroup):
+        return group_ways(topology, str(routing))
+    if topology.broken:
+        found = f"'{routing}' on {topology.name}"
+        raise InputError("routing", found, "spread or another that goes round what is broken")
+    return ordered_ways(topology, routing.order)
+
+
+def detour(topology: Topology, routing: Valiant) -> Detour:
+    """Return how packets travel under a routing.
+
+    Raises
+    ------
+    InputError
+        If the network has no groups, and these are wanted, or no router to go by way of.
+    """
+    goals = host_routers(topology)
+    if not len(goals):
+        found = f"{routing} on {topology.name}, where packets enter and leave by different routers"
+        raise InputError("routing", found, "routers by which packets enter and leave")
+    if routing.over == "groups":
+        ways = group_ways(topology, str(routing))
+        return Detour(ways, np.unique(ways.group[goals]), to_group=True)
+    return Detour(usual_ways(topology), goals, to_group=False)
+
+
+def host_routers(topology: Topology) -> NDArray[np.int32]:
+    """Return the routers that packets can enter and leave for hosts, int32[], ascending."""
+    if topology.direct:
+        return working_nodes(topology)
+    return np.intersect1d(topology.injection_router, topology.ejection_router)
 
 
 def several_paths(
-    topology: Topology, routing: Minimal, sources: NDArray[np.int32], targets: NDArray[np.int32]
+    topology: Topology, routing: Several, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> Paths:
     """Return all paths of every pair of hosts, with their probabilities (see ``paths``).
 
     Raises
     ------
     InputError
-        If there are more than ``MOST_PATHS``.
+        If there are more than ``ways.MOST_PATHS``.
     NoRouteError
         If a pair has no path.
     """
-    ends = router_ends(topology, sources, targets)
+    ends = legs(topology, sources, targets)
     where = f"{routing} on {topology.name}"
-    return spliced(ends, listed(minimal_ways(topology), ends.entry, ends.exit, where=where))
+    if isinstance(routing, Minimal):
+        found = listed(ways_of(topology, routing), ends.entry, ends.exit, where=where)
+    else:
+        found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, where)
+    return spliced(ends, found)
 
 
 def drawn_paths(
     topology: Topology,
+    routing: Several,
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
     rng: np.random.Generator,
@@ -134,66 +200,85 @@ def drawn_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends = router_ends(topology, sources, targets)
-    numbers = rng.integers(0, 2**62, len(sources))
-    return spliced(ends, walked(minimal_ways(topology), ends.entry, ends.exit, numbers, drawn=True))
+    ends = legs(topology, sources, targets)
+    numbers = rng.integers(0, 2**62, (3, len(sources)))
+    if isinstance(routing, Minimal):
+        ways = ways_of(topology, routing)
+        return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[0], drawn=True))
+    trip = detour(topology, routing)
+    straight = trip.direct(ends.entry, ends.exit)
+    own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
+    goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
+    there = walked(trip.ways, ends.entry, goals, numbers[0], to_group=trip.to_group, drawn=True)
+    begin = ends_of(trip.ways, there, ends.entry)
+    back = walked(trip.ways, begin, ends.exit, numbers[2], drawn=True)
+    return spliced(ends, joined(there, back))
 
 
-def listed(
-    ways: Ways,
+def single_paths(
+    topology: Topology,
+    routing: MinimalGroup | DimensionOrder,
     sources: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    *,
-    to_group: bool = False,
-    where: str,
+    targets: NDArray[np.int32],
 ) -> Paths:
-    """Return all paths from routers to routers, or to the first router of a group.
+    """Return the path of every pair of hosts, where targets share equal channels (see ``paths``).
 
     Raises
     ------
     InputError
-        If there are more than ``MOST_PATHS``, naming ``where``.
+        If the routing does not fit the network.
     NoRouteError
-        If there is no path.
+        If a pair has no path.
     """
-    from netloom.routing.kernels.several import list_paths, measure_ways
-
-    by_goal = np.argsort(goals, kind="stable")
-    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
-    offsets_of(hops, sources, goals, JOINED)
-    if many.sum() > MOST_PATHS:
-        found = f"{many.sum():,.0f} paths"
-        raise InputError(where, found, f"at most {MOST_PATHS:,} to list; fewer pairs, or a drawing")
-    counts = many.astype(np.int64)
-    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
-    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
-    first_path = np.append(0, np.cumsum(counts))
-    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
-    return Paths(offsets, channels, pair, chance)
+    ends = legs(topology, sources, targets)
+    numbers = targets.astype(np.int64)
+    return spliced(ends, walked(ways_of(topology, routing), ends.entry, ends.exit, numbers))
 
 
-def walked(
-    ways: Ways,
-    sources: NDArray[np.int32],
-    goals: NDArray[np.int32],
-    numbers: NDArray[np.int64],
-    *,
-    to_group: bool = False,
-    drawn: bool = False,
-) -> Paths:
-    """Return one path of each pair of routers: each pair's number picks among equal channels.
+def ends_of(ways: Ways, paths: Paths, sources: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the router where each path ends, given where it begins."""
+    found = sources.copy()
+    moved = np.flatnonzero(paths.lengths)
+    found[moved] = ways.target[paths.channels[paths.offsets[moved + 1] - 1]]
+    return found
 
-    See ``kernels.several.walk_paths``.
 
-    Raises
-    ------
-    NoRouteError
-        If there is no path.
-    """
-    from netloom.routing.kernels.several import measure_ways, walk_paths
-
-    by_goal = np.argsort(goals, kind="stable")
-    hops, _ = measure_ways(ways, by_goal, sources, goals, to_group)
-    offsets = offsets_of(hops, sources, goals, JOINED)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, drawn, offsets)
+def joined(first: Paths, second: Paths) -> Paths:
+    """Return paths that consist of two parts each, part by part of the same number."""
+    offsets = first.offsets + second.offsets
+    channels = np.empty(offsets[-1], np.int32)
+    for part, before in ((first, second.offsets[:-1]), (second, first.offsets[1:])):
+        place = np.repeat(before, part.lengths)
+        channels[np.arange(len(part.channels)) + place] = part.channels
     return Paths(offsets, channels)
+
+
+def _listed_detours(
+    trip: Detour, entry: NDArray[np.int32], leave: NDArray[np.int32], where: str
+) -> Paths:
+    """Return all ways by way of all goals: every first part with every second one that follows."""
+    straight = trip.direct(entry, leave)
+    own = trip.ways.group[entry] if trip.to_group else leave
+    counts = np.where(straight, 1, len(trip.goals))
+    check_paths(counts.sum(), where)
+    pair = np.repeat(np.arange(len(entry), dtype=np.int32), counts)
+    drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
+    goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
+    there = listed(trip.ways, entry[pair], goals, to_group=trip.to_group, where=where)
+    assert there.pair is not None
+    assert there.probability is not None
+    begun = pair[there.pair]
+    back = listed(trip.ways, ends_of(trip.ways, there, entry[begun]), leave[begun], where=where)
+    assert back.pair is not None
+    assert back.probability is not None
+    found = joined(there.taken(back.pair), back)
+    chance = (there.probability / counts[begun])[back.pair] * back.probability
+    return Paths(found.offsets, found.channels, begun[back.pair], chance)
+
+
+def check_fits(topology: Topology, routing: Several | MinimalGroup | DimensionOrder) -> None:
+    """Raise InputError if a routing does not fit a network."""
+    if isinstance(routing, Valiant):
+        detour(topology, routing)
+    else:
+        ways_of(topology, routing)

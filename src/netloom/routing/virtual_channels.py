@@ -192,7 +192,7 @@ def draw_aux(
 def named_routing(topology: Topology, spec: str) -> str | Routing:
     """Return the routing that a spec string names, or the name itself if it is of ``RULES``."""
     name, argument = split_spec(spec)
-    if named_here(name):
+    if named_here(name) and name != "valiant":  # which is one of RULES
         return parse_routing(spec, topology)
     fits = isinstance(topology, Cube) and sorted(name) == sorted(AXES[: len(topology.sides)])
     if fits or isfile(spec):  # noqa: PTH113 (any words may be no path)

@@ -1,6 +1,6 @@
 """Loads of channels where packets have several ways: flows, pushed from router to router.
 
-``ways`` is the ``Ways`` of ``routing.several``.
+``ways`` is the ``Ways`` of ``routing.ways``.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Ways with choices: at each router, all channels that lead one hop nearer are as good.
 
-``ways`` is the ``Ways`` of ``several``. A goal is a router, or with ``to_group`` all routers of a
-group.
+``ways`` is the ``Ways`` of ``routing.ways``. A goal is a router, or with ``to_group`` all routers
+of a group.
 """
 
 import numpy as np
@@ -92,6 +92,21 @@ def measure_ways(ways, by_goal, sources, goals, to_group):
         hops[pair] = distance[sources[pair]]
         many[pair] = counts[sources[pair]]
     return hops, many
+
+
+@njit(nogil=True)
+def hops_to_goals(ways, by_goal, sources, goals, to_group):
+    """Hops of every pair, -1 where there is no way; ``by_goal`` visits pairs goal by goal."""
+    num_routers = len(ways.group)
+    hops = np.empty(len(sources), np.int32)
+    distance, queue = np.empty(num_routers, np.int32), np.empty(num_routers, np.int32)
+    known = -1
+    for pair in by_goal:
+        if goals[pair] != known:
+            known = goals[pair]
+            search(ways, known, to_group, distance, queue)
+        hops[pair] = distance[sources[pair]]
+    return hops
 
 
 @njit()

@@ -1,0 +1,130 @@
+"""What flows from router to router loads, where packets have several ways: pushed, not listed.
+
+A demand is a SciPy csr_array of weights, [goal, source]. Each goal's flow is pushed from the
+farthest routers to the nearest: what comes to a router is split as its packets are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from netloom.errors import NoRouteError
+from netloom.routing.several import ends_of
+from netloom.routing.ways import JOINED, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.routing.several import Detour
+    from netloom.routing.ways import Ways
+
+    Ends: TypeAlias = NDArray[np.int32]
+    Numbers: TypeAlias = NDArray[np.integer[Any]]
+    Load: TypeAlias = NDArray[np.float64]
+
+MOST_ENTRIES = 2**22
+"""Entries of a demand that is made on the way, about."""
+
+
+def summed(shape: tuple[int, int], blocks: Iterable[tuple[Numbers, Numbers, Load]]) -> Any:
+    """Return weights at (row, column), equal places summed: a SciPy csr_array."""
+    from scipy.sparse import csr_array
+
+    demand = csr_array(shape)
+    for row, column, weight in blocks:
+        demand = demand + csr_array((weight, (row, column)), shape=shape)
+    return demand
+
+
+def entries(demand: Any, block: slice) -> tuple[Ends, Ends]:
+    """Return rows and columns of some entries of a csr_array, in its order."""
+    number = np.arange(len(demand.data))[block]
+    row = np.searchsorted(demand.indptr, number, side="right") - 1
+    return row.astype(np.int32), demand.indices[block].astype(np.int32)
+
+
+def push(ways: Ways, demand: Any, load: Load, goals: Numbers | None = None) -> None:
+    """Add what flows to routers loads, split evenly over the next channels at each router.
+
+    Row i of ``demand`` is what flows to ``goals[i]``, to router i by default.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no way from a source to its goal.
+    """
+    from netloom.contention.kernels.several_paths import push_flows
+
+    ends = np.arange(demand.shape[0]) if goals is None else goals
+    first, sources = demand.indptr.astype(np.int64), demand.indices.astype(np.int32)
+    source, goal = push_flows(ways, ends.astype(np.int32), first, sources, demand.data, load)
+    if source >= 0:
+        raise NoRouteError(int(source), int(goal), JOINED)
+
+
+def push_detours(trip: Detour, demand: Any, load: Load) -> None:
+    """Add what flows by way of goals, each drawn as likely, loads.
+
+    On the way to a drawn router, all that a source sends is alike, and on the way from it all that
+    a target receives. Where a group is drawn, the router by which packets enter it makes a
+    difference.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no way from a source to a goal, or from there to a target.
+    """
+    rows, columns = entries(demand, slice(None))
+    straight = trip.direct(columns, rows)
+    staying, away = (
+        summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
+        for kept in (straight, ~straight)
+    )
+    push(trip.ways, staying, load)
+    if trip.to_group:
+        _push_by_groups(trip, away, load)
+        return
+    sent, received = (np.asarray(away.sum(axis=axis)) for axis in (0, 1))
+    drawn = np.zeros(demand.shape[0])
+    drawn[trip.goals] = 1 / len(trip.goals)
+    _push_product(trip.ways, drawn, sent, load)
+    _push_product(trip.ways, received, drawn, load)
+
+
+def _push_product(ways: Ways, received: Load, sent: Load, load: Load) -> None:
+    """Add what loads where router s sends received[g] * sent[s] to each router g."""
+    sources = np.flatnonzero(sent)
+    for goals in _blocks(np.flatnonzero(received), len(sources)):
+        weight = np.outer(received[goals], sent[sources]).ravel()
+        row, column = np.arange(len(goals)).repeat(len(sources)), np.tile(sources, len(goals))
+        rows = summed((len(goals), len(sent)), [(row, column, weight)])
+        push(ways, rows, load, goals)
+
+
+def _push_by_groups(trip: Detour, demand: Any, load: Load) -> None:
+    from netloom.contention.kernels.several_paths import add_paths
+
+    sent, many, arrived = np.asarray(demand.sum(axis=0)), len(trip.goals), []
+    for sources in _blocks(np.flatnonzero(sent), many):
+        source = sources.astype(np.int32).repeat(many)
+        goals = np.tile(trip.goals, len(sources))
+        there = listed(trip.ways, source, goals, to_group=True, where="valiant-group")
+        assert there.pair is not None
+        assert there.probability is not None
+        begin, chance = source[there.pair], there.probability / many
+        add_paths(there.channels, there.offsets, chance * sent[begin], load)
+        arrived.append((begin, ends_of(trip.ways, there, begin), chance))
+    arrival = summed(demand.shape, arrived)
+    for targets in _blocks(np.flatnonzero(np.diff(demand.indptr)), demand.shape[0]):
+        push(trip.ways, demand[targets] @ arrival, load, targets)
+
+
+def _blocks(numbers: Numbers, width: int) -> Iterator[Numbers]:
+    """Yield numbers, as many at a time as have ``MOST_ENTRIES`` entries if each has a width."""
+    many = max(1, MOST_ENTRIES // max(width, 1))
+    for first in range(0, len(numbers), many):
+        yield numbers[first : first + many]

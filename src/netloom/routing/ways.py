@@ -1,0 +1,205 @@
+"""Ways with choices: which channels lead a packet on, where several are equally good.
+
+Packets take shortest paths by the channels that a routing allows. All channels that lead one hop
+nearer to the goal, and are of the lowest rank among these, are equally good: paths that are
+listed, drawn or walked choose among them. ``Ways`` holds what the kernels need to know.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing.ragged import Paths, offsets_of
+from netloom.topology import Cube
+from netloom.topology.family import DragonflyShape, HyperXShape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MOST_PATHS = 2**24
+"""Most paths that are listed."""
+
+MOST_HOPS = 2**28
+"""Most hops that these have, a gigabyte."""
+
+JOINED = "a way by the channels that this routing may use"
+
+
+class Ways(NamedTuple):
+    """Which channels lead packets on, as flat arrays.
+
+    Attributes
+    ----------
+    group
+        int32[num_routers], the group of each router. A channel may be used if it stays in its
+        group, enters the group of the goal, or enters group 0.
+    rank
+        int32[num_channels], the rank of each channel.
+    source, target
+        int32[num_channels], the routers that each channel leaves and enters.
+    in_offsets, in_channels, out_offsets, out_channels
+        The channels that enter and leave each router (see ``Topology.incoming``).
+    """
+
+    group: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    in_offsets: NDArray[np.int64]
+    in_channels: NDArray[np.int32]
+    out_offsets: NDArray[np.int64]
+    out_channels: NDArray[np.int32]
+
+
+def shortest_ways(topology: Topology) -> Ways:
+    """Return all shortest paths between the vertices of a network, of which hosts never forward.
+
+    Each host is a group of its own, so that packets may use any port of it.
+    """
+    group = np.zeros(topology.num_vertices, np.int32)
+    if not topology.direct:
+        group[: topology.num_hosts] = np.arange(1, topology.num_hosts + 1)
+    return Ways(
+        group, np.zeros(topology.num_channels, np.int32),
+        topology.channel_source, topology.channel_target,
+        *topology.incoming(), *topology.outgoing(),
+    )  # fmt: skip
+
+
+def ordered_ways(topology: Topology, order: Sequence[int] = ()) -> Ways:
+    """Return the ways of dimension order between the routers of a k-ary n-cube or a HyperX.
+
+    ``order`` is as in ``DimensionOrder``. Half-way round a ring, both directions are as good.
+
+    Raises
+    ------
+    InputError
+        If ``order`` does not name each of the dimensions once.
+    """
+    sides = dimensions(topology)
+    wanted = tuple(order) or tuple(reversed(range(len(sides))))
+    assert sides, f"{topology.name} has no dimensions"
+    if sorted(wanted) != list(range(len(sides))):
+        found = f"order {wanted}"
+        raise InputError("routing", found, f"each of the dimensions {[*range(len(sides))]} once")
+    ways = shortest_ways(topology.routers)
+    here, there = (np.array(np.unravel_index(ends, sides)) for ends in (ways.source, ways.target))
+    place = np.argsort(wanted).astype(np.int32)
+    return ways._replace(rank=place[np.argmax(here != there, axis=0)])
+
+
+def group_ways(topology: Topology, asked: str) -> Ways:
+    """Return the ways between the routers of a dragonfly that visit no third group.
+
+    Raises
+    ------
+    InputError
+        If the network is no dragonfly, naming the routing that is ``asked`` for.
+    """
+    shape = _shape(topology)
+    if not isinstance(shape, DragonflyShape):
+        raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
+    group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
+    return shortest_ways(topology.routers)._replace(group=group)
+
+
+def usual_ways(topology: Topology) -> Ways:
+    """Return the ways that packets usually take between routers.
+
+    On dragonflies those of ``group_ways``, on k-ary n-cubes and HyperX those of dimension order,
+    elsewhere all shortest paths.
+    """
+    if isinstance(_shape(topology), DragonflyShape):
+        return group_ways(topology, "")
+    return ordered_ways(topology) if dimensions(topology) else shortest_ways(topology.routers)
+
+
+def is_hyperx(topology: Topology) -> bool:
+    """Whether the routers of a network are, or were before anything broke, those of a HyperX."""
+    return isinstance(_shape(topology), HyperXShape)
+
+
+def dimensions(topology: Topology) -> tuple[int, ...]:
+    """Return the sides of the grid of a network's routers; none where they have no dimensions."""
+    routers, shape = topology.routers.whole, _shape(topology)
+    if isinstance(routers, Cube):
+        return routers.sides
+    return shape.sides if isinstance(shape, HyperXShape) else ()
+
+
+def listed(
+    ways: Ways,
+    sources: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    *,
+    to_group: bool = False,
+    where: str,
+) -> Paths:
+    """Return all paths from routers to routers, or to the first router of a group.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_PATHS``, or of more than ``MOST_HOPS``, naming ``where``.
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import list_paths, measure_ways
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
+    offsets_of(hops, sources, goals, JOINED)
+    check_paths(many.sum(), where, hops=(many * hops).sum())
+    counts = many.astype(np.int64)
+    pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
+    offsets = np.append(0, np.cumsum(hops[pair], dtype=np.int64))
+    first_path = np.append(0, np.cumsum(counts))
+    channels, chance = list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets)
+    return Paths(offsets, channels, pair, chance)
+
+
+def check_paths(many: float, where: str, *, hops: float = 0) -> None:
+    """Raise InputError if so many paths, of so many hops in all, are too many to list."""
+    if many > MOST_PATHS or hops > MOST_HOPS:
+        found = f"{many:,.0f} paths" + (f" of {hops:,.0f} hops" if many <= MOST_PATHS else "")
+        wanted = f"at most {MOST_PATHS:,} to list" + (f" of {MOST_HOPS:,} hops" if hops else "")
+        raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
+
+
+def walked(
+    ways: Ways,
+    sources: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    numbers: NDArray[np.int64],
+    *,
+    to_group: bool = False,
+    drawn: bool = False,
+) -> Paths:
+    """Return one path of each pair of routers: each pair's number picks among equal channels.
+
+    See ``kernels.several.walk_paths``.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no path.
+    """
+    from netloom.routing.kernels.several import hops_to_goals, walk_paths
+
+    by_goal = np.argsort(goals, kind="stable")
+    hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
+    offsets = offsets_of(hops, sources, goals, JOINED)
+    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, drawn, offsets)
+    return Paths(offsets, channels)
+
+
+def _shape(topology: Topology) -> object:
+    """Return the family of a network, or of its routers, before anything broke."""
+    return topology.whole.family or topology.routers.whole.family

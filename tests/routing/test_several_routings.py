@@ -1,0 +1,139 @@
+"""Minimal, Valiant's and dragonflies' routings by name, and what they are refused for."""
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import (
+    DimensionOrder,
+    Minimal,
+    MinimalGroup,
+    Valiant,
+    draw_paths,
+    parse_routing,
+    paths,
+)
+from netloom.topology import mesh, topology, without
+
+
+@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), Valiant("groups")])
+def test_a_routing_is_read_back_from_its_name(routing):
+    assert parse_routing(str(routing), topology("dragonfly:2x4x2")) == routing
+
+
+@pytest.mark.parametrize("order", [(), (0, 1)])
+def test_dimension_order_is_for_hyperx_and_hosts_on_a_mesh_too(order):
+    routing = DimensionOrder(order)
+    for spec in ("hyperx:4x4/4", "mesh:4x4/4"):
+        assert parse_routing(str(routing), topology(spec)) == routing
+
+
+def test_what_is_usual_is_the_default():
+    assert parse_routing("default", topology("dragonfly:2x4x2")) == MinimalGroup()
+    assert parse_routing("default", topology("dragonfly+:2x2x2x2")) == MinimalGroup()
+    assert parse_routing("default", topology("hyperx:4x4/4")) == DimensionOrder()
+    assert parse_routing("default", topology("mesh:4x4/4")) == DimensionOrder()
+
+
+@pytest.mark.parametrize(
+    ("spec", "network", "wrong"),
+    [
+        ("minimal-group", "mesh:4x4", "minimal-group on mesh:4x4; expected a dragonfly"),
+        ("valiant-group", "hyperx:4x4/4", "valiant-group on hyperx:4x4/4; expected a dragonfly"),
+        ("valiant", "butterfly:2x3", "packets enter and leave by different routers"),
+        ("dimension-order:0,2", "hyperx:4x4/4", "each of the dimensions"),
+        ("dimension-order", "dragonfly:2x4x2", "dimension-order on dragonfly:2x4x2"),
+    ],
+)
+def test_a_routing_that_does_not_fit_is_refused(spec, network, wrong):
+    with pytest.raises(InputError, match=wrong):
+        parse_routing(spec, topology(network))
+
+
+@pytest.mark.parametrize(
+    ("routing", "pairs", "found"),
+    [
+        (Minimal(), 1, "paths; expected at most 16,777,216 to list"),
+        (Valiant(), 4097, "16,781,312 paths; expected at most 16,777,216 to list"),
+        (Valiant(), 4096, "16,777,216 paths of 1,0[0-9,]* hops"),
+    ],
+)
+def test_too_many_paths_are_refused_before_they_are_listed(routing, pairs, found):
+    with pytest.raises(InputError, match=f"{routing} on mesh:64x64: found [0-9,]*.*{found}"):
+        paths(mesh(64, 64), routing, np.zeros(pairs), np.full(pairs, 4095))
+
+
+def test_minimal_hops_of_a_dragonfly():
+    """Between two hosts of 72, with shortcuts by a third group; 2.3192 is another's figure."""
+    net = topology("dragonfly:2x4x2")
+    ends = np.repeat(np.arange(72), 72), np.tile(np.arange(72), 72)
+    other = ends[0] != ends[1]
+    ends = ends[0][other], ends[1][other]
+    drawn = draw_paths(net, Minimal(), *ends, seed=1)
+    assert (drawn.lengths - 2).mean() == pytest.approx(2.3192, abs=5e-5)
+    direct = paths(net, MinimalGroup(), *ends).lengths - 2
+    assert direct.max() == 3
+    # a third of the way local, all of it global: 1 + 3/4 + 3/4 hops to another group's router
+    assert direct.mean() == pytest.approx((6 * 1 + 64 * 2.5) / 71)
+
+
+def test_links_between_two_groups_share_the_targets():
+    net = topology("dragonfly:4x4x2/3")  # four links between two groups
+    inside = net.routers
+    group = np.arange(inside.num_vertices) // 4
+    direct = np.flatnonzero(
+        (group[inside.channel_source] == 0) & (group[inside.channel_target] == 1)
+    )
+    assert len(direct) == 4
+    sources, targets = np.repeat(np.arange(16), 16), np.tile(np.arange(16, 32), 16)
+    found = paths(net, MinimalGroup(), sources, targets)
+    load = np.bincount(found.channels, minlength=net.num_channels)
+    assert load[direct].tolist() == [64] * 4
+    assert (found.lengths - 2).max() <= 3
+
+
+def test_lanes_of_a_hyperx_share_the_targets():
+    net = topology("hyperx:4/6/3")
+    hosts = np.arange(6)
+    found = paths(net, DimensionOrder(), hosts, hosts + 6)  # from router 0 to router 1
+    load = np.bincount(found.channels, minlength=net.num_channels)[: net.num_network_channels]
+    assert sorted(load[load > 0].tolist()) == [2, 2, 2]
+
+
+def test_a_hyperx_is_crossed_last_dimension_first():
+    net = topology("hyperx:3x3/1")
+    (path,) = paths(net, DimensionOrder(), [0], [8])
+    assert [net.channel_name(c) for c in path[1:-1]] == ["(0,0) -> (0,2)", "(0,2) -> (2,2)"]
+    (path,) = paths(net, DimensionOrder((0, 1)), [0], [8])
+    assert [net.channel_name(c) for c in path[1:-1]] == ["(0,0) -> (2,0)", "(2,0) -> (2,2)"]
+
+
+def test_broken_links_of_a_dragonfly_are_gone_round_within_groups_only():
+    net = topology("dragonfly:1x3x1")  # one link between any two of four groups
+    local = without(net, channels="g0r0-g0r1")
+    assert len(paths(local, MinimalGroup(), [0], [1])[0]) == 2 + 2
+    inside = net.routers
+    between = np.flatnonzero((inside.channel_source // 3 == 0) & (inside.channel_target // 3 == 1))
+    cut = without(net, channels=between.tolist())
+    with pytest.raises(NoRouteError):
+        paths(cut, MinimalGroup(), [0], [3])
+    assert len(paths(cut, Minimal(), [0], [3])) > 0
+
+
+def test_draws_are_as_likely_as_the_paths_and_the_same_again():
+    net, many = topology("dragonfly:1x2x1"), 4000
+    for routing in (Minimal(), Valiant(), Valiant("groups")):
+        listed = paths(net, routing, [0], [5])
+        drawn = draw_paths(net, routing, np.zeros(many, int), np.full(many, 5), seed=3)
+        again = draw_paths(net, routing, np.zeros(many, int), np.full(many, 5), seed=3)
+        assert drawn.channels.tolist() == again.channels.tolist()
+        chance, count = {}, {}
+        for number, path in enumerate(listed):
+            key = tuple(path.tolist())
+            chance[key] = chance.get(key, 0) + listed.probability[number]
+        for path in drawn:
+            count[tuple(path.tolist())] = count.get(tuple(path.tolist()), 0) + 1
+        assert set(count) <= set(chance)
+        for key, p in chance.items():
+            sigma = np.sqrt(p * (1 - p) / many)
+            assert abs(count.get(key, 0) / many - p) <= 5 * sigma
