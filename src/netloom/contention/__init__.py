@@ -1,9 +1,15 @@
 """Static analysis of a routed process graph: loads, path contention, saturation, estimates."""
 
 from netloom.contention.channel_loads import ChannelLoads, measure_loads
-from netloom.contention.cuts import Cut, Taper, cut_bounds, tapers
+from netloom.contention.cuts import Cut, Taper, cut_bounds, cut_bounds_of, tapers
 from netloom.contention.estimates import Expectation, MeshEstimate, estimate_mesh, expect_random
 from netloom.contention.path_contention import Contention, measure, measure_paths, measured
+from netloom.contention.permutations import (
+    EffectiveBisection,
+    Shifts,
+    effective_bisection,
+    shift_loads,
+)
 from netloom.contention.saturation_limit import (
     Saturation,
     accepted_path_traffic,
@@ -25,16 +31,20 @@ __all__ = [
     "ChannelLoads",
     "Contention",
     "Cut",
+    "EffectiveBisection",
     "Expectation",
     "Level",
     "MeshEstimate",
     "Saturation",
+    "Shifts",
     "Taper",
     "Verdict",
     "accepted_path_traffic",
     "accepted_path_traffic_threshold",
     "capacity_fraction",
     "cut_bounds",
+    "cut_bounds_of",
+    "effective_bisection",
     "estimate_mesh",
     "expect_random",
     "expected_loads",
@@ -49,6 +59,7 @@ __all__ = [
     "offered_by_run",
     "path_slowdown",
     "saturation",
+    "shift_loads",
     "slowdown",
     "tapers",
     "verdict",

@@ -1,0 +1,251 @@
+"""Congestion of permutations: effective bisection bandwidth, and every shift of the hosts.
+
+Hoefler, Schneider & Lumsdaine, *Multistage switches are not crossbars: effects of static routing in
+high-performance networks*, 2008: draw two halves of the hosts, and a partner in the second half for
+each host of the first. A pair gets 1 over the number of paths on the busiest channel of its path.
+The mean over pairs and many such drawings is the effective bisection bandwidth, as a share of what
+a host could send alone.
+
+Paths are made a block at a time, and counted permutation by permutation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.contention.channel_loads import BLOCK
+from netloom.contention.several_paths import expected_loads
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.routing import draw_paths
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.topology import Topology
+
+MOST_PAIRS = 2**26
+"""Pairs of hosts of all shifts together, some ten seconds of work."""
+
+MOST_EXPECTED = 2**20
+"""The same where pairs have several paths, whose expected loads take longer."""
+
+Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int64]"]
+"""Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
+
+
+@dataclass(frozen=True)
+class EffectiveBisection:
+    """What pairs of hosts in different halves get, as a share of what a host could send alone.
+
+    Attributes
+    ----------
+    mean
+        Over all drawings.
+    half_width
+        Of its 95 % confidence interval (Student's t); NaN of a single drawing.
+    least
+        The mean of the worst drawing.
+    samples
+        Drawings.
+    """
+
+    mean: float
+    half_width: float
+    least: float
+    samples: int
+
+
+def effective_bisection(
+    topology: Topology,
+    routing: Routing,
+    *,
+    hosts: NDArray[np.int32] | None = None,
+    samples: int = 1000,
+    seed: int = DEFAULT_SEED,
+) -> EffectiveBisection:
+    """Return the effective bisection bandwidth of a network.
+
+    Each drawing takes a path a pair: under a routing with several, one that is drawn.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and how packets travel on it.
+    hosts
+        Those that take part, at least two; all that work by default. Of an odd number one is left
+        out in each drawing.
+    samples
+        Drawings.
+    seed
+        Where chance comes from.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two hosts.
+
+    Examples
+    --------
+    Two leaves of two hosts on one uplink. If a leaf is a half, a third of all drawings, both pairs
+    share the uplink:
+
+    >>> from netloom.routing import DModK
+    >>> from netloom.topology import topology
+    >>> found = effective_bisection(topology("leaf-spine:2x1x2"), DModK(), samples=2000)
+    >>> bool(abs(found.mean - 5 / 6) < found.half_width)
+    True
+    """
+    from scipy.special import stdtrit
+
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    half = len(taking) // 2
+    if not half:
+        raise InputError(topology.name, f"{len(taking)} hosts", "at least two for a bisection")
+    blocks = _matchings(taking, samples, np.random.default_rng(seed))
+    shares = np.concatenate([found[2] for found in _counted(topology, routing, blocks, seed)[0]])
+    spread = float(shares.std(ddof=1)) if samples > 1 else np.nan
+    wide = float(stdtrit(samples - 1, 0.975)) if samples > 1 else np.nan
+    return EffectiveBisection(
+        mean=float(shares.mean()),
+        half_width=wide * spread / float(np.sqrt(samples)),
+        least=float(shares.min()),
+        samples=samples,
+    )
+
+
+def _matchings(hosts: NDArray[np.int32], samples: int, rng: np.random.Generator) -> Iterator[Block]:
+    """Yield random matchings of random halves, a block of paths at a time."""
+    half = len(hosts) // 2
+    most = max(BLOCK // half, 1)
+    for first in range(0, samples, most):
+        many = min(most, samples - first)
+        drawn = np.array([rng.permutation(hosts)[: 2 * half] for _ in range(many)])
+        firsts = np.arange(many + 1, dtype=np.int64) * half
+        yield drawn[:, :half].ravel(), drawn[:, half:].ravel(), firsts
+
+
+@dataclass(frozen=True, eq=False)
+class Shifts:
+    """What shifts of the hosts load: host i sends to host i + d, modulo their number.
+
+    Attributes
+    ----------
+    distance
+        int64[shifts], d.
+    largest_load
+        Paths on the busiest channel between routers, of each; expected ones where pairs have
+        several paths.
+    longest_time
+        float64[shifts], the same over bandwidth.
+    total_load
+        Paths on every channel of the network, of all these shifts together.
+    """
+
+    distance: NDArray[np.int64]
+    largest_load: NDArray[Any]
+    longest_time: NDArray[np.float64]
+    total_load: NDArray[Any]
+
+
+def shift_loads(
+    topology: Topology,
+    routing: Routing,
+    *,
+    hosts: NDArray[np.int32] | None = None,
+    distances: NDArray[np.int64] | None = None,
+) -> Shifts:
+    """Return what each shift of the hosts loads.
+
+    All shifts together are an all-to-all: each host sends to every other.
+
+    Parameters
+    ----------
+    topology, routing
+        The network and how packets travel on it.
+    hosts
+        Those that take part, in order; all that work by default.
+    distances
+        1 … number of hosts - 1; all of these by default.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two hosts, or too many pairs.
+
+    Examples
+    --------
+    D-mod-k loads no channel twice in any shift of a full tree (Zahavi 2012):
+
+    >>> from netloom.routing import DModK
+    >>> from netloom.topology import topology
+    >>> found = shift_loads(topology("fat-tree:4x3"), DModK())
+    >>> len(found.distance), int(found.largest_load.max())
+    (63, 1)
+    """
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    count = len(taking)
+    if count < 2:
+        raise InputError(topology.name, f"{count} hosts", "at least two for a shift")
+    ahead = np.arange(1, count) if distances is None else np.asarray(distances, np.int64)
+    most = MOST_EXPECTED if routing.several else MOST_PAIRS
+    if len(ahead) * count > most:
+        found = f"{len(ahead):,} shifts of {count:,} hosts"
+        raise InputError(topology.name, found, f"at most {most:,} pairs in all: fewer shifts")
+    if routing.several:
+        return _expected_shifts(topology, routing, taking, ahead)
+    parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED)
+    loads, times, _ = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Shifts(ahead, loads, times, total)
+
+
+def _shifted(hosts: NDArray[np.int32], ahead: NDArray[np.int64]) -> Iterator[Block]:
+    """Yield shifts, a block of paths at a time."""
+    count = len(hosts)
+    most = max(BLOCK // count, 1)
+    for first in range(0, len(ahead), most):
+        by = ahead[first : first + most]
+        target = (np.arange(count) + by[:, None]) % count
+        yield np.tile(hosts, len(by)), hosts[target.ravel()], np.arange(len(by) + 1) * count
+
+
+def _counted(
+    topology: Topology, routing: Routing, blocks: Iterator[Block], seed: int
+) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], NDArray[np.int64]]:
+    """Return the figures of each permutation (see the kernel), and the load of all together."""
+    from netloom.contention.kernels.permutations import permutation_figures
+
+    total, load = np.zeros((2, topology.num_channels), np.int64)
+    bandwidth = np.ascontiguousarray(topology.channel_bandwidth)
+    found = []
+    for number, (source, target, firsts) in enumerate(blocks):
+        routed = draw_paths(topology, routing, source, target, seed + number)
+        found.append(
+            permutation_figures(
+                routed.channels, routed.offsets, firsts, bandwidth,
+                topology.num_network_channels, total, load,
+            )
+        )  # fmt: skip
+    return found, total
+
+
+def _expected_shifts(
+    topology: Topology, routing: Routing, hosts: NDArray[np.int32], ahead: NDArray[np.int64]
+) -> Shifts:
+    """Return the expected loads of shifts where pairs have several paths."""
+    between = topology.num_network_channels
+    total = np.zeros(topology.num_channels)
+    loads, times = np.zeros(len(ahead)), np.zeros(len(ahead))
+    for number, by in enumerate(ahead.tolist()):
+        load = expected_loads(topology, routing, hosts, np.roll(hosts, -by))
+        total += load
+        loads[number] = load[:between].max(initial=0.0)
+        times[number] = (load / topology.channel_bandwidth)[:between].max(initial=0.0)
+    return Shifts(ahead, loads, times, total)
