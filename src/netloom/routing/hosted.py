@@ -153,6 +153,22 @@ def spliced(ends: Legs, inner: Paths) -> Paths:
     return Paths(offsets, channels, inner.pair, inner.probability)
 
 
+def between_routers(topology: Topology, routed: Paths) -> Paths:
+    """Return paths without the channels of hosts.
+
+    Examples
+    --------
+    >>> from netloom.routing import ShortestPath, paths
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
+    array([0, 2], dtype=int32)
+    """
+    inside = routed.channels < topology.num_network_channels
+    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
+    return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
+
+
 def _nearest_ports(
     topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.contention import measure
 from netloom.errors import InputError
-from netloom.mapping.search.loads import on_paths, several_paths
+from netloom.mapping.search.loads import on_paths
 from netloom.routing import DimensionOrder, Paths, Routing, paths
 from netloom.routing.dimension_order import CubeTables, cube_tables
 from netloom.topology import Topology, hop_distances, mesh
@@ -233,7 +233,7 @@ def _net(
         wanted = f"at most {int(MOST_PAIRS**0.5)} nodes, or {what}"
         raise InputError("topology", f"{number} nodes with {routing} routing", wanted)
     lengths = np.zeros(number * number, np.int64)
-    hops = np.zeros(number * number, np.float64 if several_paths(routing) else np.int16)
+    hops = np.zeros(number * number, np.float64 if routing.several else np.int16)
     parts = []
     step = max(1, MOST_ROUTED // len(nodes))
     for first in range(0, len(nodes), step):
@@ -255,7 +255,7 @@ def _net(
 
 def _crossed(
     topology: Topology, routed: Paths, pairs: int, pace: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return how many channels that count each pair crosses, its hops, the channels and shares.
 
     A channel's share is what counts there of a unit that the pair sends. One that several paths of
@@ -263,11 +263,12 @@ def _crossed(
     """
     pair_of = np.arange(len(routed)) if routed.pair is None else routed.pair.astype(np.int64)
     pair = np.repeat(pair_of, routed.lengths)
-    share = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
+    channels: NDArray[np.integer[Any]]
+    share: NDArray[Any] = np.repeat(on_paths(routed, np.ones(pairs)), routed.lengths)
     inside = routed.channels < topology.num_network_channels
     hops = np.bincount(pair[inside], share[inside], pairs).astype(np.float64)
     counts = pace[routed.channels] > 0
-    pair, channels, share = pair[counts], routed.channels[counts], share[counts]
+    pair, channels, share = pair[counts], routed.channels[counts].astype(np.int64), share[counts]
     if routed.pair is not None:
         keys, at = np.unique(pair * topology.num_channels + channels, return_inverse=True)
         share = np.bincount(at, share, len(keys))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.mapping.search.compact import ground_of, halves
-from netloom.mapping.search.cuts import MOST_TASKS, least_time
-from netloom.mapping.search.loads import hop_pace, several_paths
+from netloom.mapping.search.cuts import MOST_TASKS, least_spread, least_time
+from netloom.mapping.search.loads import hop_pace
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
 from netloom.topology import Cube, Topology, slabs
@@ -55,7 +55,7 @@ def least(value_of: Measure, nodes: Nodes, tasks_per_node: int = 1) -> float:
     """
     app, topology, weights = value_of.app, value_of.topology, value_of.weights
     where = nodes, tasks_per_node
-    whole = not several_paths(value_of.routing)
+    whole = not value_of.routing.several
     bounds: dict[str, float] = {}
     for name in value_of.objective.shares:
         if name == "hop-bytes":
@@ -89,6 +89,7 @@ def least_hop_bytes(
 
     The more a task sends another (both ways together), the nearer to it that other is, in the
     places that are nearest to some node; an edge is seen from both ends, and counts half at each.
+    If hosts hang on routers, what leaves leaves and pods counts, if that is more; see ``cuts``.
     In small networks whose nodes differ, tasks are besides assigned to different places, all at
     the least cost (Gilmore 1962; Lawler 1963).
 
@@ -105,6 +106,16 @@ def least_hop_bytes(
     >>> least_hop_bytes(star, mesh(4), star.bytes, np.arange(4))
     7.0
     """
+    found = _least_hops(app, topology, weights, nodes, tasks_per_node)
+    if not topology.direct:
+        found = max(found, least_spread(app, topology, weights, nodes, tasks_per_node))
+    return _rounded_up(found, weights, whole=whole)
+
+
+def _least_hops(
+    app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
+) -> float:
+    """Return the hop-bytes if each task had the network to itself."""
     joint = joint_weights(app, weights)
     source = np.repeat(np.arange(app.num_tasks), np.diff(joint.indptr))
     order = np.lexsort((-joint.data, source))
@@ -114,13 +125,13 @@ def least_hop_bytes(
     near = _nearest(topology, nodes, most, tasks_per_node)
     together = max(app.num_tasks, len(near) * tasks_per_node)
     if together > MOST_PLACES or (near == near[0]).all():
-        return _rounded_up(float(sent @ near.min(axis=0)[rank]) / 2, weights, whole=whole)
+        return float(sent @ near.min(axis=0)[rank]) / 2
     from scipy.optimize import linear_sum_assignment
 
     table = np.zeros((app.num_tasks, most))
     table[source, rank] = sent
     cost = np.repeat(table @ near.T / 2, tasks_per_node, axis=1)
-    return _rounded_up(float(cost[linear_sum_assignment(cost)].sum()), weights, whole=whole)
+    return float(cost[linear_sum_assignment(cost)].sum())
 
 
 def _nearest(topology: Topology, nodes: Nodes, most: int, tasks_per_node: int) -> Weights:

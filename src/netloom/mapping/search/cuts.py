@@ -7,6 +7,7 @@ sends all others something over these channels.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ MOST_TASKS = 1024
 MOST_LEVELS = 6
 """Distances up to which hosts are grouped: leaves, pods, pods of pods."""
 
+ROUNDED = 1e-11
+"""Of the largest eigenvalue, what rounding may have added to each."""
+
 
 class Groups(NamedTuple):
     """Hosts in groups, and what the channels around each can carry in a unit of time."""
@@ -55,8 +59,8 @@ def least_time(
 
     The largest of: hop-bytes over all that channels between routers carry; and of each way to group
     hosts, what leaves all groups, over all that the channels around them carry; what leaves the
-    group of one task; and what a group exchanges at least with others by the second smallest
-    eigenvalue of the program's Laplacian matrix (see ``bounds.least_channel_load``).
+    group of one task; and what groups exchange at least by the eigenvalues of the program's
+    Laplacian matrix, all together or one of them (see ``bounds.least_channel_load``).
 
     ``pace``: float64[num_channels], the time of a unit on each channel, 0 if it does not count.
     ``hop_bytes``: what these are at least.
@@ -74,13 +78,66 @@ def least_time(
     """
     carried = float((1 / pace[: topology.num_network_channels]).sum())
     found = hop_bytes / carried if carried else 0.0
-    connected = _connected(app, weights)
+    spectrum = _spectrum(app, weights)
     for groups in _groupings(topology, nodes, tasks_per_node, pace):
         for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
             outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
-            found = max(found, float(outside.sum() / around.sum()), _alone(outside, around, groups))
-        found = max(found, _exchanged(connected, app.num_tasks, groups))
+            if around.sum() > 0:
+                found = max(found, float(outside.sum() / around.sum()))
+            found = max(found, _alone(outside, around, groups))
+        found = max(found, _exchanged(spectrum, groups))
     return found
+
+
+def least_spread(
+    app: ProcessGraph,
+    topology: Topology,
+    weights: Floats,
+    nodes: NDArray[np.integer],
+    tasks_per_node: int,
+) -> float:
+    """Return a bound of hop-bytes: what leaves leaves, pods and groups of pods has so far to go.
+
+    Examples
+    --------
+    Two pairs fit on two leaves, and what they send each other has to cross the spine:
+
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import read
+    >>> tree, app = topology("leaf-spine:2x1x2"), read("all-to-all:4")
+    >>> least_spread(app, tree, app.bytes, np.arange(4), 1)
+    16.0
+    """
+    apart, joint = hops(topology, nodes, nodes), joint_weights(app, weights)
+    task = np.repeat(np.arange(app.num_tasks, dtype=np.int32), np.diff(joint.indptr))
+    found, spectrum = 0.0, _spectrum(app, weights)
+    for within, beyond, label in _levels(apart):
+        places = np.bincount(label) * tasks_per_node
+        outside = _to_others(task, joint.data, app.num_tasks, int(places.max())).sum()
+        least = max(float(outside), float(_filled(places, app.num_tasks) @ spectrum))
+        found += (min(beyond, topology.num_vertices) - within) * least / 2
+    return found
+
+
+def _levels(apart: Floats) -> Iterator[tuple[float, float, Numbers]]:
+    """Yield a distance, the next one, and the groups of hosts that are that near to each other."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    distances = np.unique(apart)
+    for within, beyond in pairwise(distances[: MOST_LEVELS + 1].tolist()):
+        count, label = connected_components(csr_array(apart <= within), directed=False)
+        if count == 1:
+            return
+        yield within, beyond, np.asarray(label, np.int64)
+
+
+def _filled(places: Numbers, tasks: int) -> Numbers:
+    """Return the tasks of each group if the largest are filled first, falling, int64[tasks]."""
+    room = np.sort(places)[::-1][:tasks]
+    filled = np.zeros(tasks, np.int64)
+    filled[: len(room)] = np.diff(np.minimum(np.cumsum(room), tasks), prepend=0)
+    return filled
 
 
 def _to_others(task: NDArray[np.int32], weights: Floats, tasks: int, room: int) -> Floats:
@@ -102,24 +159,29 @@ def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
     return found
 
 
-def _connected(app: ProcessGraph, weights: Floats) -> float:
-    """Return the second smallest eigenvalue of a program's Laplacian; 0 of large programs."""
+def _spectrum(app: ProcessGraph, weights: Floats) -> Floats:
+    """Return the eigenvalues of a program's Laplacian matrix, rising; zeros of large programs."""
     if not 2 <= app.num_tasks <= MOST_TASKS:
-        return 0.0
+        return np.zeros(app.num_tasks)
     sent = joint_weights(app, weights).toarray()
-    return max(0.0, float(np.linalg.eigvalsh(np.diag(sent.sum(axis=1)) - sent)[1]))
+    found = np.linalg.eigvalsh(np.diag(sent.sum(axis=1)) - sent)
+    return np.asarray(np.maximum(0.0, found - ROUNDED * float(found[-1])))
 
 
-def _exchanged(connected: float, tasks: int, groups: Groups) -> float:
-    """Return the time that groups take for what they exchange with all others."""
-    room, found = int(groups.places.sum()), 0.0
-    for places, around in zip(
-        groups.places.tolist(), (groups.leaving + groups.entering).tolist(), strict=True
-    ):
+def _exchanged(spectrum: Floats, groups: Groups) -> float:
+    """Return the time that groups take for what they exchange: all together, or one of them.
+
+    Of all, groups of m1 ≥ m2 ≥ ... tasks exchange at least Σ m_i λ_i (Donath & Hoffman 1973). That
+    is least if the groups with most places are full.
+    """
+    tasks, around = len(spectrum), groups.leaving + groups.entering
+    least, room = float(_filled(groups.places, tasks) @ spectrum), int(groups.places.sum())
+    found = least / float(around.sum()) if around.sum() > 0 else 0.0
+    for places, carries in zip(groups.places.tolist(), around.tolist(), strict=True):
         fewest = max(0, tasks - (room - places))
         pairs = min(here * (tasks - here) for here in (fewest, min(tasks, places)))
-        if around > 0:
-            found = max(found, connected * pairs / tasks / around)
+        if carries > 0 and tasks > 1:
+            found = max(found, float(spectrum[1]) * pairs / tasks / carries)
     return found
 
 
@@ -127,24 +189,17 @@ def _groupings(
     topology: Topology, nodes: NDArray[np.integer], tasks_per_node: int, pace: Floats
 ) -> Iterator[Groups]:
     """Yield hosts one by one, of one router, of one pod ..., and in two halves."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     carries = np.full(topology.num_channels, np.inf)
     carries[pace > 0] = 1 / pace[pace > 0]
-    each = np.arange(len(nodes), dtype=np.int64)
+    each: Numbers = np.arange(len(nodes), dtype=np.int64)
     if not topology.direct:
         yield _around(topology, nodes, each, tasks_per_node, carries, alone=True)
-    apart = hops(topology, nodes, nodes)
-    for most in np.unique(apart)[:MOST_LEVELS]:
-        count, label = connected_components(csr_array(apart <= most), directed=False)
-        if count == 1:
-            break
-        yield _around(topology, nodes, label.astype(np.int64), tasks_per_node, carries)
+    for _, _, label in _levels(hops(topology, nodes, nodes)):
+        yield _around(topology, nodes, label, tasks_per_node, carries)
     if len(nodes) > 1:
         first = halves(ground_of(topology, nodes), nodes, DEFAULT_SEED)[0]
-        label = (~np.isin(nodes, first)).astype(np.int64)
-        yield _around(topology, nodes, label, tasks_per_node, carries)
+        second = (~np.isin(nodes, first)).astype(np.int64)
+        yield _around(topology, nodes, second, tasks_per_node, carries)
 
 
 def _around(

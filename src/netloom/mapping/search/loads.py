@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.routing import Paths
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.routing import Routing
+    from netloom.routing import Paths
     from netloom.topology import Topology
-
-
-def several_paths(routing: Routing) -> bool:
-    """Return whether a pair of hosts may have several paths under a routing."""
-    return bool(getattr(routing, "several", False))
 
 
 def pace_of(topology: Topology, tasks_per_node: int) -> NDArray[np.float64]:
@@ -53,22 +46,6 @@ def hosts_count(topology: Topology, tasks_per_node: int) -> bool:
     )
     several = bool((np.diff(topology.port_offsets) > 1).any())
     return ports > 0 and (tasks_per_node > 1 or several or differ)
-
-
-def between_routers(topology: Topology, routed: Paths) -> Paths:
-    """Return paths without the channels of hosts.
-
-    Examples
-    --------
-    >>> from netloom.routing import ShortestPath, paths
-    >>> from netloom.topology import topology
-    >>> net = topology("leaf-spine:2x1x2")
-    >>> between_routers(net, paths(net, ShortestPath(), [0, 0], [1, 2])).lengths
-    array([0, 2], dtype=int32)
-    """
-    inside = routed.channels < topology.num_network_channels
-    offsets = np.append(0, np.cumsum(inside, dtype=np.int64))[routed.offsets]
-    return Paths(offsets, routed.channels[inside], routed.pair, routed.probability)
 
 
 def on_paths(routed: Paths, weights: NDArray[np.float64]) -> NDArray[np.float64]:

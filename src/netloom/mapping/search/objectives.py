@@ -11,14 +11,13 @@ import numpy as np
 from netloom.contention import measure, measure_paths
 from netloom.errors import InputError
 from netloom.mapping.search.loads import (
-    between_routers,
     channel_times,
     hop_pace,
     on_paths,
     pace_of,
-    several_paths,
 )
 from netloom.routing import paths
+from netloom.routing.hosted import between_routers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +121,7 @@ class Measure:
 
     def _all(self, node_of: NDArray[np.integer]) -> dict[str, float]:
         source, target = node_of[self.app.source], node_of[self.app.target]
-        if not self.topology.direct or several_paths(self.routing):
+        if not self.topology.direct or self.routing.several:
             return self._on_paths(source, target)
         found = measure(self.topology, self.routing, source, target, self.weights)
         meets, paths = found.path_contention, max(1, self.app.num_edges)
@@ -207,7 +206,7 @@ def measure_by(
 def _check(objective: Objective, topology: Topology, routing: Routing) -> None:
     """Refuse what is not known of several paths a pair, or of channels that differ."""
     for name in ("path-contention", "saturation"):
-        if name in objective.shares and several_paths(routing):
+        if name in objective.shares and routing.several:
             found = f"{name} under {routing}, which has several paths a pair"
             raise InputError("objective", found, "hop-bytes or max-channel-load, by expected loads")
     between = topology.routers.channel_bandwidth

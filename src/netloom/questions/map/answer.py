@@ -6,15 +6,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from netloom.questions.analyze import answer as analysis
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.verdict import worst_share
+from netloom.routing.hosted import between_routers
 from netloom.routing.layered import layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -224,7 +226,9 @@ class ProgramMapping(Answer):
         """
         if self.routes is None:
             return None
-        return int(layers(self.topology, self.routes.routes).max(initial=0)) + 1
+        between = between_routers(self.topology, self.routes.routes)
+        between = between.taken(np.flatnonzero(between.lengths))
+        return int(layers(self.topology.routers, between).max(initial=0)) + 1
 
     @property
     def interrupted(self) -> bool:
