@@ -100,7 +100,7 @@ def test_latency_is_predicted_between_hosts() -> None:
 def test_a_network_without_channels_between_routers_is_predicted() -> None:
     found = nl.predict_latency("fat-tree:4x1", traffic="pairs:0-3,1-3,2-3", offered=0.2)
     data = found.to_dict()
-    assert (data["utilisation"]["mean"], data["busiest_channel"]) == (0, None)
+    assert (data["utilisation_mean"], data["busiest_channel"]) == (0, None)
     assert found.network.bound.load == pytest.approx(1 / 3)
     assert found.network.bound.what == "channel s1.0 -> h3"
 
