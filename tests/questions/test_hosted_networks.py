@@ -7,6 +7,7 @@ import pytest
 
 import netloom as nl
 from netloom.errors import InputError
+from netloom.questions.predict.latency.words import lines as latency_lines
 from netloom.questions.simulate.loop.words import lines as loop_lines
 
 LEAVES = "leaf-spine:4x2x4"
@@ -82,3 +83,37 @@ def test_transactions_between_hosts_count_the_hops_between_routers() -> None:
 def test_hosts_that_hang_on_routers_have_channels_of_their_own() -> None:
     with pytest.raises(InputError, match="end_channels: found 0; expected 1 on leaf-spine"):
         nl.simulate_loop(LEAVES, app="ring:8", applied=0.1, engine="worm", end_channels=0)
+
+
+def test_latency_is_predicted_between_hosts() -> None:
+    found = nl.predict_latency("leaf-spine:3x2x4", offered=[0.05, 0.1], routing="up-down")
+    data = found.to_dict()
+    assert (data["nodes"], data["channels"], data["routing"]) == (12, 12, "up-down")
+    assert found.table()["latency"].is_sorted()
+    assert data["busiest_channel"].startswith(("leaf", "spine"))
+    assert any("hosts that hang on routers" in flag for flag in found.flags)
+    assert found.channels().height == 2 * 12
+    text = "\n".join(map(str, latency_lines(found)))
+    assert "12 hosts, 5 routers, 12 channels" in text
+
+
+def test_a_network_without_channels_between_routers_is_predicted() -> None:
+    found = nl.predict_latency("fat-tree:4x1", traffic="pairs:0-3,1-3,2-3", offered=0.2)
+    data = found.to_dict()
+    assert (data["utilisation_mean"], data["busiest_channel"]) == (0, None)
+    assert found.network.bound.load == pytest.approx(1 / 3)
+    assert found.network.bound.what == "channel s1.0 -> h3"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"simulate": True}, "for simulation beside the model; for this one, use the model alone"),
+        ({"routing": "adaptive"}, "routing 'adaptive'"),
+        ({"traffic": "tornado"}, "a k-ary n-cube"),
+        ({"traffic": "transpose"}, "found 12 hosts; expected a square number"),
+    ],
+)
+def test_latency_is_not_predicted_of_what_hosts_do_not_have(options, said) -> None:
+    with pytest.raises(InputError, match=said):
+        nl.predict_latency("leaf-spine:3x2x4", **options)

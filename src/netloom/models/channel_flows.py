@@ -28,7 +28,7 @@ class Flows:
     paths
         The channels of each path.
     source, target
-        int32[num_paths], the nodes at its ends.
+        int32[num_paths], the nodes at its ends; where hosts hang on routers, their ports.
     rate
         float64[num_paths], flits a cycle at load 1.
     vc_share
@@ -37,7 +37,7 @@ class Flows:
         int64[num_paths]: which of the pairs that were asked for it belongs to; half-way round a
         ring a pair has two.
     num_nodes, num_channels
-        Of the network.
+        Of the network; where hosts hang on routers, its ports, and the channels between routers.
     """
 
     paths: Paths
@@ -81,14 +81,15 @@ def any_vc_flows(
     >>> any_vc_flows(found, [0, 1], [3, 3], [1, 1], vcs=2, num_nodes=4, num_channels=6).paths
     <2 paths, 5 hops>
     """
-    rate = _rates(rates, len(paths))
+    rate = checked_rates(rates, len(paths))
     if vcs < 1:
         raise InputError("vcs", str(vcs), "at least 1")
     share = np.full((len(paths.channels), vcs), 1 / vcs)
-    ends = _nodes("sources", sources, rate, num_nodes), _nodes("targets", targets, rate, num_nodes)
+    source = checked_nodes("sources", sources, rate, num_nodes)
+    target = checked_nodes("targets", targets, rate, num_nodes)
     if len(paths.channels) and not 0 <= paths.channels.min() <= paths.channels.max() < num_channels:
         raise InputError("paths", "a channel out of range", f"0 to {num_channels - 1}")
-    return Flows(paths, *ends, rate, share, np.arange(len(paths)), num_nodes, num_channels)
+    return Flows(paths, source, target, rate, share, np.arange(len(paths)), num_nodes, num_channels)
 
 
 def follow_flows(
@@ -131,11 +132,11 @@ def follow_flows(
     if routing.tables.kind in (TWO_PHASE, O1TURN):
         raise _no_choice(routing)
     topology = routing.topology
-    check_direct(topology, "the model of latency")
+    check_direct(topology, "paths of nodes", "host_flows")
     check_alike(topology, "the model of latency")
-    rate = _rates(rates, np.size(sources))
-    source = _nodes("sources", sources, rate, topology.num_hosts)
-    target = _nodes("targets", targets, rate, topology.num_hosts)
+    rate = checked_rates(rates, np.size(sources))
+    source = checked_nodes("sources", sources, rate, topology.num_hosts)
+    target = checked_nodes("targets", targets, rate, topology.num_hosts)
     _, aux = draw_aux(routing, np.random.default_rng(0), source, target)
     in_port = ports(topology).in_port.astype(np.int64)
     wiring = channels_by_port(topology), topology.channel_target, in_port
@@ -151,7 +152,7 @@ def follow_flows(
     )  # fmt: skip
 
 
-def _nodes(
+def checked_nodes(
     where: str, nodes: ArrayLike, rate: NDArray[np.float64], num_nodes: int
 ) -> NDArray[np.int32]:
     """Return nodes, one for each rate, if the network has them."""
@@ -164,7 +165,8 @@ def _nodes(
     return found.astype(np.int32)
 
 
-def _rates(rates: ArrayLike, count: int) -> NDArray[np.float64]:
+def checked_rates(rates: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Return rates, if they are as many as they should be, and anything is sent."""
     rate = np.asarray(rates, np.float64)
     if rate.shape != (count,):
         raise InputError("rates", f"shape {rate.shape}", f"one for each of {count}")

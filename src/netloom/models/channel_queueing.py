@@ -393,7 +393,7 @@ def _service(
 def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) -> str:
     """Return a resource as a person calls it: ``injection at node (0,3)``."""
     channels, nodes = prepared.flows.num_channels, prepared.flows.num_nodes
-    if busy.channel < channels:
+    if busy.channel < channels or not topology.direct:  # hosts' channels have numbers of their own
         name = f"channel {topology.channel_name(busy.channel)}"
     else:
         end, node = divmod(busy.channel - channels, nodes)
@@ -402,4 +402,8 @@ def resource_name(busy: Busy, prepared: PreparedChannels, topology: Topology) ->
         return f"credits of a VC of {name}"
     if busy.what == LIMITS[2]:
         return f"head of line behind {name}"
-    return f"source at node {name.rpartition('node ')[2]}" if busy.what == LIMITS[3] else name
+    if busy.what != LIMITS[3]:
+        return name
+    if not topology.direct:
+        return f"source of {name}"
+    return f"source at node {name.rpartition('node ')[2]}"

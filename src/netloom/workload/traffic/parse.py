@@ -11,6 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import real_number, split_spec, whole_number
 from netloom.topology import Cube, Topology
+from netloom.words import counted
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import Traffic, hot_spot, pairs, permutation, uniform
 
@@ -105,12 +106,21 @@ def _pairs(argument: str, spec: str, topology: Topology) -> Traffic:
 def _square(topology: Topology, where: str) -> ProcessGraph:
     side = isqrt(topology.num_hosts)
     if side * side != topology.num_hosts:
-        raise InputError(where, f"{topology.num_hosts} nodes", "a square number of them")
+        raise InputError(where, _count(topology), "a square number of them")
     return permutations.transpose(side)
 
 
 def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:
-    return lambda topology, _: make(topology.num_hosts)
+    def of_count(topology: Topology, where: str) -> ProcessGraph:
+        if not topology.direct and topology.num_hosts.bit_count() != 1:
+            raise InputError(where, _count(topology), "a power of two of them")
+        return make(topology.num_hosts)
+
+    return of_count
+
+
+def _count(topology: Topology) -> str:
+    return counted(topology.num_hosts, "node" if topology.direct else "host")
 
 
 def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:

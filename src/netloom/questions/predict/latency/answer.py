@@ -145,7 +145,7 @@ class LatencyPrediction(CurveAnswer):
         Column("latency_high", "nine of ten to", CYCLES, lambda each: each.range[1]),
         Column(
             "utilisation_mean", "mean channel", "flits/cycle",
-            lambda each: each.found.utilisation.mean(),
+            lambda each: each.found.utilisation.sum() / max(len(each.found.utilisation), 1),
         ),
         Column(
             "utilisation_max", "busiest channel", "flits/cycle",
@@ -161,7 +161,7 @@ class LatencyPrediction(CurveAnswer):
     about: ClassVar = Columns(
         Column("topology", kind=str, value="topology.name"),
         Column("nodes", kind=int, value="topology.num_hosts"),
-        Column("channels", kind=int, value="topology.num_channels"),
+        Column("channels", kind=int, value="topology.num_network_channels"),
         Column("failures", kind=dict, value=lambda answer: broken_parts(answer.topology)),
         Column("traffic", kind=str, value="network.traffic.name"),
         Column("mapping", kind=str),

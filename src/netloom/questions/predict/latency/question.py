@@ -11,12 +11,16 @@ from netloom.errors import InputError
 from netloom.models.channel_accuracy import KNEE
 from netloom.models.channel_flows import follow_flows
 from netloom.models.channel_queueing import (
+    LIMITS,
+    Busy,
     channel_saturation,
     predict_channels,
     prepare_channels,
+    resource_name,
     saturation_limit,
 )
 from netloom.models.channel_turns import ChannelRouter
+from netloom.models.host_flows import host_flows
 from netloom.progress import patience
 from netloom.questions.base import Numbers, ask, option
 from netloom.questions.fields import (
@@ -40,9 +44,9 @@ from netloom.questions.predict.points import some_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
-from netloom.routing import virtual_channel_routing
+from netloom.routing import RouteTable, parse_routing, virtual_channel_routing
 from netloom.routing.virtual_channels import named_routing
-from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, average_distance
 from netloom.topology.alike import check_alike, check_direct
@@ -52,11 +56,13 @@ from netloom.workload.traffic import from_process_graph
 from netloom.workload.traffic.targets import Fixed, Weighted
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.machines import Machine
     from netloom.models.channel_queueing import PreparedChannels
     from netloom.questions.simulate.load.answer import Simulation
+    from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting
-    from netloom.simulation.network.bound import Bound
     from netloom.topology import Topology
 
 
@@ -99,13 +105,15 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     """Return the network, ready to be predicted at any load, and where the model saturates."""
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
-    check_direct(topology, "the model of latency")
     check_alike(topology, "the model of latency")
+    if question.simulate:
+        check_direct(topology, "simulation beside the model", "the model alone")
     router_name, router = _router(question, on_machine)
     traffic = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
         given = question.routing
-        given = named_routing(topology, given) if isinstance(given, str) else given
+        if isinstance(given, str):
+            given = (named_routing if topology.direct else _named)(topology, given)
         prepared, bound, routing = _prepared(question, topology, given, router, traffic)
         saturation = min(channel_saturation(prepared, latency_factor=LATENCY_FACTOR), bound.load)
         limit, told = saturation_limit(prepared, saturation)
@@ -212,13 +220,44 @@ def _prepared(
     hops = average_distance(topology) if isinstance(topology, Cube) else 1
     if count * hops * router.vcs > MOST_HOPS:
         found = f"{count:,} pairs of nodes that communicate, with {counted(router.vcs, 'VC')}"
-        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs; simulate it"
+        wanted = f"at most {counted(MOST_HOPS, 'hop', ',')} of all pairs, times VCs"
+        wanted += "; simulate it" if topology.direct else ""
         raise InputError(topology.name, found, wanted)
+    if not topology.direct:
+        return _prepared_hosts(question, topology, given, router, traffic)
     routing = virtual_channel_routing(topology, given, num_vcs=router.vcs)
-    pairs, senders = traffic.matrix(), int(np.count_nonzero(traffic.rate))
-    flows = follow_flows(routing, pairs.source, pairs.target, pairs.weight * senders)
+    flows = follow_flows(routing, *_rates(traffic))
     prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
     return prepared, throughput_bound(topology, routing, traffic, router), routing.name
+
+
+def _prepared_hosts(
+    question: LatencyQuestion,
+    topology: Topology,
+    given: VirtualRouting,
+    router: Router,
+    traffic: Traffic,
+) -> tuple[PreparedChannels, Bound, str]:
+    """Return the same where hosts hang on routers: the bound is the channels', hosts' included."""
+    if isinstance(given, str | RouteTable):
+        found = given if isinstance(given, str) else f"the table {given.name}"
+        raise InputError("routing", found, "paths between hosts, such as up-down or routes:FILE")
+    flows = host_flows(topology, given, *_rates(traffic), vcs=router.vcs, most_hops=MOST_HOPS)
+    prepared = prepare_channels(flows, channel_router(router), flits=question.packet_flits)
+    load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
+    fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
+    bound = Bound(prepared.full_load, resource_name(fullest, prepared, topology))
+    return prepared, bound, str(given)
+
+
+def _named(topology: Topology, spec: str) -> Routing:
+    return parse_routing(spec, topology)
+
+
+def _rates(traffic: Traffic) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    """Return the pairs of nodes, and the flits a cycle of each where the average sender sends 1."""
+    pairs = traffic.matrix()
+    return pairs.source, pairs.target, pairs.weight * np.count_nonzero(traffic.rate)
 
 
 def _pairs(traffic: Traffic) -> int:

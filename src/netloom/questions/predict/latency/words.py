@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from netloom.questions.predict.shown import curve_table, said_of, trust, verdict_of
-from netloom.questions.shown import interruption, number, pairs, percent
+from netloom.questions.shown import interruption, number, pairs, percent, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def lines(result: LatencyPrediction) -> list[Any]:
     data = result.to_dict()
     router, bound = data["router"], data["throughput_bound"]
     head = [
-        f"[bold]{escape(result.name)}[/] ({counted(data['nodes'], 'node')}, "
-        f"{counted(data['channels'], 'channel')}), "
-        f"{escape(data['routing'])}",
+        f"[bold]{escape(result.name)}[/] ({size_of(result.topology)}), {escape(data['routing'])}",
         f"{router['name']} router, {router['switching']}, {counted(router['vcs'], 'VC')} of "
         f"{counted(router['buffer_flits'], 'flit')}; packets of "
         f"{counted(data['packet_flits'], 'flit')}",
