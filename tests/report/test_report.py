@@ -10,9 +10,9 @@ from netloom.report import chart_of, save_chart
 from netloom.topology import hypercube, mesh, topology
 
 
-def drawn(net, load=None):
+def drawn(net, load=None, **how):
     load = np.arange(net.num_channels, dtype=float) if load is None else load
-    return network_chart(net, load, "bytes").to_dict()
+    return network_chart(net, load, "bytes", **how).to_dict()
 
 
 def rows(chart):
@@ -29,7 +29,7 @@ def test_every_channel_is_drawn_once_with_its_load():
 @pytest.mark.parametrize("spec", ["line:5", "ring:6", "mesh:4x4", "torus:5x4", "torus:3x3x3",
                                   "mesh:1x4"])  # fmt: skip
 def test_no_two_channels_lie_on_each_other(spec):
-    table = rows(drawn(topology(spec)))
+    table = rows(drawn(topology(spec), width=210))  # as one of many maps, also in 3D
     lines = {tuple(round(row[k], 6) for k in ("x", "y", "x2", "y2")) for row in table}
     backwards = {(x2, y2, x, y) for x, y, x2, y2 in lines}
     assert len(lines) == len(table)

@@ -31,6 +31,7 @@ def network_styles(
         "network-bar": {"color": ink, "fill": ink},
         "network-frame": {"color": quiet, "fill": None, "stroke": quiet, "strokeWidth": 0.6},
         "network-bundle": {"color": bundle, "fill": None},
+        "network-rim": {"color": ink, "fill": None},
         "network-name": {"color": quiet, "fill": quiet},
         "network-heading": {"color": ink, "fill": ink, "fontWeight": 600},
         "network-disc": {"color": ink, "fill": ink, "stroke": paper, "strokeWidth": 1.5},

@@ -37,7 +37,7 @@ def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatCh
                 offset=18,
             )
         )
-        .resolve_scale(color="independent")
+        .resolve_scale(color="independent", stroke="independent")
         .configure(
             background="white",
             padding=18,

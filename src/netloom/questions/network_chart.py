@@ -12,6 +12,7 @@ import polars as pl
 
 from netloom.drawing.colours import COLOURS, LOAD_COLOURS
 from netloom.drawing.networks import MOST_DRAWN, Traffic, drawn, scene_of
+from netloom.drawing.room import room
 from netloom.errors import InputError
 from netloom.questions.named import find_network
 from netloom.topology import Cube, Topology
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 
     NetworkChart: TypeAlias = alt.Chart | alt.LayerChart
 
-WIDTH = 700
+WIDTH = 700.0
 """Pixels of a picture of a network, on a page that has room for it."""
+
+LINES = 300
+"""Most nodes of a network of two dimensions whose channels are lines; of more they are squares."""
+
+SMALL = 300.0
+"""Pixels below which a picture is one of many: it has lines or a profile, and no names."""
 
 ON = " on the channel"
 """What a unit of loads ends in."""
@@ -115,15 +122,15 @@ def network_chart(
     title: str,
     *,
     scale: tuple[float, float] | None = None,
-    width: float = WIDTH,
+    width: float | None = None,
 ) -> NetworkChart:
     """Return the network with its channels coloured by load.
 
-    Lines and 2D networks are drawn as they are, 3D ones slice by slice, in reading order (channels
-    between slices slant); a ring's last channel leaves on one side and comes back on the other.
-    Trees and other graphs are drawn by ``netloom.drawing.networks``, by the time that a load takes
-    on each channel between routers. Networks of more dimensions, very large ones and unknown ones
-    show all loads in falling order instead. Broken channels are not drawn.
+    Lines and 2D networks are drawn as they are; a ring's last channel leaves on one side and comes
+    back on the other. All others are drawn by ``netloom.drawing.networks``, by the time that a load
+    takes on each channel between routers. Cubes of more than three dimensions, very large networks
+    and unknown ones show all loads in falling order instead, with the busiest named. Broken
+    channels are not drawn.
 
     Parameters
     ----------
@@ -138,26 +145,43 @@ def network_chart(
         The mean load and the one that has the last colour, for networks to be compared; by default
         this network's own. The first colour is that of no load.
     width
-        Pixels of a picture that is not of lines.
+        Pixels of a picture that is not of lines; by default what a page has room for.
     """
     if topology is not None and topology.broken:
         known = np.full(topology.whole.num_channels, np.nan)
         known[topology.whole_channel[: len(load)]] = load
         return network_chart(topology.whole, known, title, scale=scale, width=width)
     most = None if scale is None else scale[1]
-    if (
-        isinstance(topology, Cube)
-        and len(_visible(topology)) <= 3
-        and 0 < topology.num_channels <= MOST_DRAWN
-    ):
-        return _drawing(topology, load, title, most)
-    if topology is not None:
-        first = load[: topology.num_network_channels]
-        time = first / topology.channel_bandwidth[: len(first)]
-        traffic = Traffic(topology, time, title.removesuffix(ON), scale)
-        if (scene := scene_of(traffic, width)) is not None:
-            return drawn(scene, traffic)
-    return _profile(load, title, most)
+    if topology is None:
+        return _profile(load, title, most)
+    wide = min(WIDTH, room()) if width is None else width
+    first = load[: topology.num_network_channels]
+    if _in_lines(topology, small=wide < SMALL):
+        return _drawing(topology, first, title, most)
+    time = first / topology.channel_bandwidth[: len(first)]
+    traffic = Traffic(topology, time, title.removesuffix(ON), scale)
+    scene = scene_of(traffic, wide) if wide >= SMALL else None
+    if scene is None:
+        return _named(_profile(time, traffic.measure, most), traffic)
+    return drawn(scene, traffic)
+
+
+def _in_lines(topology: Topology, *, small: bool) -> bool:
+    """Whether the channels of a network are drawn as lines between its nodes."""
+    cube = topology.routers
+    if not isinstance(cube, Cube) or not 0 < cube.num_channels <= MOST_DRAWN:
+        return False
+    axes = len(_visible(cube))
+    few = small or axes < 2 or cube.num_vertices <= LINES
+    return (axes < 3 and few) or (axes == 3 and small)
+
+
+def _named(profile: alt.Chart, traffic: Traffic) -> alt.Chart:
+    """Return a profile that names the busiest channels."""
+    said = [f"{traffic.name(each)}: {traffic.said(traffic.time[each])}" for each in traffic.busiest]
+    title = alt.TitleParams(profile.title, subtitle=said or alt.Undefined, subtitleFontSize=12)
+    named: alt.Chart = profile.properties(title=title)
+    return named
 
 
 def _format(load: NDArray[np.float64]) -> str:
@@ -165,16 +189,16 @@ def _format(load: NDArray[np.float64]) -> str:
     return "~s" if np.nanmax(load, initial=0) >= 10 else "~g"
 
 
-def _visible(topology: Topology) -> list[int]:
-    assert isinstance(topology, Cube)
-    return [axis for axis, side in enumerate(topology.sides) if side > 1]
+def _visible(cube: Cube) -> list[int]:
+    return [axis for axis, side in enumerate(cube.sides) if side > 1]
 
 
 def _drawing(
     topology: Topology, load: NDArray[np.float64], title: str, most: float | None
 ) -> alt.Chart:
-    start, end = _segments(topology)
-    names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
+    assert isinstance(topology.routers, Cube)
+    start, end = _segments(topology.routers)
+    names = [topology.channel_name(channel) for channel in range(len(start))]
     table = pl.DataFrame(
         {
             "x": start[:, 0], "y": start[:, 1], "x2": end[:, 0], "y2": end[:, 1],
@@ -182,7 +206,7 @@ def _drawing(
         }
     ).filter(pl.col("load").is_not_nan()).sort("load")  # fmt: skip
     low, high = np.minimum(start, end).min(axis=0) - 0.3, np.maximum(start, end).max(axis=0) + 0.3
-    scale = min(46.0, 1400 / (high[0] - low[0]), 900 / (high[1] - low[1]))
+    scale = min(46.0, room() / (high[0] - low[0]), 900 / (high[1] - low[1]))
     # from 0 on: channels that carry nearly the same look nearly the same
     domain = [0, most or float(np.nanmax(load, initial=0)) or 1.0]
     colour = alt.Color(
@@ -212,9 +236,8 @@ def _drawing(
     return drawing
 
 
-def _segments(topology: Topology) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _segments(topology: Cube) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Where each channel's line starts and ends, float[num_channels, 2] (x right, y down)."""
-    assert isinstance(topology, Cube)
     axes = _visible(topology)
     nodes = np.arange(topology.num_hosts)
     at = {axis: nodes // topology.strides[axis] % topology.sides[axis] for axis in axes}

@@ -109,7 +109,7 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     placed = _placed(traffic, laid, width, tall, head)
     shown = traffic.there
     merged = len(shown) > MOST_CURVES
-    bundles = _bundles(traffic, laid, placed, shown) if merged else None
+    bundles = (_bundles(traffic, laid, placed, shown),) if merged else ()
     note = ""
     if merged:
         hot = shown[traffic.time[shown] > max(HOT * traffic.most, traffic.mean)]
@@ -118,7 +118,7 @@ def columns_scene(traffic: Traffic, laid: Columns, width: float) -> Scene:
     drawn = _curves(traffic, laid, placed, shown)
     boxes = [box for each in placed for box in _boxes(each)]
     words = _words(traffic, placed, width)
-    discs = discs_on(traffic, drawn, words)
+    discs = discs_on(traffic, (drawn,), words)
     listed, names, below = named_below(traffic, head + tall + 12, width)
     return Scene(
         width, head + tall + 12 + below, (drawn,), tuple(boxes), (*words, *names),

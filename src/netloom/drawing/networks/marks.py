@@ -31,17 +31,13 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
     """
     import altair as alt
 
-    layers: list[Any] = []
-    if scene.bundles is not None:
-        layers.append(_bundles(scene.bundles))
+    layers: list[Any] = [_bundles(each) for each in scene.bundles]
+    heat = colour(traffic, min(300.0, scene.width - 40))
     curves = [each for each in scene.channels if each.points is not None]
     squares = [each for each in scene.channels if each.squares is not None]
-    layers += [_curves(each, traffic, first=place == 0) for place, each in enumerate(curves)]
+    layers += [_channels(each, traffic, heat) for each in curves]
     layers += _boxes(scene)
-    layers += [
-        _squares(each, traffic, first=place == 0 and not curves)
-        for place, each in enumerate(squares)
-    ]
+    layers += [_channels(each, traffic, heat) for each in squares if len(each.channel)]
     layers += [*_words(scene), *_discs(scene)]
     letters = max(int(scene.width / LETTER), 20)
     title = wrap(traffic.sentence, letters)
@@ -59,8 +55,12 @@ def _place(field: str) -> dict[str, Any]:
     return {"scale": None, "axis": None, "field": field, "type": "quantitative"}
 
 
-def colour(traffic: Traffic, width: float, *, legend: bool) -> alt.Color:
-    """Return the colours of channels: grey up to the mean, then hot; with their legend."""
+def colour(traffic: Traffic, room: float) -> alt.Stroke:
+    """Return the colours of channels: grey up to the mean, then hot.
+
+    Their legend is ``room`` pixels wide. Squares are short thick lines, since Vega has no gradient
+    that stands for lines and areas.
+    """
     import altair as alt
 
     marks = {MEAN_HEAT: f"mean {figure(traffic.mean)}", 1.0: figure(traffic.most)}
@@ -68,16 +68,14 @@ def colour(traffic: Traffic, width: float, *, legend: bool) -> alt.Color:
         marks = {0.0: "0", MEAN_HEAT: f"all {figure(traffic.mean)}"}
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
-        orient="bottom", direction="horizontal", gradientLength=min(300, width - 40),
-        gradientThickness=10, values=list(marks), labelExpr=f"{said}''", labelLimit=160,
-        labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=width, labelOverlap=False,
+        type="gradient", orient="bottom", direction="horizontal",
+        gradientLength=room, gradientThickness=10, values=list(marks),
+        labelExpr=f"{said}''", labelLimit=160,
+        labelFontSize=SIZE, titleFontSize=SIZE, titleLimit=room + 40, labelOverlap=False,
         title=f"{traffic.measure}: grey up to the mean",
     )  # fmt: skip
-    return alt.Color(
-        "heat:Q",
-        scale=alt.Scale(range="heatmap", interpolate="rgb", domain=[0, 1]),
-        legend=shown if legend else None,
-    )
+    scale = alt.Scale(range="heatmap", interpolate="rgb", domain=[0, 1])
+    return alt.Stroke("heat:Q", scale=scale, legend=shown)
 
 
 def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
@@ -104,26 +102,39 @@ def _tooltip(traffic: Traffic) -> list[Any]:
     )]  # fmt: skip
 
 
-def _curves(part: Channels, traffic: Traffic, *, first: bool) -> alt.Chart:
+def _channels(part: Channels, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
     import altair as alt
     import polars as pl
 
-    assert part.points is not None
-    base = 1.1 if len(part.channel) < 1200 else 0.8
-    above = np.maximum(traffic.heat(traffic.time[part.channel]) - MEAN_HEAT, 0) / (1 - MEAN_HEAT)
-    thick = np.round(base + (part.thickest - base) * above, 2)
+    if part.points is not None:
+        base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
+        above = np.maximum(traffic.heat(traffic.time[part.channel]) - MEAN_HEAT, 0)
+        thick = base + (part.thickest - base) * above / (1 - MEAN_HEAT)
+        path = paths(part.points)
+    else:
+        assert part.squares is not None
+        left, top, thick = part.squares.T
+        middles = np.round(np.stack([left + thick / 2, top + thick / 2], axis=1), 2)
+        path = [f"M{x:g},{y:g}h0.01" for x, y in middles]  # a point with a square cap
     table = pl.DataFrame(
-        {"path": paths(part.points), "thick": thick} | _table(part, traffic), strict=False
+        {"path": path, "thick": np.round(thick, 2)} | _table(part, traffic), strict=False
     )
     made: alt.Chart = (
         alt.Chart(table)
-        .mark_point(filled=False, size=4, opacity=1, fill=None, strokeCap="round")
+        .mark_point(
+            filled=False,
+            size=4,
+            opacity=1,
+            fill=None,
+            strokeCap="round" if part.squares is None else "square",
+            clip=part.squares is not None,
+        )
         .encode(
             x=alt.value(0),
             y=alt.value(0),
             shape=alt.Shape("path:N", scale=None),
             strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-            color=colour(traffic, float(part.points[:, :, 0].max(initial=200)), legend=first),
+            stroke=heat,
             tooltip=_tooltip(traffic),
         )
     )
@@ -134,22 +145,17 @@ def _bundles(bundles: Bundles) -> alt.Chart:
     import altair as alt
     import polars as pl
 
-    table = pl.DataFrame(
-        {
-            "path": paths(bundles.points),
-            "thick": np.round(bundles.width, 2),
-            "bundle": bundles.words,
-        }
-    )
+    table = {"path": paths(bundles.points), "thick": np.round(bundles.width, 2)}
+    told = {"bundle": bundles.words} if bundles.words else {}
     made: alt.Chart = (
-        alt.Chart(table)
-        .mark_point(filled=False, size=4, style="network-bundle", opacity=1)
+        alt.Chart(pl.DataFrame(table | told))
+        .mark_point(filled=False, size=4, style=bundles.style, opacity=1)
         .encode(
             x=alt.value(0),
             y=alt.value(0),
             shape=alt.Shape("path:N", scale=None),
             strokeWidth=alt.StrokeWidth("thick:Q", scale=None),
-            tooltip=["bundle:N"],
+            tooltip=[f"{each}:N" for each in told] or alt.value(None),
         )
     )
     return made
@@ -165,26 +171,6 @@ def paths(points: NDArray[np.float64]) -> list[str]:
     """
     rounded = np.round(points.reshape(len(points), 8), 1)
     return ["M{:g},{:g}C{:g},{:g},{:g},{:g},{:g},{:g}".format(*each) for each in rounded]
-
-
-def _squares(part: Channels, traffic: Traffic, *, first: bool) -> alt.Chart:
-    import altair as alt
-    import polars as pl
-
-    assert part.squares is not None
-    left, top, wide, high = np.round(part.squares, 2).T
-    places = {"x": left, "y": top, "x2": left + wide, "y2": top + high}
-    table = pl.DataFrame(places | _table(part, traffic))
-    made: alt.Chart = (
-        alt.Chart(table)
-        .mark_rect()
-        .encode(
-            x=alt.X(**_place("x")), y=alt.Y(**_place("y")), x2="x2:Q", y2="y2:Q",
-            color=colour(traffic, float((left + wide).max(initial=200)), legend=first),
-            tooltip=_tooltip(traffic),
-        )
-    )  # fmt: skip
-    return made
 
 
 def _boxes(scene: Scene) -> list[alt.Chart]:

@@ -14,7 +14,7 @@ import numpy as np
 from netloom.drawing.networks.letters import LINE, SIZE, fitted, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 DISC = 9.0
 """Radius of the discs with the numbers of the busiest channels."""
+
+ALONG = 0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78
+"""Where on a curve a disc may be, as parts of the way, in the order in which they are tried."""
 
 
 class Box(NamedTuple):
@@ -76,20 +79,21 @@ class Channels:
         float64[n, 4, 2]: of curves the two ends and between them two points that they bend to
         (Bézier); None for squares.
     squares
-        float64[n, 4]: left, top, width and height; None for curves.
-    thickest
-        Pixels of the busiest curve.
+        float64[n, 3]: left, top and side; None for curves.
+    thinnest, thickest
+        Pixels of the curves up to the mean, and of the busiest one.
     """
 
     channel: NDArray[np.int64]
     points: NDArray[np.float64] | None = None
     squares: NDArray[np.float64] | None = None
     thickest: float = 4.5
+    thinnest: float = 1.1
 
 
 @dataclass(frozen=True, eq=False)
 class Bundles:
-    """Cables that are drawn together, in grey.
+    """Curves that are no channels: cables that are drawn together, in grey, or rims.
 
     Attributes
     ----------
@@ -98,12 +102,15 @@ class Bundles:
     width
         float64[n], pixels.
     words
-        What each is: from where to where, and how many cables.
+        What each is: from where to where, and how many cables; perhaps none.
+    style
+        What they look like.
     """
 
     points: NDArray[np.float64]
     width: NDArray[np.float64]
-    words: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    style: str = "network-bundle"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +123,7 @@ class Scene:
     boxes: tuple[Box, ...] = ()
     words: tuple[Word, ...] = ()
     discs: tuple[Disc, ...] = ()
-    bundles: Bundles | None = None
+    bundles: tuple[Bundles, ...] = ()
     note: str = field(default="", kw_only=True)
 
 
@@ -135,21 +142,27 @@ def bent(
 
 
 def discs_on(
-    traffic: Traffic, drawn: Channels, taken: Sequence[Word] = (), ways: Sequence[float] = ()
+    traffic: Traffic,
+    drawn: Sequence[Channels],
+    taken: Sequence[Word] = (),
+    beside: Mapping[int, NDArray[np.float64]] | None = None,
 ) -> tuple[Disc, ...]:
     """Return the discs of the busiest channels, each on its curve and clear of what is there.
 
-    ``ways`` are parts of the way, 0 … 1, in the order in which they are tried.
+    ``beside`` are places for channels that have no curve, float64[n, 2] for each.
     """
-    assert drawn.points is not None
     found: list[Disc] = []
     for number, channel in enumerate(traffic.busiest, 1):
-        (row,) = np.flatnonzero(drawn.channel == channel)
-        curve = drawn.points[row : row + 1]
-        places = [points_on(curve, at)[0] for at in ways or (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)]
+        places = list((beside or {}).get(channel, ()))
+        for part in drawn:
+            (rows,) = np.nonzero(part.channel == channel)
+            if part.points is not None and len(rows):
+                curve = part.points[rows[:1]]
+                places += [points_on(curve, at)[0] for at in ALONG]
         free = [place for place in places if not _hits(place, found, taken)]
-        x, y = free[0] if free else places[number % len(places)]
-        found.append(Disc(float(x), float(y), number))
+        if places:
+            x, y = free[0] if free else places[number % len(places)]
+            found.append(Disc(float(x), float(y), number))
     return tuple(found)
 
 
@@ -164,17 +177,20 @@ def _hits(place: NDArray[np.float64], discs: Sequence[Disc], words: Sequence[Wor
     )
 
 
-def named_below(traffic: Traffic, top: float, width: float) -> tuple[list[Disc], list[Word], float]:
+def named_below(
+    traffic: Traffic, top: float, width: float, start: float = 0.0
+) -> tuple[list[Disc], list[Word], float]:
     """Return the list of the busiest channels under a picture: discs, words, and its height.
 
-    Each has its name, what it carries, and how that compares; in two lines where one is too short.
+    Each has its name, what it carries, and how that compares, in as many lines as fit between
+    ``start`` and ``width``.
     """
     discs, words, y = [], [], top
-    left = 2 * DISC + 6
+    left = start + 2 * DISC + 6
     for number, channel in enumerate(traffic.busiest, 1):
         name, time = traffic.name(channel), float(traffic.time[channel])
         value = f"{traffic.said(time)}, {traffic.times_the_mean(time)}"
-        discs.append(Disc(DISC, y + LINE / 2, number))
+        discs.append(Disc(start + DISC, y + LINE / 2, number))
         for line in _in_lines(name, width - left):
             words.append(Word(left, y + LINE / 2, line, style="network-heading"))
             y += LINE

@@ -150,10 +150,14 @@ def _maps(record: Recorded) -> tuple[alt.VConcatChart, int]:
             drawn = _alike(drawn, most).properties(width=MAP_SIDE, height=height)
         maps.append(drawn.properties(title=title))
     rows = [
-        alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(color="shared")
+        alt.hconcat(*maps[first : first + MAP_COLUMNS], spacing=14).resolve_scale(
+            color="shared", stroke="shared"
+        )
         for first in range(0, len(maps), MAP_COLUMNS)
     ]
-    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(color="shared")
+    whole: alt.VConcatChart = alt.vconcat(*rows, spacing=14).resolve_scale(
+        color="shared", stroke="shared"
+    )
     return whole, shown
 
 

@@ -34,7 +34,7 @@ def arranged(record: Recorded) -> list[Part]:
     """Return the network by channel load before and after, above the objectives of mappings."""
     drawn = parts(record)
     pair = alt.hconcat(drawn["before"], drawn["after"], spacing=30)
-    pair = pair.resolve_scale(color="independent")
+    pair = pair.resolve_scale(color="independent", stroke="independent")
     return [alt.vconcat(pair, drawn["objective"], spacing=26)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.drawing.names import base_names
+from netloom.drawing.room import narrow_page
 from netloom.questions.recorded import key_columns, parts_of
 from netloom.report.page.figure import Figure, make_figure, table_of
 
@@ -54,14 +55,26 @@ def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTabl
 
 
 def figures_of(record: Recorded) -> list[Figure]:
-    """Return the figures of one answer: the parts of its picture."""
+    """Return the figures of one answer: the parts of its picture, also for a narrow window."""
     figures = []
     titles = CHANNELS | record.kind.part_titles
+    with narrow_page():
+        narrow = parts_of(record)
     for part, chart in parts_of(record).items():
         figure = make_figure(chart)
         title = figure.title or titles.get(part, part.capitalize())
-        figures.append(replace(figure, title=title, spec=_alone(figure.spec)))
+        spec = _alone(figure.spec)
+        other = _differing(spec, _alone(make_figure(narrow[part]).spec))
+        figures.append(replace(figure, title=title, spec=spec, narrow=other))
     return figures
+
+
+def _differing(spec: Mapping[str, Any], narrow: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a narrow chart without the data that the wide one has; None where they are alike."""
+    if narrow == spec:
+        return None
+    sets = narrow["datasets"].items()
+    return narrow | {"datasets": {key: rows for key, rows in sets if key not in spec["datasets"]}}
 
 
 def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,7 +84,7 @@ def _alone(spec: Mapping[str, Any]) -> dict[str, Any]:
     field has not.
     """
     inside = {name: value for name, value in spec.items() if name != "datasets"}
-    resolve = {"scale": {"color": "independent"}}
+    resolve = {"scale": {"color": "independent", "stroke": "independent"}}
     return {"datasets": spec.get("datasets", {}), "hconcat": [inside], "resolve": resolve}
 
 

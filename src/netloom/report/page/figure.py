@@ -59,6 +59,9 @@ class Figure:
         What it is drawn from.
     spec
         The chart, as Vega-Lite, without title and colours of its own.
+    narrow
+        How it differs in a narrow window: a chart whose data are those of ``spec`` where it has
+        none; None where it is the same.
     """
 
     title: str
@@ -66,6 +69,7 @@ class Figure:
     alternative: str
     data: DataTable
     spec: Mapping[str, Any]
+    narrow: Mapping[str, Any] | None = None
 
 
 def make_figure(
@@ -83,7 +87,7 @@ def make_figure(
     chart
         Any chart of Altair, without configuration.
     title
-        By default the chart's own, which it loses: the page says it.
+        By default the chart's own, which it loses, as its subtitle: the page says them.
     caption, alternative, data
         See ``Figure``; by default the alternative and the data are those of ``describe`` and
         ``data_of``.
@@ -107,11 +111,12 @@ def make_figure(
     for gone in ("$schema", "config"):
         spec.pop(gone, None)
     own = spec.pop("title", "")
+    below = own.get("subtitle", "") if isinstance(own, dict) else ""
     own = own.get("text", "") if isinstance(own, dict) else own
     title = base_names(title or (own if isinstance(own, str) else " ".join(own)))
     return Figure(
         title=title,
-        caption=caption,
+        caption=caption or (below if isinstance(below, str) else " ".join(below)),
         alternative=alternative or describe(spec, title),
         data=data_of(spec) if data is None else data,
         spec=spec,

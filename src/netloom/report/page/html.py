@@ -12,6 +12,7 @@ from netloom.report.page.pages import figures_on
 from netloom.report.page.themes import THEMES
 
 if TYPE_CHECKING:
+    from netloom.report.page.figure import Figure
     from netloom.report.page.pages import Page
 
 
@@ -30,7 +31,7 @@ def render(page: Page) -> str:
     figures = list(figures_on(page.sections))
     number = {id(figure): place for place, figure in enumerate(figures, 1)}
     anchor = {id(section): f"part-{place}" for place, section in enumerate(page.sections, 1)}
-    specs = {f"figure-{number[id(figure)]}": figure.spec for figure in figures}
+    specs = {f"figure-{number[id(figure)]}": _with_narrow(figure) for figure in figures}
 
     def inlined(name: str) -> Any:
         return Markup(_file(name))  # noqa: S704 (netloom's own file)
@@ -48,6 +49,12 @@ def render(page: Page) -> str:
         specs=Markup(as_json(specs)),  # noqa: S704 (escaped by as_json)
     )
     return found
+
+
+def _with_narrow(figure: Figure) -> dict[str, Any]:
+    """Return the chart of a figure, with the one for narrow windows where the script finds it."""
+    more = {"usermeta": {"narrow": figure.narrow}} if figure.narrow else {}
+    return {**figure.spec, **more}
 
 
 def _file(name: str) -> str:

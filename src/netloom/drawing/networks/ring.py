@@ -1,0 +1,280 @@
+"""Dragonflies: a ring of groups, global cables across it, local ones as small matrices round it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi, sin
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.drawing.networks.letters import LINE, width_of
+from netloom.drawing.networks.matrices import matrix_words, pooled
+from netloom.drawing.networks.scene import (
+    Box,
+    Bundles,
+    Channels,
+    Scene,
+    Word,
+    discs_on,
+    named_below,
+)
+from netloom.topology.family import DragonflyShape
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.drawing.networks.traffic import Traffic
+
+MOST_CHORDS = 2500
+"""Most global cables that are drawn one by one; of more only the hottest."""
+
+MOST_CELLS = 6000
+"""Most local channels that have a square of their own."""
+
+HOT = 0.7
+"""Of the busiest channel's time: which global cables are drawn where they are too many."""
+
+LEAST_CELL = 2.0
+"""Pixels of the smallest square of a local channel."""
+
+HEAD, NUMBERS, RIM, SPARE = 2.0 * LINE, 26.0, 4.0, 0.12
+"""Pixels for headings, for the numbers of groups, and of the rim; the share between groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Ring:
+    """Where a ring is, and what is round it.
+
+    Attributes
+    ----------
+    x, y, radius
+        Of the rim.
+    square, away
+        Pixels of the matrix of a group, 0 where there is no room for them; and how far from the
+        middle of the ring their middles are.
+    """
+
+    shape: DragonflyShape
+    x: float
+    y: float
+    radius: float
+    square: float
+    away: float
+
+    def angle(self, group: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where a place on the rim is, counted in groups: radians from the top."""
+        return np.asarray(2 * pi * group / self.shape.groups - pi / 2, np.float64)
+
+    def at(
+        self, angle: NDArray[np.float64], radius: NDArray[np.float64] | float
+    ) -> NDArray[np.float64]:
+        """Return float64[n, 2], the points at some angles and distances from the middle."""
+        x, y = self.x + radius * np.cos(angle), self.y + radius * np.sin(angle)
+        return np.stack([x, y], axis=-1)
+
+
+def ring_scene(traffic: Traffic, width: float) -> Scene:
+    """Return the scene of a dragonfly: its ring, and beside or below it a group × group matrix.
+
+    Every global cable has a slot of its own on the rim, at its router. In a matrix a row sends and
+    a column receives.
+    """
+    shape = traffic.topology.family
+    assert isinstance(shape, DragonflyShape)
+    beside = width >= 560
+    across = 0.64 * width if beside else width
+    ring = _ring(shape, across, HEAD)
+    routers = traffic.topology.routers
+    group = np.stack([routers.channel_source, routers.channel_target]).astype(np.int64)
+    group //= shape.routers
+    shown = traffic.there
+    far = group[0][shown] != group[1][shown]
+    near = shown[~far]
+    chords, note = _chords(traffic, ring, shown[far])
+    local = _local(ring, traffic, near)
+    left, top = (across + 30, HEAD) if beside else (0.0, 2 * HEAD + across + 16)
+    matrix, words, end = _groups(traffic, group, left, top, width - left)
+    words = [*_headings(ring, near=bool(len(near))), *words, *_numbers(ring)]
+    inner = set(near.tolist())
+    places = {
+        each: _by_number(ring, int(group[0][each])) for each in traffic.busiest if each in inner
+    }
+    discs = discs_on(traffic, (chords,), words, places)
+    listed, names, below = named_below(traffic, end + 16, width, left)
+    rim = () if not ring.square and len(near) else (_rim(ring),)
+    return Scene(
+        width, max(HEAD + across, end + 16 + below), (chords, local, matrix), _frames(ring),
+        (*words, *names), (*discs, *listed), rim, note=note,
+    )  # fmt: skip
+
+
+def _ring(shape: DragonflyShape, across: float, top: float) -> _Ring:
+    """Return the ring that fits into a square of ``across`` pixels."""
+    part = 0.66 * 2 * sin(pi / max(shape.groups, 3))  # of the distance from the middle
+    away = across / 2 / (1 + 0.5 * part)
+    square = min(part * away, 0.13 * across)
+    away = (across - square) / 2
+    cells = shape.groups * shape.routers * (shape.routers - 1)
+    if square < LEAST_CELL * shape.routers or cells > MOST_CELLS:
+        square, away = 0.0, across / 2
+    radius = away - 0.6 * square - NUMBERS
+    return _Ring(shape, across / 2, top + across / 2, radius, square, away)
+
+
+def _places(ring: _Ring, channels: NDArray[np.int64], traffic: Traffic) -> NDArray[np.float64]:
+    """Return float64[2, n], where on the rim global channels start and end, counted in groups.
+
+    In a group slots go by router; in a router by the group that they lead to, so that neighbours
+    are joined by short ways; the two directions of a cable lie beside each other.
+    """
+    shape, routers = ring.shape, traffic.topology.routers
+    ends = np.stack([routers.channel_source[channels], routers.channel_target[channels]])
+    own = ends.ravel().astype(np.int64)
+    other = ends[::-1].ravel() // shape.routers
+    group = own // shape.routers
+    turn = (group - other) % shape.groups
+    direction = np.repeat([0, 1], len(channels)) ^ (group > other)
+    order = np.lexsort((np.tile(channels, 2), direction, turn, own))
+    new = np.append(True, np.diff(own[order]) != 0)[: len(order)]
+    first = np.flatnonzero(new)
+    counts = np.diff(np.append(first, len(order)))
+    rank = np.arange(len(order)) - np.repeat(first, counts)
+    share = np.empty(len(order))
+    share[order] = (rank + 0.5) / np.repeat(counts, counts)
+    within = (own % shape.routers + share) / shape.routers
+    return (group + (within - 0.5) * (1 - SPARE)).reshape(2, -1)
+
+
+def _chords(traffic: Traffic, ring: _Ring, channels: NDArray[np.int64]) -> tuple[Channels, str]:
+    """Return the global cables; only the hottest where they are too many."""
+    places = _places(ring, channels, traffic)
+    note = ""
+    if len(channels) > MOST_CHORDS:
+        hot = traffic.time[channels] > max(HOT * traffic.most, traffic.mean)
+        channels, places = channels[hot][-400:], places[:, hot][:, -400:]
+        note = f"global cables above {100 * HOT:.0f} % of the busiest channel only"
+    angle = ring.angle(places)
+    apart = np.abs(np.angle(np.exp(1j * (angle[1] - angle[0])))) / pi
+    pulled = ring.radius * (0.75 - 0.7 * apart)
+    rim = ring.radius - RIM
+    points = [
+        ring.at(angle[0], rim), ring.at(angle[0], pulled),
+        ring.at(angle[1], pulled), ring.at(angle[1], rim),
+    ]  # fmt: skip
+    return Channels(channels, points=np.stack(points, axis=1), thickest=4.0), note
+
+
+def _middles(ring: _Ring) -> NDArray[np.float64]:
+    """Return float64[groups, 2], the middles of the matrices of groups."""
+    groups = np.arange(ring.shape.groups, dtype=np.float64)
+    return ring.at(ring.angle(groups), ring.away)
+
+
+def _local(ring: _Ring, traffic: Traffic, channels: NDArray[np.int64]) -> Channels:
+    """Return the local channels as squares of router × router matrices, the sender's row.
+
+    Where there is no room, the rim of each group is its busiest local channel.
+    """
+    routers, size = traffic.topology.routers, ring.shape.routers
+    group = routers.channel_source[channels] // size
+    if not ring.square:
+        busiest = np.full(ring.shape.groups, -1)
+        busiest[group] = channels  # the busiest last
+        some = np.flatnonzero(busiest >= 0)
+        some = some[np.argsort(traffic.time[busiest[some]], kind="stable")]
+        at, half = some.astype(np.float64), (1 - SPARE) / 2
+        arcs = _arcs(ring, at - half, at + half)
+        return Channels(busiest[some], points=arcs, thinnest=RIM, thickest=2 * RIM)
+    row = routers.channel_source[channels] % size
+    column = routers.channel_target[channels] % size
+    cell = ring.square / size
+    corner = _middles(ring)[group] - ring.square / 2
+    sides = np.full(len(channels), cell - (0.4 if cell > 3 else 0.0))
+    left, top = corner[:, 0] + column * cell, corner[:, 1] + row * cell
+    return Channels(channels, squares=np.stack([left, top, sides], axis=1))
+
+
+def _frames(ring: _Ring) -> tuple[Box, ...]:
+    """Return the backgrounds of the matrices of groups."""
+    if not ring.square:
+        return ()
+    side = ring.square
+    return tuple(
+        Box(float(x - side / 2), float(y - side / 2), side, side) for x, y in _middles(ring)
+    )
+
+
+def _rim(ring: _Ring) -> Bundles:
+    """Return the rim: an arc for each router."""
+    shape = ring.shape
+    group, number = np.divmod(np.arange(shape.groups * shape.routers), shape.routers)
+    ends = [
+        group + ((number + share) / shape.routers - 0.5) * (1 - SPARE) for share in (0.06, 0.94)
+    ]
+    return Bundles(_arcs(ring, *ends), np.full(len(group), RIM), style="network-rim")
+
+
+def _arcs(ring: _Ring, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[n, 4, 2], arcs of the rim between places that are counted in groups."""
+    ends = [ring.angle(each) for each in (start, end)]
+    reach = 4 / 3 * np.tan((ends[1] - ends[0]) / 4) * ring.radius
+    first, last = (ring.at(each, ring.radius) for each in ends)
+    along = [np.stack([-np.sin(each), np.cos(each)], axis=1) * reach[:, None] for each in ends]
+    return np.stack([first, first + along[0], last - along[1], last], axis=1)
+
+
+def _numbers(ring: _Ring) -> list[Word]:
+    """Return the numbers of the groups outside the rim, as many as have room."""
+    groups = ring.shape.groups
+    room = 2 * pi * (ring.radius + NUMBERS / 2) / groups
+    every = max(1, int(np.ceil((width_of(str(groups - 1)) + 6) / room)))
+    while every > 1 and groups % every and 0 < groups % every < every / 2:
+        every += 1
+    shown = np.arange(0, groups - (every - 1 if every > 1 else 0), every)
+    at = ring.at(ring.angle(shown.astype(np.float64)), ring.radius + NUMBERS / 2)
+    return [
+        Word(float(x), float(y), str(group), "center")
+        for group, (x, y) in zip(shown.tolist(), at, strict=True)
+    ]
+
+
+def _by_number(ring: _Ring, group: int) -> NDArray[np.float64]:
+    """Return places round the number of a group, for the disc of a local channel."""
+    turn = 21 / (2 * pi * ring.radius) * ring.shape.groups
+    angles = ring.angle(group + turn * np.array([1.0, -1.0, 1.6, -1.6, 0.0]))
+    away = ring.radius + np.array([1, 1, 1, 1, -2.2]) * NUMBERS / 2
+    return ring.at(angles, away)
+
+
+def _headings(ring: _Ring, *, near: bool) -> list[Word]:
+    words = [Word(0, LINE / 2, f"{ring.shape.groups} groups", style="network-heading")]
+    if near:
+        said = "squares: router to router" if ring.square else "rim: busiest within the group"
+        words.append(Word(0, 1.5 * LINE, said))
+    return words
+
+
+def _groups(
+    traffic: Traffic, group: NDArray[np.int64], left: float, top: float, room: float
+) -> tuple[Channels, list[Word], float]:
+    """Return the group × group matrix: the busiest channel from a group to another."""
+    assert isinstance(traffic.topology.family, DragonflyShape)
+    names = [str(each) for each in range(traffic.topology.family.groups)]
+    channels, row, column, blocks = pooled(traffic, group[0], group[1], len(names), diagonal=False)
+    margin = width_of(names[-1]) + 8
+    cell = (min(room, 330.0) - margin) / blocks
+    squares = np.stack(
+        [
+            left + margin + column * cell,
+            top + LINE + 4 + row * cell,
+            np.full(len(row), cell - (0.6 if cell > 4 else 0)),
+        ],
+        axis=1,
+    )
+    per = -(-len(names) // blocks)
+    words = matrix_words(names[::per], left + margin, top + LINE + 4, cell)
+    what = "busiest from group to group"
+    words.append(Word(left, top - 1.5 * LINE, what, style="network-heading"))
+    words.append(Word(left, top - LINE / 2, "rows send, columns receive"))
+    return Channels(channels, squares=squares), words, top + LINE + 4 + blocks * cell
