@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from netloom.routing import parse_routing, paths
 from netloom.topology import Topology, topology, without
 from netloom.topology.core import attach_hosts
 from netloom.topology.families.trees import xgft
@@ -199,3 +200,24 @@ def test_the_fat_tree_of_booksim_is_a_k_ary_n_tree(k, n):
     assert numbers(found) == numbers(spec.family)
     assert found.host_at is None
     assert placed_channels(net, found) == placed_channels(spec, spec.family)
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees(), st.integers(0, 2**32), st.sampled_from(["d-mod-k", "s-mod-k"]))
+def test_routing_by_labels_is_the_same_on_a_renumbered_tree(net, seed, routing):
+    rng = np.random.default_rng(seed)
+    shuffled = renumbered(net, rng)
+    found = tree_shape(shuffled)
+    shuffled = replace(shuffled, family=found)
+    source, target = np.divmod(np.arange(net.num_hosts**2, dtype=np.int32), net.num_hosts)
+    seen = []
+    for each in (net, shuffled):
+        routed = paths(each, parse_routing(routing, each), source, target)
+        place = np.arange(each.num_vertices)
+        if each.family.router_at is not None:
+            place[each.num_hosts + each.family.router_at] = each.num_hosts + np.arange(
+                each.num_routers
+            )
+        ends = place[each.channel_source], place[each.channel_target], each.twin_number
+        seen.append([column[routed.channels].tolist() for column in ends])
+    assert seen[0] == seen[1]
