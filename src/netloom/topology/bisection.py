@@ -58,7 +58,7 @@ def bisection_bounds(topology: Topology) -> tuple[float, float]:
       first; where its side is odd the middle layer is itself halved, and so on until a side is
       even (Aroca & Fernández Anta, *Bisection (band)width of product networks*, 2014, theorem for
       arrays, and twice that for tori). A ring of k counts as a line of k/2 with twice the links.
-      Checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts a router it
+      Checked by exhaustion, mixed wraps included, up to 16 nodes. With several hosts per router it
       is exact where the cheapest side is even: cutting off hosts one by one does not help then, as
       the isoperimetric number is reached by the same cut (Azizoğlu & Eğecioğlu, *The bisection
       width and the isoperimetric number of arrays*, 2004).

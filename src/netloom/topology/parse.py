@@ -181,33 +181,33 @@ SPECS: dict[str, Spec] = {
     ),
     "leaf-spine": Spec(
         ("leaf-spine:8x4x8", "leaf-spine:8x4x8/2"),
-        "leaves, spines, hosts a leaf; `/2` cables between each leaf and spine",
+        "leaves, spines, hosts per leaf; `/2` cables between each leaf and spine",
         leaf_spine_of,
     ),
     "rail": Spec(
         ("rail:2x4x8x4", "rail:2x4x8x4/2"),
-        "units, computers a unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
+        "units, computers per unit, rails (NICs of a computer, leaves of a unit), spines; `/2` "
         "cables between each leaf and spine",
         rail_of,
     ),
     "dragonfly": Spec(
         ("dragonfly:2x4x2", "dragonfly:2x4x2/9/palmtree"),
-        "hosts a router, routers a group, global links a router; `/9` groups (as many as can be, "
-        "if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
+        "hosts per router, routers per group, global links per router; `/9` groups (as many as can "
+        "be, if not given); wiring `absolute` (if not given), `palmtree` or `circulant`",
         dragonfly_of,
     ),
     "dragonfly+": Spec(
         ("dragonfly+:4x4x4x4", "dragonfly+:4x4x4x4/9"),
-        "leaves and spines a group, hosts a leaf, global links a spine; groups and wiring as for "
-        "`dragonfly`",
+        "leaves and spines per group, hosts per leaf, global links per spine; groups and wiring as "
+        "for `dragonfly`",
         dragonfly_plus_of,
     ),
     "hyperx": Spec(
         ("hyperx:4x4/4", "hyperx:4x4/4/2"),
-        "sides / hosts a router / links between two routers",
+        "sides / hosts per router / links between two routers",
         hyperx_of,
     ),
-    "slim-fly": Spec(("slim-fly:5/4",), "q, a power of a prime / hosts a router", slim_fly_of),
+    "slim-fly": Spec(("slim-fly:5/4",), "q, a power of a prime / hosts per router", slim_fly_of),
     "jellyfish": Spec(
         ("jellyfish:32x5x3/1",), "routers, links and hosts of each / seed", jellyfish_of
     ),

@@ -102,10 +102,10 @@ def test_leaves_of_a_dragonfly_plus_have_hosts_and_spines_the_global_links():
     ("spec", "message"),
     [
         ("dragonfly:", "no numbers"),
-        ("dragonfly:2x4", "'2x4'; expected hosts a router"),
+        ("dragonfly:2x4", "'2x4'; expected hosts per router"),
         ("dragonfly:2x0x2", "'0'"),
         ("dragonfly:2x4x2/1", "'1'"),
-        ("dragonfly:2x4x2/10", "10 groups; expected 2 to 9, for 8 global links a group"),
+        ("dragonfly:2x4x2/10", "10 groups; expected 2 to 9, for 8 global links per group"),
         ("dragonfly:2x4x2/9/moebius", "wiring 'moebius'; expected one of absolute, palmtree"),
         ("dragonfly:2x4x2/9/palmtree/1", "expected dragonfly:2x4x2/9/palmtree"),
         ("dragonfly:64x512x64", "at most"),

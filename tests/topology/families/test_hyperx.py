@@ -48,7 +48,7 @@ def test_several_hosts_on_each_router_of_a_cube(spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("hyperx:4x4", "'4x4'; expected sides and hosts a router, such as hyperx:4x4/4"),
+        ("hyperx:4x4", "'4x4'; expected sides and hosts per router, such as hyperx:4x4/4"),
         ("hyperx:/4", "no numbers"),
         ("hyperx:4x4/0", "'0'"),
         ("hyperx:4x4/4/2/1", "'4x4/4/2/1'"),

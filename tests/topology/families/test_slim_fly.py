@@ -62,7 +62,7 @@ def test_a_slim_fly_keeps_the_promises_of_a_network():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("slim-fly:5", "'5'; expected q and hosts a router"),
+        ("slim-fly:5", "'5'; expected q and hosts per router"),
         ("slim-fly:6/2", "q = 6; expected a power of a prime"),
         ("slim-fly:2/1", "q = 2"),
         ("slim-fly:1/1", "q = 1"),

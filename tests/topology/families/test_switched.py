@@ -138,7 +138,7 @@ def test_hosts_can_be_concentrated_on_a_twisted_torus():
         ("jellyfish:4x3x1/x", "'x'"),
         ("jellyfish:1000000x8x1/1", "4000000 links; expected at most"),
         ("jellyfish:9999999x8x1/1", "at most"),
-        ("rail:2x4x8", "expected units, computers a unit"),
+        ("rail:2x4x8", "expected units, computers per unit"),
         ("rail:2x4x8x0", "'0'"),
         ("rail:1000x1000x8x8", "at most"),
         ("butterfly:1x3", "1 ports and 3 stages"),

@@ -31,7 +31,7 @@ def concentrated(routers: Topology, hosts: int) -> Topology:
     """
     name, many = f"{routers.name}/{hosts}", routers.num_vertices
     if hosts < 1:
-        raise InputError(name, f"{hosts} hosts a router", "at least 1")
+        raise InputError(name, f"{hosts} hosts per router", "at least 1")
     channels = routers.num_channels + 2 * many * hosts
     check_sizes(name, hosts=many * hosts, routers=many, channels=channels)
     return attach_hosts(routers, np.arange(many).repeat(hosts), name=name)

@@ -33,7 +33,7 @@ def dragonfly(
     Parameters
     ----------
     hosts, routers, globals_
-        p hosts a router, a routers a group, h global links a router.
+        p hosts per router, a routers per group, h global links per router.
     groups
         g, at most a·h + 1, which is the default. Of fewer groups, any two are joined by
         a·h div (g − 1) links, and what is left of the global ports stays free.
@@ -54,7 +54,7 @@ def dragonfly(
     100
     """
     name = _named(f"dragonfly:{hosts}x{routers}x{globals_}", groups, wiring)
-    at_least_one(name, "hosts a router, routers a group, global links a router",
+    at_least_one(name, "hosts per router, routers per group, global links per router",
                  hosts, routers, globals_)  # fmt: skip
     groups = _groups(name, routers * globals_, groups)
     all_routers = routers * groups
@@ -96,9 +96,9 @@ def dragonfly_plus(
     leaves, spines
         Of each group.
     hosts
-        Hosts a leaf.
+        Hosts per leaf.
     globals_
-        Global links a spine.
+        Global links per spine.
     groups
         g, at most spines · globals_ + 1, which is the default; as in ``dragonfly``.
     wiring
@@ -115,7 +115,7 @@ def dragonfly_plus(
     <dragonfly+:2x2x2x2: 20 hosts, 20 routers, 60 directed channels>
     """
     name = _named(f"dragonfly+:{leaves}x{spines}x{hosts}x{globals_}", groups, wiring)
-    at_least_one(name, "leaves and spines a group, hosts a leaf, global links a spine",
+    at_least_one(name, "leaves and spines per group, hosts per leaf, global links per spine",
                  leaves, spines, hosts, globals_)  # fmt: skip
     groups = _groups(name, spines * globals_, groups)
     size = leaves + spines
@@ -196,14 +196,14 @@ def _groups(name: str, ports: int, groups: int) -> int:
         return ports + 1
     if not 2 <= groups <= ports + 1:
         found = f"{groups} groups"
-        raise InputError(name, found, f"2 to {ports + 1}, for {ports} global links a group")
+        raise InputError(name, found, f"2 to {ports + 1}, for {ports} global links per group")
     return groups
 
 
 def dragonfly_of(argument: str, spec: str) -> Topology:
     """Read ``2x4x2/9/palmtree``: hosts, routers, global links; groups; wiring."""
     shape, groups, wiring = _read(argument, spec, "dragonfly:2x4x2/9/palmtree")
-    wanted = "hosts a router, routers a group, global links a router, such as dragonfly:2x4x2"
+    wanted = "hosts per router, routers per group, global links per router, such as dragonfly:2x4x2"
     p, a, h = numbers(shape, where=spec, count=3, wanted=wanted)
     return dragonfly(p, a, h, groups, wiring)
 
@@ -211,9 +211,7 @@ def dragonfly_of(argument: str, spec: str) -> Topology:
 def dragonfly_plus_of(argument: str, spec: str) -> Topology:
     """Read ``4x4x4x4/9/palmtree``: leaves, spines, hosts, global links; groups; wiring."""
     shape, groups, wiring = _read(argument, spec, "dragonfly+:4x4x4x4/9/palmtree")
-    wanted = (
-        "leaves and spines a group, hosts a leaf, global links a spine, such as dragonfly+:4x4x4x4"
-    )
+    wanted = "leaves and spines per group, hosts per leaf, global links per spine"
     leaves, spines, hosts, globals_ = numbers(shape, where=spec, count=4, wanted=wanted)
     return dragonfly_plus(leaves, spines, hosts, globals_, groups, wiring)
 

@@ -24,14 +24,14 @@ def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
 
     Ahn et al., *HyperX: topology, routing, and packaging of efficient large-scale networks*, 2009.
     The k-ary n-flat (Kim, Dally & Abts, *Flattened butterfly*, 2007) has n − 1 sides of k, and k
-    hosts a router. Routers are numbered row-major, and host h hangs on router h div ``hosts``.
+    hosts per router. Routers are numbered row-major, and host h hangs on router h div ``hosts``.
 
     Parameters
     ----------
     sides
         Routers in each dimension.
     hosts
-        Hosts a router.
+        Hosts per router.
     lanes
         Links between two routers that are joined.
 
@@ -50,7 +50,7 @@ def hyperx(sides: Sequence[int], hosts: int, lanes: int = 1) -> Topology:
     name = f"hyperx:{'x'.join(map(str, sides))}/{hosts}" + (f"/{lanes}" if lanes != 1 else "")
     if not 1 <= len(sides) <= MOST_DIMENSIONS:
         raise InputError(name, f"{len(sides)} sides", f"1 to {MOST_DIMENSIONS}")
-    at_least_one(name, "sides, hosts a router and lanes", *sides, hosts, lanes)
+    at_least_one(name, "sides, hosts per router and lanes", *sides, hosts, lanes)
     routers = prod(sides)
     channels = routers * (lanes * sum(side - 1 for side in sides) + 2 * hosts)
     check_sizes(name, hosts=routers * hosts, routers=routers, channels=channels)
@@ -81,8 +81,8 @@ def coordinate_labels(sides: Sequence[int]) -> tuple[str, ...]:
 
 
 def hyperx_of(argument: str, spec: str) -> Topology:
-    """Read ``4x4/4/2``: sides, hosts a router, lanes."""
-    wanted = "sides and hosts a router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
+    """Read ``4x4/4/2``: sides, hosts per router, lanes."""
+    wanted = "sides and hosts per router, such as hyperx:4x4/4, and lanes, such as hyperx:4x4/4/2"
     sides, *rest = parts(argument, where=spec, least=2, most=3, wanted=wanted)
     counts = [whole_number(word, where=spec, least=1) for word in rest]
     return hyperx(numbers(sides, where=spec, wanted=wanted), *counts)

@@ -43,7 +43,7 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
     (<rail:2x4x8x4: 64 hosts, 20 routers, 128 directed channels>, 8, 'n1.1', 'n1.1 -> u0rail1')
     """
     name = f"rail:{units}x{computers}x{rails}x{spines}" + (f"/{cables}" if cables != 1 else "")
-    at_least_one(name, "units, computers a unit, rails, spines and cables",
+    at_least_one(name, "units, computers per unit, rails, spines and cables",
                  units, computers, rails, spines, cables)  # fmt: skip
     nodes, leaves = units * computers, units * rails
     check_sizes(
@@ -70,8 +70,8 @@ def rail(units: int, computers: int, rails: int, spines: int, cables: int = 1) -
 
 
 def rail_of(argument: str, spec: str) -> Topology:
-    """Read ``2x4x8x4``: units, computers a unit, rails, spines; cables behind a slash."""
-    wanted = "units, computers a unit, rails and spines, such as rail:2x4x8x4"
+    """Read ``2x4x8x4``: units, computers per unit, rails, spines; cables behind a slash."""
+    wanted = "units, computers per unit, rails and spines, such as rail:2x4x8x4"
     shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
     many = [whole_number(word, where=spec, least=1) for word in cables]
     return rail(*numbers(shape, where=spec, count=4, wanted=wanted), *many)

@@ -30,7 +30,7 @@ def slim_fly(q: int, hosts: int) -> Topology:
     q
         A power of a prime, at least 3.
     hosts
-        Hosts a router.
+        Hosts per router.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def slim_fly(q: int, hosts: int) -> Topology:
     <slim-fly:5/4: 200 hosts, 50 routers, 350 directed channels>
     """
     name = f"slim-fly:{q}/{hosts}"
-    at_least_one(name, "q and hosts a router", q, hosts)
+    at_least_one(name, "q and hosts per router", q, hosts)
     check_sizes(name, hosts=2 * q * q * hosts, routers=2 * q * q, channels=3 * q**3)
     found = prime_power(q)
     if found is None or q < 3:
@@ -99,7 +99,7 @@ def generators(powers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def slim_fly_of(argument: str, spec: str) -> Topology:
-    """Read ``5/4``: q, hosts a router."""
-    wanted = "q and hosts a router, such as slim-fly:5/4"
+    """Read ``5/4``: q, hosts per router."""
+    wanted = "q and hosts per router, such as slim-fly:5/4"
     words = parts(argument, where=spec, least=2, most=2, wanted=wanted)
     return slim_fly(*(whole_number(word, where=spec, least=1) for word in words))

@@ -104,7 +104,7 @@ def tree_links(shape: TreeShape, level: int) -> tuple[NDArray[np.int64], NDArray
 def leaf_spine(
     leaves: int, spines: int, hosts: int, cables: int = 1, *, name: str = ""
 ) -> Topology:
-    """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links a spine.
+    """Return a tree of two levels: each leaf has ``hosts`` hosts and ``cables`` links per spine.
 
     Examples
     --------
@@ -174,8 +174,8 @@ def xgft_of(argument: str, spec: str) -> Topology:
 
 
 def leaf_spine_of(argument: str, spec: str) -> Topology:
-    """Read ``8x4x8/2``: leaves, spines, hosts a leaf; cables between a leaf and a spine."""
-    wanted = "leaves, spines and hosts a leaf, such as leaf-spine:8x4x8"
+    """Read ``8x4x8/2``: leaves, spines, hosts per leaf; cables between a leaf and a spine."""
+    wanted = "leaves, spines and hosts per leaf, such as leaf-spine:8x4x8"
     shape, *cables = parts(argument, where=spec, most=2, wanted=wanted)
     many = [whole_number(word, where=spec, least=1) for word in cables]
     return leaf_spine(*numbers(shape, where=spec, count=3, wanted=wanted), *many)
