@@ -35,7 +35,7 @@ Program: TypeAlias = str | InstanceOf[ProcessGraph]
 OnePath: TypeAlias = str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes]
 """A routing that tells the paths of each pair of hosts."""
 
-OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int]]
+OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int | str]]
 AnyPath: TypeAlias = OnePath | InstanceOf[RouteTable]
 PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
 

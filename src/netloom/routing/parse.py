@@ -21,7 +21,13 @@ from netloom.routing.several import (
     several_paths,
     single_paths,
 )
-from netloom.routing.source_routing import SourceRoutes, read_routes, routed_paths, source_routes
+from netloom.routing.source_routing import (
+    SourceRoutes,
+    Steps,
+    read_routes,
+    routed_paths,
+    source_routes,
+)
 from netloom.routing.spread import Spread, spread_paths
 from netloom.routing.trees import DModK, RandomUp, SModK, drawn_up, tree_paths, whole_tree
 from netloom.routing.up_down import UpDown, up_down_paths
@@ -289,7 +295,10 @@ def all_routes(topology: Topology, routing: Routing) -> SourceRoutes:
 
 
 def routes_by(
-    topology: Topology, route: Callable[[Topology, int, int], Iterable[int]], *, name: str = ""
+    topology: Topology,
+    route: Callable[[Topology, int, int], Iterable[int | str]],
+    *,
+    name: str = "",
 ) -> SourceRoutes:
     """Return the routes that a Python function gives, of all pairs of different working nodes.
 
@@ -299,7 +308,7 @@ def routes_by(
         The network.
     route
         Called with the network, a source and a target; returns the nodes that packets visit, the
-        first the source, the last the target.
+        first the source, the last the target: vertices or names, as ``source_routes`` takes them.
     name
         What the routing is called; the function's name by default.
 
@@ -321,14 +330,15 @@ def routes_by(
     """
     called = name or getattr(route, "__name__", "") or type(route).__name__
     sources, targets = all_pairs(topology, called)
-    visited = []
+    visited, steps = [], Steps(topology)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-        nodes = [int(node) for node in route(topology, source, target)]
+        words = list(route(topology, source, target))
+        nodes = [steps.step(word, f"routing {called}")[0] for word in words]
         if not nodes or nodes[0] != source or nodes[-1] != target:
             found = f"a route from {source} to {target} that visits {nodes}"
             wanted = f"nodes from {source} to {target}, both ends among them"
             raise InputError(f"routing {called}", found, wanted)
-        visited.append(nodes)
+        visited.append(words)
     return source_routes(topology, visited, name=called)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -11,8 +12,8 @@ import numpy as np
 from netloom._version import __version__
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.ragged import Paths
-from netloom.spec import whole_number
-from netloom.textfiles import read_lines, write_text
+from netloom.textfiles import text_lines, write_text
+from netloom.topology.named_parts import MOST_DIGITS, NamedParts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
+
+
+WORD = re.compile(r'"(?:[^"\\]|\\.)*"(?:#\d+)?(?=[\s#]|$)|[^\s#]+(?:#\d+)?(?=[\s#]|$)', re.ASCII)
+"""A node in quotation marks or without, and which of the channels that lead there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,7 @@ class SourceRoutes:
 
 def source_routes(
     topology: Topology,
-    node_sequences: Iterable[Sequence[int]],
+    node_sequences: Iterable[Sequence[int | str]],
     *,
     name: str = "routes",
     where: Sequence[str] = (),
@@ -61,7 +66,9 @@ def source_routes(
     topology
         The network whose channels the routes use.
     node_sequences
-        One sequence of neighbouring nodes a route; two sequences may not join the same pair.
+        One sequence of neighbouring nodes a route; two sequences may not join the same pair. Where
+        hosts hang on routers, a host, the routers, a host. A node is its vertex or its name; of
+        parallel channels the first leads there, or, behind a name, the one that ``#2`` says.
     where
         What to call each route in an error message, such as ``routes.txt:7``.
 
@@ -72,19 +79,23 @@ def source_routes(
 
     Examples
     --------
-    >>> from netloom.topology import mesh
+    >>> from netloom.topology import mesh, topology
     >>> source_routes(mesh(2, 2), [[0, 2, 3]]).routes[0].tolist()
     [0, 5]
+    >>> net = topology("leaf-spine:2x1x1/2")
+    >>> two = source_routes(net, [["h0", "leaf0", "spine0#2", "leaf1", "h1"]]).routes[0]
+    >>> [net.channel_name(channel) for channel in two]
+    ['h0 -> leaf0', 'leaf0 -> spine0#2', 'spine0 -> leaf1#1', 'leaf1 -> h1']
     """
-    sequences = [list(map(int, nodes)) for nodes in node_sequences]
-    channel_of = _channel_index(topology)
+    steps = Steps(topology)
     found: dict[int, list[int]] = {}
-    for index, nodes in enumerate(sequences):
+    for index, words in enumerate(node_sequences):
         place = where[index] if where else f"{name}, route {index}"
-        channels = _channels(topology, nodes, channel_of, place)
+        nodes, channels = steps.route(words, place)
         pair = nodes[0] * topology.num_vertices + nodes[-1]
         if pair in found:
-            raise InputError(place, f"a second route from {nodes[0]} to {nodes[-1]}", "one a pair")
+            ends = (steps.called(end, "") for end in (nodes[0], nodes[-1]))
+            raise InputError(place, f"a second route from {' to '.join(ends)}", "one a pair")
         found[pair] = channels
     pairs = sorted(found)
     offsets = np.append(0, np.cumsum([len(found[pair]) for pair in pairs], dtype=np.int64))
@@ -93,25 +104,52 @@ def source_routes(
 
 
 def read_routes(topology: Topology, path: str | Path) -> SourceRoutes:
-    """Read routes from a file: one a line, the nodes it visits by number; ``#`` comments.
+    """Read routes from a file: one a line, the nodes it visits by number or name.
+
+    Where hosts hang on routers, routers have the numbers behind those of the hosts. A name with
+    blanks or ``#`` in it stands in quotation marks; ``b#2`` is node b by the second of several
+    channels; arrows ``->`` between the nodes may be there; any other ``#`` starts a comment.
 
     Raises
     ------
     InputError
         Naming the file and line of a word that is no node, or of a route that is no path.
     """
-    sequences: list[list[int]] = []
+    sequences: list[list[str]] = []
     places: list[str] = []
-    for where, line in read_lines(path, wanted="a file with one route a line"):
+    for number, line in text_lines(path, wanted="a file with one route a line"):
+        words = words_of(line)
         if len(sequences) > topology.num_vertices**2:
             break  # one of them is a second route, which is refused below
-        sequences.append([whole_number(word, where=where) for word in line.split()])
-        places.append(where)
+        if words:
+            sequences.append(words)
+            places.append(f"{path}:{number}")
     return source_routes(topology, sequences, name=f"routes:{path}", where=places)
+
+
+def words_of(line: str) -> list[str]:
+    """Return the nodes of a line, names that need them in quotation marks.
+
+    Examples
+    --------
+    >>> words_of('h0 -> "leaf 1" -> spine0#2 h3  # to the second')
+    ['h0', '"leaf 1"', 'spine0#2', 'h3']
+    """
+    words, place = list[str](), 0
+    while True:
+        place += len(line) - place - len(line[place:].lstrip())
+        found = WORD.match(line, place)
+        if found is None:  # the end, or a comment
+            return words
+        if found[0] != "->":
+            words.append(found[0])
+        place = found.end()
 
 
 def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> None:
     """Write routes as ``read_routes`` reads them; the file is replaced where it exists.
+
+    Nodes are written by their names where the network has such.
 
     Raises
     ------
@@ -130,12 +168,25 @@ def write_routes(topology: Topology, routes: SourceRoutes, path: str | Path) -> 
     0 2 3
     1 0
     """
-    first = routes.pairs // topology.num_vertices
+    first = (routes.pairs // topology.num_vertices).tolist()
+    words = [_word(label) for label in topology.labels]
+    words = words or [str(vertex) for vertex in range(topology.num_vertices)]
+    target, twin = topology.channel_target.tolist(), topology.twin_number.tolist()
     lines = [f"# netloom {__version__}: routes on {topology.name}, one a line: the nodes it visits"]
-    for number, source in enumerate(first.tolist()):
-        visited = topology.channel_target[routes.routes[number]].tolist()
-        lines.append(" ".join(map(str, [source, *visited])))
+    for number, source in enumerate(first):
+        visited = [
+            words[target[channel]] + (f"#{twin[channel]}" if twin[channel] > 1 else "")
+            for channel in routes.routes[number].tolist()
+        ]
+        lines.append(" ".join([words[source], *visited]))
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _word(label: str) -> str:
+    """Return a name as it stands in a file of routes."""
+    if label and label != "->" and not re.search(r'[\s#"\\]', label):
+        return label
+    return '"' + re.sub(r'(["\\])', r"\\\1", label) + '"'
 
 
 def routed_paths(
@@ -179,25 +230,71 @@ def route_numbers(
     return np.where(sources == targets, len(routing.pairs), number).astype(np.int32)
 
 
-def _channel_index(topology: Topology) -> dict[tuple[int, int], int]:
-    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    return {pair: channel for channel, pair in enumerate(ends)}
+class Steps:
+    """The words and the steps from node to node of routes on a network."""
 
+    def __init__(self, topology: Topology) -> None:
+        self.topology = topology
+        self.named = NamedParts(topology)
+        ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        self.channels: dict[tuple[int, int], list[int]] = {}
+        for channel, pair in enumerate(ends):
+            self.channels.setdefault(pair, []).append(channel)
+        self.vertices: dict[str, int] = {}
 
-def _channels(
-    topology: Topology, nodes: list[int], channel_of: dict[tuple[int, int], int], place: str
-) -> list[int]:
-    if len(nodes) < 2:
-        raise InputError(place, f"{len(nodes)} node", "a source, a target and the nodes between")
-    for node in nodes:
-        if not 0 <= node < topology.num_vertices:
-            raise InputError(place, f"node {node}", f"nodes 0 to {topology.num_vertices - 1}")
-    for a, b in pairwise(nodes):
-        if (a, b) not in channel_of:
+    def called(self, node: int, kind: str = "node ") -> str:
+        """Return the name of a node, or its number."""
+        return self.topology.name_of(node) if self.topology.labels else f"{kind}{node}"
+
+    def route(self, words: Sequence[int | str], place: str) -> tuple[list[int], list[int]]:
+        """Return the nodes and the channels of a route."""
+        steps = [self.step(word, place) for word in words]
+        nodes = [node for node, _ in steps]
+        if len(nodes) < 2:
             raise InputError(
-                place, f"a step from node {a} to node {b}", f"neighbours in {topology.name}"
+                place, f"{len(nodes)} node", "a source, a target and the nodes between"
             )
-    channels = [channel_of[step] for step in pairwise(nodes)]
-    if len(set(channels)) < len(channels):
-        raise InputError(place, "a route that crosses a channel twice", "each channel once")
-    return channels
+        hosts = [node < self.topology.num_hosts for node in nodes]
+        if not self.topology.direct and not (hosts[0] and hosts[-1] and sum(hosts) == 2):
+            shown = ", ".join(self.called(node) for node in nodes[:8])
+            raise InputError(place, f"a route by {shown}", "a host, the routers between, a host")
+        channels = []
+        for (a, b), (_, twin) in zip(pairwise(nodes), steps[1:], strict=True):
+            joined = self.channels.get((a, b), [])
+            if len(joined) < twin:
+                found = f"a step from {self.called(a)} to {self.called(b)}"
+                found += f"#{twin}" if joined else ""
+                raise InputError(place, found, f"neighbours in {self.topology.name}")
+            channels.append(joined[twin - 1])
+        if len(set(channels)) < len(channels):
+            raise InputError(place, "a route that crosses a channel twice", "each channel once")
+        return nodes, channels
+
+    def step(self, word: int | str, place: str) -> tuple[int, int]:
+        """Return the node that a word names, and by which of several channels it is entered."""
+        if isinstance(word, str):
+            name, mark, twin = word.rpartition("#")
+            if not mark or not (twin.isascii() and twin.isdigit()):
+                name, twin = word, "1"
+            if name.startswith('"') and name.endswith('"') and len(name) > 1:
+                name = re.sub(r"\\(.)", r"\1", name[1:-1])
+            if name not in self.vertices:
+                self.vertices[name] = self.vertex(name, place)
+            return self.vertices[name], max(int(twin[:MOST_DIGITS]), 1)
+        return self.known(int(word), place), 1
+
+    def vertex(self, name: str, place: str) -> int:
+        """Return the node of a name or number."""
+        found = self.named.vertex(name)
+        if found is not None:
+            return found
+        if not (name.isascii() and name.isdigit() and len(name) <= MOST_DIGITS):
+            last = self.topology.num_vertices - 1
+            raise InputError(place, f"'{name}'", f"nodes by their names, or by numbers 0 to {last}")
+        return self.known(int(name), place)
+
+    def known(self, node: int, place: str) -> int:
+        """Return a vertex, having made sure that there is such."""
+        if not 0 <= node < self.topology.num_vertices:
+            raise InputError(place, f"node {node}", f"nodes 0 to {self.topology.num_vertices - 1}")
+        return node

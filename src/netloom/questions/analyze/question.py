@@ -224,7 +224,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
 
 
 def _routing(
-    routing: str | Routing | Callable[[Topology, int, int], Iterable[int]], network: Topology
+    routing: str | Routing | Callable[[Topology, int, int], Iterable[int | str]], network: Topology
 ) -> Routing:
     if isinstance(routing, str):
         return parse_routing(routing, network)
