@@ -1,5 +1,6 @@
 """Several paths a pair: the fast listing, drawing and loads agree with the readable ones."""
 
+import re
 from collections import Counter
 
 import hypothesis.strategies as st
@@ -47,8 +48,8 @@ def way_on(network, *, usual):
     if not usual:
         return Way(ends)
     if network.name.startswith("dragonfly"):
-        groups = [inside.name_of(router)[1:].split("r")[0] for router in range(network.num_routers)]
-        return Way(ends, group_of=[int(word.split("l")[0].split("s")[0]) for word in groups])
+        labels = (inside.name_of(router) for router in range(network.num_routers))
+        return Way(ends, group_of=[label[: re.search("r|l|s", label).start()] for label in labels])
     if dimensions(network):
         return Way(ends, coordinates=list(np.ndindex(*dimensions(network))))
     return Way(ends)
@@ -63,7 +64,22 @@ def expected_paths(network, routing, source, target, host):
         if routing.over == "groups":
             return valiant_group_paths(way, source, target)
         return valiant_paths(way, source, target, host_routers(network).tolist())
-    return {tuple(way.path_by_number(source, target, host)): 1}
+    if isinstance(routing, MinimalGroup):
+        return {tuple(way.path_by_choice(source, target, digits(host))): 1}
+    hosts = network.num_hosts // network.num_routers
+    number = host % hosts + sum(way.coordinates[target])
+    return {tuple(way.path_by_choice(source, target, lambda choices: number % choices)): 1}
+
+
+def digits(number):
+    """Return the choices that a number makes by its digits, the lowest first."""
+    left = [number]
+
+    def chosen(choices):
+        left[0], digit = divmod(left[0], choices)
+        return digit
+
+    return chosen
 
 
 def listed_by_pair(found):

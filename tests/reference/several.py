@@ -65,13 +65,12 @@ class Way:
             begun += [((*path, channel), self.ends[channel][1], share) for channel in choices]
         return paths
 
-    def path_by_number(self, source, goal, number):
-        """Return the one path whose choices are the digits of a number, the lowest first."""
+    def path_by_choice(self, source, goal, chosen):
+        """Return the one path that takes channel ``chosen(choices)`` of several choices."""
         following, path, router = self._rules([goal]), [], source
         while router != goal:
             choices = following(router)
-            path.append(choices[number % len(choices)])
-            number //= len(choices)
+            path.append(choices[chosen(len(choices))])
             router = self.ends[path[-1]][1]
         return path
 

@@ -27,9 +27,9 @@ from netloom.routing import (
     paths,
 )
 from netloom.routing.hosted import Legs, legs
-from netloom.routing.several import detour, ways_of
+from netloom.routing.several import detour, target_numbers, ways_of
 from netloom.routing.trees import whole_tree
-from netloom.routing.ways import Ways, is_hyperx, shortest_ways, walked
+from netloom.routing.ways import is_hyperx, shortest_ways, walked
 from netloom.topology import Cube
 
 if TYPE_CHECKING:
@@ -110,8 +110,7 @@ def expected_loads(
     if isinstance(routing, MinimalGroup) or (
         isinstance(routing, DimensionOrder) and is_hyperx(topology)
     ):
-        ways = ways_of(topology, routing)
-        _walk_to_ports(topology, ways, _by_leg(topology, source, target, weight, load), inside)
+        _walk_to_ports(topology, routing, _by_leg(topology, source, target, weight, load), inside)
     elif isinstance(routing, BETWEEN_ROUTERS):
         between = _by_leg(topology, source, target, weight, load)
         shape = (topology.num_routers,) * 2
@@ -173,11 +172,12 @@ def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
 
 def _walk_to_ports(
     topology: Topology,
-    ways: Ways,
+    routing: MinimalGroup | DimensionOrder,
     blocks: Iterable[tuple[Legs, Ends, NDArray[np.float64]]],
     load: Any,
 ) -> None:
     """Add the loads of paths that depend on the router of the source and the host of the target."""
+    ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
     first = topology.num_network_channels + topology.num_ports
     if topology.direct:
         leave = host = np.arange(topology.num_routers, dtype=np.int32)
@@ -188,5 +188,5 @@ def _walk_to_ports(
     demand = summed((len(host), topology.num_routers), rows)
     _walk(
         demand, load,
-        lambda row, column: walked(ways, column, leave[row], host[row].astype(np.int64)),
+        lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),
     )  # fmt: skip

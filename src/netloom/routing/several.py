@@ -15,8 +15,12 @@ from netloom.errors import InputError
 from netloom.routing.hosted import legs, spliced
 from netloom.routing.ragged import Paths
 from netloom.routing.ways import (
+    DIGITS,
+    DRAWN,
+    WHOLE,
     Ways,
     check_paths,
+    dimensions,
     group_ways,
     listed,
     ordered_ways,
@@ -204,14 +208,14 @@ def drawn_paths(
     numbers = rng.integers(0, 2**62, (3, len(sources)))
     if isinstance(routing, Minimal):
         ways = ways_of(topology, routing)
-        return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[0], drawn=True))
+        return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[0], pick=DRAWN))
     trip = detour(topology, routing)
     straight = trip.direct(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    there = walked(trip.ways, ends.entry, goals, numbers[0], to_group=trip.to_group, drawn=True)
+    there = walked(trip.ways, ends.entry, goals, numbers[0], to_group=trip.to_group, pick=DRAWN)
     begin = ends_of(trip.ways, there, ends.entry)
-    back = walked(trip.ways, begin, ends.exit, numbers[2], drawn=True)
+    back = walked(trip.ways, begin, ends.exit, numbers[2], pick=DRAWN)
     return spliced(ends, joined(there, back))
 
 
@@ -230,9 +234,29 @@ def single_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends = legs(topology, sources, targets)
-    numbers = targets.astype(np.int64)
-    return spliced(ends, walked(ways_of(topology, routing), ends.entry, ends.exit, numbers))
+    ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
+    numbers, pick = target_numbers(topology, routing)
+    return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[targets], pick=pick))
+
+
+def target_numbers(
+    topology: Topology, routing: MinimalGroup | DimensionOrder
+) -> tuple[NDArray[np.int64], int]:
+    """Return the number by which each target picks among equal channels, and how it does.
+
+    On a dragonfly a host's own number, by its digits. On a HyperX the sum of its router's
+    coordinates and its place among the hosts of the router, modulo the lanes: so the targets
+    that are reached by a hop share its lanes, whichever coordinates they have in common.
+    """
+    if isinstance(routing, MinimalGroup):
+        return np.arange(topology.num_hosts), DIGITS
+    router = np.arange(topology.num_hosts)
+    if not topology.direct:
+        router[topology.port_host[::-1]] = topology.ejection_router[::-1]
+    order = np.argsort(router, kind="stable")
+    place = np.empty(len(router), np.int64)
+    place[order] = np.arange(len(router)) - np.searchsorted(router[order], router[order])
+    return place + np.sum(np.unravel_index(router, dimensions(topology)), axis=0), WHOLE
 
 
 def ends_of(ways: Ways, paths: Paths, sources: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -29,6 +29,9 @@ MOST_PATHS = 2**24
 MOST_HOPS = 2**28
 """Most hops that these have, a gigabyte."""
 
+WHOLE, DIGITS, DRAWN = 0, 1, 2
+"""How a number picks channels: see ``kernels.several.walk_paths``."""
+
 JOINED = "a way by the channels that this routing may use"
 
 
@@ -168,8 +171,9 @@ def listed(
 def check_paths(many: float, where: str, *, hops: float = 0) -> None:
     """Raise InputError if so many paths, of so many hops in all, are too many to list."""
     if many > MOST_PATHS or hops > MOST_HOPS:
-        found = f"{many:,.0f} paths" + (f" of {hops:,.0f} hops" if many <= MOST_PATHS else "")
-        wanted = f"at most {MOST_PATHS:,} to list" + (f" of {MOST_HOPS:,} hops" if hops else "")
+        found, wanted = f"{many:,.0f} paths", f"at most {MOST_PATHS:,} to list"
+        if many <= MOST_PATHS:
+            found, wanted = f"{found} of {hops:,.0f} hops", f"at most {MOST_HOPS:,} hops to list"
         raise InputError(where, found, f"{wanted}: take fewer pairs, or draw one path of each")
 
 
@@ -180,11 +184,11 @@ def walked(
     numbers: NDArray[np.int64],
     *,
     to_group: bool = False,
-    drawn: bool = False,
+    pick: int,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
 
-    See ``kernels.several.walk_paths``.
+    ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
 
     Raises
     ------
@@ -196,7 +200,7 @@ def walked(
     by_goal = np.argsort(goals, kind="stable")
     hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
     offsets = offsets_of(hops, sources, goals, JOINED)
-    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, drawn, offsets)
+    channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
     return Paths(offsets, channels)
 
 

@@ -7,6 +7,7 @@ of a group.
 import numpy as np
 
 from netloom.compilation import njit
+from netloom.routing.ways import DIGITS, DRAWN
 
 
 @njit()
@@ -152,10 +153,11 @@ def list_paths(ways, by_goal, sources, goals, to_group, first_path, offsets):
 
 
 @njit(nogil=True)
-def walk_paths(ways, by_goal, sources, goals, to_group, numbers, drawn, offsets):
+def walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets):
     """Walk one path of every pair; at each router, the pair's number picks one of the channels.
 
-    A number is used up digit by digit, or, if it was ``drawn``, scattered anew at each hop.
+    ``pick`` is WHOLE for the number modulo the choices, the same at each hop; DIGITS for its
+    digits, the lowest first; DRAWN for a number that is scattered anew at each hop.
     """
     num_routers = len(ways.group)
     channels = np.empty(offsets[-1], np.int32)
@@ -169,9 +171,9 @@ def walk_paths(ways, by_goal, sources, goals, to_group, numbers, drawn, offsets)
         router, left = sources[pair], numbers[pair]
         for free in range(offsets[pair], offsets[pair + 1]):
             choices = next_channels(ways, router, group, distance, found)
-            digit = scattered(left, free - offsets[pair]) if drawn else left
+            digit = scattered(left, free - offsets[pair]) if pick == DRAWN else left
             channels[free] = found[digit % choices]
-            left = left if drawn else left // choices
+            left = left // choices if pick == DIGITS else left
             router = ways.target[channels[free]]
     return channels
 

@@ -1,0 +1,130 @@
+"""Loads that are known from the literature, or by counting: networks that treat all pairs alike."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.contention import expected_loads
+from netloom.routing import (
+    DimensionOrder,
+    Minimal,
+    MinimalGroup,
+    RandomUp,
+    ShortestPath,
+    Valiant,
+)
+from netloom.topology import topology
+
+
+def all_to_all(network, routing):
+    """Return the loads of channels between routers, if each host sends 1 to each other one."""
+    hosts = network.num_hosts
+    source, target = np.repeat(np.arange(hosts), hosts), np.tile(np.arange(hosts), hosts)
+    other = source != target
+    load = expected_loads(network, routing, source[other], target[other])
+    ports = load[network.num_network_channels :]
+    assert (ports == hosts - 1).all()
+    return load[: network.num_network_channels]
+
+
+@pytest.mark.parametrize("routing", [Minimal(), ShortestPath()])
+def test_slim_fly_of_q_5_has_208_paths_on_every_channel(routing):
+    """Any minimal routing: the shortest path of two routers is the only one."""
+    assert all_to_all(topology("slim-fly:5/4"), routing) == pytest.approx(208)
+
+
+@pytest.mark.parametrize(
+    ("shape", "plain", "twisted"),
+    [
+        ("4x4x8", (128, 256 / 3), 220 / 3),
+        ("4x8x8", (256, 640 / 3), 184),
+        ("8x4", (32, 24), 21),
+    ],
+)
+def test_twisted_tori_carry_an_all_to_all_evenly(shape, plain, twisted):
+    """Gains of 1.745 and 1.391: Jouppi et al. 2023 measured 1.63 and 1.31 of these."""
+    load = all_to_all(topology(f"torus:{shape}"), Minimal())
+    assert (load.max(), load.mean()) == pytest.approx(plain)
+    load = all_to_all(topology(f"twisted-torus:{shape}"), Minimal())
+    assert (load.max(), load.mean()) == pytest.approx((twisted, twisted))
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:2x4x2", "dragonfly:3x6x3"])
+def test_all_of_a_group_shares_one_link_to_the_next(spec):
+    """Kim et al. 2008, the worst case of minimal routing: 1 / (a·p) flits a host.
+
+    By way of any group, each global link carries 2 · a·p / g instead, 2 / g of it its own.
+    """
+    net = topology(spec)
+    shape = net.routers.family
+    hosts = net.num_hosts // shape.groups  # a·p
+    source = np.arange(net.num_hosts)
+    target = (source + hosts) % net.num_hosts
+    group = np.arange(net.num_routers) // shape.routers
+    ends = net.channel_source - net.num_hosts, net.channel_target - net.num_hosts
+    inside = slice(net.num_network_channels)
+    between = group[ends[0][inside]] != group[ends[1][inside]]
+    load = expected_loads(net, MinimalGroup(), source, target)[inside]
+    assert load.max() == hosts
+    assert load[between].max() == hosts
+    load = expected_loads(net, Valiant("groups"), source, target)[inside]
+    assert load[between] == pytest.approx(2 * hosts / shape.groups)
+
+
+@given(st.permutations(range(72)))
+@settings(max_examples=15)
+def test_by_any_group_no_permutation_loads_a_global_link_more(target):
+    """So a balanced dragonfly carries half of what it may: 2 · a·p / (a·h + 1) < 2 flits."""
+    net = topology("dragonfly:2x4x2")
+    load = expected_loads(net, Valiant("groups"), np.arange(72), target)
+    inside = slice(net.num_network_channels)
+    group = (net.channel_source[inside] - 72) // 4, (net.channel_target[inside] - 72) // 4
+    assert load[inside][group[0] != group[1]].max() <= 2 * 8 / 9 + 1e-9
+
+
+@given(st.data(), st.sampled_from(["hyperx:4x4/4", "hyperx:3x5/2", "mesh:4x4/2", "torus:5x5"]))
+@settings(max_examples=20)
+def test_valiant_loads_no_permutation_more_than_twice_the_even_load(data, spec):
+    """Valiant & Brebner 1981: either part of the way looks like even traffic to any router."""
+    net = topology(spec)
+    hosts, routers = net.num_hosts, net.num_routers
+    target = data.draw(st.permutations(range(hosts)))
+    load = expected_loads(net, Valiant(), np.arange(hosts), target)[: net.num_network_channels]
+    one, other = np.repeat(np.arange(routers), routers), np.tile(np.arange(routers), routers)
+    even = expected_loads(net.routers, DimensionOrder(), one, other, np.full(len(one), 1 / routers))
+    assert (load <= 2 * even * hosts / routers + 1e-9).all()
+
+
+@pytest.mark.parametrize("spec", ["hyperx:4x4/4", "hyperx:3x4x2/2/2"])
+def test_hyperx_carries_an_all_to_all_evenly_in_each_dimension(spec):
+    """T² pairs of hosts for each pair of routers that the channels of one line part."""
+    net = topology(spec)
+    shape = net.routers.family
+    each = (net.num_hosts // net.num_routers) ** 2
+    routers = np.prod(shape.sides)
+    expected = {each * routers / side / shape.lanes for side in shape.sides}
+    for routing in (DimensionOrder(), Minimal()):
+        assert set(np.round(all_to_all(net, routing), 9)) == expected
+
+
+def test_what_goes_up_a_full_tree_at_random_is_even():
+    for spec in ("fat-tree:3x3", "xgft:4x4/1x2/1x2", "leaf-spine:4x2x4/2"):
+        net = topology(spec)
+        load = all_to_all(net, RandomUp())
+        per_level = {}
+        level = np.round(load, 9)
+        half = net.channel_source[: len(load)] < net.channel_target[: len(load)]  # upwards
+        assert sorted(level[half]) == sorted(level[~half])
+        for channel, value in enumerate(level):
+            routers = net.channel_source[channel], net.channel_target[channel]
+            key = tuple(net.name_of(int(vertex)).rstrip("0123456789") for vertex in routers)
+            per_level.setdefault(key, set()).add(value)
+        assert all(len(values) == 1 for values in per_level.values())
+
+
+def test_minimal_routing_spreads_over_every_cable():
+    """Half as much on each of two cables as where there is one."""
+    one = all_to_all(topology("leaf-spine:4x2x4"), Minimal())
+    two = all_to_all(topology("leaf-spine:4x2x4/2"), Minimal())
+    assert (one.max(), two.max()) == (4 * 12 / 2, 4 * 12 / 4)
