@@ -169,7 +169,25 @@ class ProgramFile(MonitoredParts, panel="Program"):
     )
 
 
-class Placed(Question, panel="Program"):
+class Allocated(Question, panel="Where tasks may run"):
+    """The nodes that a program may use, and how many of its tasks each takes."""
+
+    nodes: Nodes | None = option(
+        "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names; one or several a line.",
+        default=None,
+        shown_default="all that work",
+        file=True,
+    )
+    tasks_per_node: int = option(
+        "Tasks per node; on computers of several hosts they go round these.",
+        default=1,
+        ge=1,
+        le=MAX_ELEMENTS,
+        flags=("--tasks-per-node", "--ranks-per-node"),
+    )
+
+
+class Placed(Allocated, panel="Program"):
     """Where the tasks of a program run."""
 
     mapping: Nodes = option(
@@ -178,7 +196,6 @@ class Placed(Question, panel="Program"):
         file=True,
         default="identity",
     )
-    tasks_per_node: int = option("Tasks per node.", default=1, ge=1, le=MAX_ELEMENTS)
 
 
 class EdgeWeight(Question, panel="Program"):

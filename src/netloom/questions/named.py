@@ -127,9 +127,17 @@ def network_of(question: Any) -> tuple[Topology, Machine | None]:
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
-    """Return the node of each task of a program, as a question maps it; see ``place_program``."""
-    asked = {"seed": question.seed, "tasks_per_node": question.tasks_per_node} | more
-    return place_program(question.mapping, graph, network, **asked)
+    """Return the host of each task of a program, as a question maps it; see ``place_program``."""
+    return place_program(question.mapping, graph, network, **(placing(question) | more))
+
+
+def placing(question: Any) -> dict[str, Any]:
+    """Return what a question says of where tasks may run, as ``place_program`` takes it."""
+    return {
+        "seed": question.seed,
+        "tasks_per_node": question.tasks_per_node,
+        "nodes": question.nodes,
+    }
 
 
 def mapping_name(mapping: Any) -> str:
