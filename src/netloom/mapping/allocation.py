@@ -142,6 +142,11 @@ class Places:
         """Number of hosts, or of computers where these have several."""
         return len(self.offsets) - 1
 
+    @property
+    def count(self) -> int:
+        """Number of places."""
+        return self.num_groups * self.tasks_per_node
+
     def at(self, places: NDArray[np.integer]) -> NDArray[np.int32]:
         """Return the host of each place, int32[len(places)].
 
@@ -157,6 +162,23 @@ class Places:
         first = self.offsets[group]
         found: NDArray[np.int32] = self.hosts[first + number % (self.offsets[group + 1] - first)]
         return found
+
+    def each(self) -> tuple[NDArray[np.int32], int]:
+        """Return the hosts that have places, ascending, and how many each of them has.
+
+        Raises
+        ------
+        InputError
+            If they do not all have as many.
+        """
+        sizes = np.diff(self.offsets)
+        used = np.minimum(sizes, self.tasks_per_node)
+        if (self.tasks_per_node % used).any() or len(set(used.tolist())) > 1:
+            found = f"{self.tasks_per_node} on nodes of {min(sizes)} to {max(sizes)} hosts"
+            raise InputError("tasks_per_node", found, "as many tasks on each host of a node")
+        number = np.arange(len(self.hosts)) - np.repeat(self.offsets[:-1], sizes)
+        kept = self.hosts[number < np.repeat(used, sizes)]
+        return np.sort(kept), int(self.tasks_per_node // used[0])
 
 
 def places_of(hosts: NDArray[np.integer], topology: Topology, tasks_per_node: int = 1) -> Places:
@@ -223,6 +245,23 @@ def hosts_of_computers(
     for host, node in enumerate(topology.node_of_host.tolist()):
         owned[node].append(host)
     return dict(zip(hosts, owned, strict=False))
+
+
+def computer_names(topology: Topology) -> Sequence[str] | None:
+    """Return the name of each computer; None where neither they nor their hosts have one.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh, topology
+    >>> computer_names(topology("leaf-spine:1x1x2")), computer_names(mesh(2))
+    (['h0', 'h1'], None)
+    """
+    if topology.computer_labels:
+        return topology.computer_labels
+    if not topology.labels:
+        return None
+    firsts = np.unique(topology.node_of_host, return_index=True)[1]
+    return [topology.labels[host] for host in firsts.tolist()]
 
 
 class _Listed:

@@ -139,7 +139,7 @@ def place_tasks(
         check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
         if mapping == "identity":
             return places.at(np.arange(num_tasks))
-        return places.at(random_places(num_tasks, places.num_groups * tasks_per_node, seed))
+        return places.at(random_places(num_tasks, places.count, seed))
     placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
     _check_allocated(network, placed, nodes, hosts)
     return placed
