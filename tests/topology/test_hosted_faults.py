@@ -9,7 +9,7 @@ import netloom as nl
 from netloom.errors import InputError
 from netloom.questions.recipes import _plain_faulty
 from netloom.topology import topology, without, working_nodes
-from netloom.topology.faults import broken_parts, check_working, first_broken, working_part
+from netloom.topology.faults import broken_parts, check_working, first_broken
 from netloom.topology.named_parts import NamedParts, channel_words
 
 TREE = topology("leaf-spine:4x2x2/2")
@@ -90,12 +90,6 @@ def test_nodes_are_hosts_routers_and_computers():
 def test_what_cannot_break_is_named(parts, wrong):
     with pytest.raises(InputError, match=wrong):
         without(TREE, **parts)
-
-
-def test_the_hosts_that_work_are_a_network_of_their_own():
-    part = working_part(without(TREE, nodes="0,5", channels="leaf3->spine1#2"))
-    assert (part.num_hosts, part.num_network_channels) == (6, TREE.num_network_channels - 1)
-    assert part.injection_router.tolist() == [0, 1, 1, 2, 3, 3]
 
 
 def test_the_recipe_of_a_broken_network_makes_it_again():

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.mapping.allocation import node_names
+from netloom.mapping.allocation import (
+    allocated_hosts,
+    hosts_of_computers,
+    node_names,
+    places_of,
+)
 from netloom.mapping.layouts.catalogue import LAYOUTS, find_layout, gray
-from netloom.mapping.placements import identity, place
+from netloom.mapping.placements import check_capacity, check_room, place, random_places
 from netloom.provenance import DEFAULT_SEED
 from netloom.spec import real_number
 from netloom.topology import Topology, hop_distances
-from netloom.topology.faults import check_working, working_nodes, working_part
+from netloom.topology.faults import check_working
+from netloom.topology.named_parts import vertex_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from netloom.workload import ProcessGraph
 
@@ -44,8 +51,9 @@ def place_program(
     seed: int,
     tasks_per_node: int,
     hosts: Sequence[str] | None = None,
+    nodes: str | Path | ArrayLike | None = None,
 ) -> NDArray[np.int32]:
-    """Return int32[num_tasks], the node of each task.
+    """Return int32[num_tasks], the host of each task.
 
     Parameters
     ----------
@@ -53,13 +61,20 @@ def place_program(
         What ``place`` takes, the name of a layout (see ``mapping.layouts``; packets take
         the routes of the network, not its own), or ``distance:4`` for an average path length of 4
         hops (see ``mapping_with_distance``). Those that have a name use nodes that work only.
+    tasks_per_node
+        Most tasks of a host; of a computer, where one owns several and it is above 1.
     hosts
-        The host name of each node, for mapping files; see ``mapping.allocation.node_names``.
+        The host name of each node, for mapping files and ``nodes``; see
+        ``mapping.allocation.node_names``.
+    nodes
+        The nodes that may be used, which ``identity`` fills in their order; see
+        ``mapping.allocation.allocated_hosts``.
 
     Raises
     ------
     InputError
-        If there is no such mapping, it does not fit, or it puts a task on a broken node.
+        If there is no such mapping, it does not fit, or it puts a task on a node that is broken or
+        not allocated.
 
     Examples
     --------
@@ -73,16 +88,17 @@ def place_program(
         if tasks_per_node > 1:
             found = f"{tasks_per_node} for mapping '{mapping}'"
             raise InputError("tasks_per_node", found, "1: one task a node")
-        hops = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
-        near = mapping_with_distance(graph, working_part(network), hops, seed)
-        return working_nodes(network)[near].astype(np.int32)
+        wished = real_number(mapping.removeprefix(DISTANCE), where=f"mapping '{mapping}'")
+        allocated = allocated_hosts(nodes, network, hosts)
+        return mapping_with_distance(graph, network, wished, seed, hosts=allocated)
     if isinstance(mapping, str) and mapping in LAYOUTS and mapping not in ANY_PROGRAM:
         laid_out = find_layout(mapping, graph, network).node_of
-        check_working(network, laid_out)
+        _check_allocated(network, laid_out, nodes, hosts)
         return laid_out
     return place_tasks(
-        mapping, graph.num_tasks, network, seed=seed, tasks_per_node=tasks_per_node, hosts=hosts
-    )
+        mapping, graph.num_tasks, network,
+        seed=seed, tasks_per_node=tasks_per_node, hosts=hosts, nodes=nodes,
+    )  # fmt: skip
 
 
 def place_tasks(
@@ -93,13 +109,14 @@ def place_tasks(
     seed: int,
     tasks_per_node: int,
     hosts: Sequence[str] | None = None,
+    nodes: str | Path | ArrayLike | None = None,
 ) -> NDArray[np.int32]:
-    """Return int32[num_tasks], the node of each of so many tasks; see ``place_program``.
+    """Return int32[num_tasks], the host of each of so many tasks; see ``place_program``.
 
     Raises
     ------
     InputError
-        If there is no such mapping, it does not fit, or it puts a task on a broken node.
+        As ``place_program`` does.
 
     Examples
     --------
@@ -107,32 +124,75 @@ def place_tasks(
     >>> broken = without(mesh(2, 2), nodes="1")
     >>> place_tasks("identity", 3, broken, seed=1, tasks_per_node=1)
     array([0, 2, 3], dtype=int32)
+    >>> place_tasks("identity", 3, mesh(2, 2), seed=1, tasks_per_node=2, nodes="3,n1")
+    array([3, 3, 1], dtype=int32)
     """
     if isinstance(mapping, str) and mapping.startswith(DISTANCE):
         wanted = "another: these tasks have no process graph, with distances"
         raise InputError("mapping", f"'{mapping}'", wanted)
     if isinstance(mapping, str) and mapping == "gray":
         laid_out = gray(num_tasks, network)
-        check_working(network, laid_out)
+        _check_allocated(network, laid_out, nodes, hosts)
         return laid_out
-    named = isinstance(mapping, str) and mapping in ("identity", "random")
-    nodes = working_nodes(network) if named else np.arange(network.num_hosts, dtype=np.int32)
+    if isinstance(mapping, str) and mapping in ("identity", "random"):
+        places = places_of(allocated_hosts(nodes, network, hosts), network, tasks_per_node)
+        check_room(num_tasks, places.num_groups, tasks_per_node, network.name)
+        if mapping == "identity":
+            return places.at(np.arange(num_tasks))
+        return places.at(random_places(num_tasks, places.count, seed))
+    placed = _given(mapping, num_tasks, network, tasks_per_node, hosts)
+    _check_allocated(network, placed, nodes, hosts)
+    return placed
+
+
+def _given(
+    mapping: Any,
+    num_tasks: int,
+    network: Topology,
+    tasks_per_node: int,
+    hosts: Sequence[str] | None,
+) -> NDArray[np.int32]:
+    """Return the mapping of a file, or one that is given as it is, checked."""
+    names: dict[str, int | Sequence[int]] = {}
+    if isinstance(mapping, str | Path):
+        names = {**hosts_of_computers(network, hosts), **node_names(network, hosts)}
+    several = tasks_per_node > 1 and network.num_nodes < network.num_hosts
+    called = partial(vertex_word, network)
     placed = place(
-        mapping,
-        num_tasks,
-        len(nodes),
-        seed=seed,
-        tasks_per_node=tasks_per_node,
-        topology_name=network.name,
-        names=None if named or not isinstance(mapping, str | Path) else node_names(network, hosts),
-    )
-    node_of: NDArray[np.int32] = nodes[placed]
+        mapping, num_tasks, network.num_hosts, topology_name=network.name, names=names,
+        tasks_per_node=num_tasks if several else tasks_per_node, called=called,
+    )  # fmt: skip
+    if several:  # a computer takes so many, on whatever hosts of its own
+        where = str(mapping) if isinstance(mapping, str | Path) else "mapping"
+        own = network.node_of_host[placed]
+        check_capacity(own, tasks_per_node, where, network.computer_name)
+    return placed
+
+
+def _check_allocated(
+    network: Topology,
+    node_of: NDArray[np.int32],
+    nodes: str | Path | ArrayLike | None,
+    hosts: Sequence[str] | None,
+) -> None:
+    """Refuse a mapping that puts a task on a node that is broken, or not allocated."""
     check_working(network, node_of)
-    return node_of
+    if nodes is None:
+        return
+    outside = ~np.isin(node_of, allocated_hosts(nodes, network, hosts))
+    if outside.any():
+        task = int(np.argmax(outside))
+        found = f"task {task} on node {vertex_word(network, int(node_of[task]))}"
+        raise InputError("mapping", f"{found}, which is not allocated", "allocated nodes only")
 
 
 def mapping_with_distance(
-    graph: ProcessGraph, topology: Topology, distance: float, seed: int = DEFAULT_SEED
+    graph: ProcessGraph,
+    topology: Topology,
+    distance: float,
+    seed: int = DEFAULT_SEED,
+    *,
+    hosts: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
     """Return a mapping whose average path length is nearly ``distance``.
 
@@ -144,7 +204,8 @@ def mapping_with_distance(
     The mean is of the shortest distances between the ends of an edge, in hops; all directed
     edges count alike. The average of what is returned, int32[num_tasks], is as near to
     ``distance`` as swaps of two nodes can bring it, and at most 2 % away. The network has at
-    most ``MOST_NODES`` nodes, with one task each.
+    most ``MOST_NODES`` nodes, with one task each. ``hosts``, int32[], are those that may be used,
+    in order; by default all.
 
     Raises
     ------
@@ -160,21 +221,22 @@ def mapping_with_distance(
     >>> node_of.tolist() == list(range(16))
     True
     """
-    if topology.num_hosts > MOST_NODES:
-        found = f"{topology.num_hosts} nodes"
+    usable = np.arange(topology.num_hosts, dtype=np.int32) if hosts is None else hosts
+    if len(usable) > MOST_NODES:
+        found = f"{len(usable)} nodes"
         raise InputError(topology.name, found, f"at most {MOST_NODES} for a wished distance")
     if not graph.num_edges:
         raise InputError(graph.name, "no edges", "tasks that communicate")
     if seed < 0:
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
-    place = np.arange(topology.num_hosts)  # of tasks, and of the empty places after them
-    place[: graph.num_tasks] = identity(graph.num_tasks, topology.num_hosts)
-    hops = hop_distances(topology)
-    edges_of = _edges_of(graph, topology.num_hosts)
+    check_room(graph.num_tasks, len(usable), 1, topology.name)
+    place = np.arange(len(usable))  # of tasks, and of the empty places after them
+    hops = _hops_between(topology, usable)
+    edges_of = _edges_of(graph, len(usable))
     wished = distance * graph.num_edges
     off = float(hops[place[graph.source], place[graph.target]].sum()) - wished
     rng = np.random.default_rng(seed)
-    for first, second in rng.integers(topology.num_hosts, size=(TRIES * topology.num_hosts, 2)):
+    for first, second in rng.integers(len(usable), size=(TRIES * len(usable), 2)):
         if off == 0:
             break
         touched = np.union1d(edges_of[first], edges_of[second])
@@ -190,7 +252,20 @@ def mapping_with_distance(
         nearest = (wished + off) / graph.num_edges
         found = f"{distance:g} hops, where swaps lead no nearer than to {nearest:.4g}"
         raise InputError("distance", found, "an average distance that a mapping can have")
-    return place[: graph.num_tasks].astype(np.int32)
+    return usable[place[: graph.num_tasks]].astype(np.int32)
+
+
+def _hops_between(topology: Topology, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the fewest channels between routers from each host to each, float64[hosts, hosts]."""
+    if topology.direct:
+        return hop_distances(topology, hosts)[:, hosts]
+    into, out_of = topology.injection_router, topology.ejection_router
+    begins, begin = np.unique(into, return_inverse=True)
+    from_port = hop_distances(topology.routers, begins)[:, out_of]
+    ports = np.concatenate([np.arange(*topology.port_offsets[host : host + 2]) for host in hosts])
+    first = np.append(0, np.cumsum(np.diff(topology.port_offsets)[hosts]))[:-1]
+    to_hosts = np.minimum.reduceat(from_port[:, ports], first, axis=1)
+    return np.minimum.reduceat(to_hosts[begin[ports]], first, axis=0)
 
 
 def _edges_of(graph: ProcessGraph, num_places: int) -> list[NDArray[np.int64]]:

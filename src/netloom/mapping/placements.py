@@ -14,7 +14,7 @@ from netloom.spec import check_size
 from netloom.textfiles import file_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -32,7 +32,7 @@ def identity(num_tasks: int, num_nodes: int, tasks_per_node: int = 1) -> NDArray
     >>> identity(5, 4, tasks_per_node=2)
     array([0, 0, 1, 1, 2], dtype=int32)
     """
-    _check_room(num_tasks, num_nodes, tasks_per_node, "topology")
+    check_room(num_tasks, num_nodes, tasks_per_node, "topology")
     return (np.arange(num_tasks) // tasks_per_node).astype(np.int32)
 
 
@@ -54,12 +54,23 @@ def random_mapping(
     >>> sorted(random_mapping(4, 4, seed=7).tolist())
     [0, 1, 2, 3]
     """
-    _check_room(num_tasks, num_nodes, tasks_per_node, "topology")
+    check_room(num_tasks, num_nodes, tasks_per_node, "topology")
+    places = random_places(num_tasks, num_nodes * tasks_per_node, seed)
+    return (places // tasks_per_node).astype(np.int32)
+
+
+def random_places(num_tasks: int, num_places: int, seed: int) -> NDArray[np.int64]:
+    """Return a place for each task, int64[num_tasks], no two the same, every way as likely.
+
+    Raises
+    ------
+    InputError
+        If there are too many places, or the seed is negative.
+    """
     if seed < 0:
         raise InputError("seed", str(seed), "a whole number of at least 0")
-    check_size(num_nodes * tasks_per_node, where="tasks_per_node", what="places for tasks")
-    places = np.random.default_rng(seed).permutation(num_nodes * tasks_per_node)
-    return (places[:num_tasks] // tasks_per_node).astype(np.int32)
+    check_size(num_places, where="tasks_per_node", what="places for tasks")
+    return np.random.default_rng(seed).permutation(num_places)[:num_tasks]
 
 
 def check_mapping(
@@ -68,6 +79,7 @@ def check_mapping(
     num_nodes: int,
     tasks_per_node: int = 1,
     where: str = "mapping",
+    called: Callable[[int], str] = str,
 ) -> NDArray[np.int32]:
     """Return ``node_of`` as int32[num_tasks] if it is a mapping, and say why where it is not.
 
@@ -81,6 +93,8 @@ def check_mapping(
         Most tasks that a node takes.
     where
         The field or file that errors name.
+    called
+        Returns what errors call a node.
 
     Raises
     ------
@@ -105,7 +119,7 @@ def check_mapping(
             where, f"task {task} on node {nodes[task]}", f"nodes 0 to {num_nodes - 1}"
         )
     nodes = nodes.astype(np.int32)
-    _check_capacity(nodes, tasks_per_node, where)
+    check_capacity(nodes, tasks_per_node, where, called)
     return nodes
 
 
@@ -117,7 +131,8 @@ def place(
     seed: int = DEFAULT_SEED,
     tasks_per_node: int = 1,
     topology_name: str = "topology",
-    names: Mapping[str, int] | None = None,
+    names: Mapping[str, int | Sequence[int]] | None = None,
+    called: Callable[[int], str] = str,
 ) -> NDArray[np.int32]:
     """Return the checked mapping that ``mapping`` names, int32[num_tasks].
 
@@ -134,7 +149,10 @@ def place(
     topology_name
         Named where the tasks do not fit.
     names
-        The node of each name that a mapping file may use instead of its number.
+        The node of each name that a mapping file may use instead of its number; several are taken
+        in turn.
+    called
+        Returns what errors call a node.
 
     Raises
     ------
@@ -152,22 +170,29 @@ def place(
     netloom.errors.InputError: mesh:4x4: found 16 nodes for 64 tasks; expected at least 64 nodes,
     or tasks_per_node=4
     """
-    _check_room(num_tasks, num_nodes, tasks_per_node, topology_name)
+    check_room(num_tasks, num_nodes, tasks_per_node, topology_name)
     if isinstance(mapping, str) and mapping == "identity":
         return identity(num_tasks, num_nodes, tasks_per_node)
     if isinstance(mapping, str) and mapping == "random":
         return random_mapping(num_tasks, num_nodes, seed, tasks_per_node)
     if not isinstance(mapping, str | Path):
-        return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node)
+        return check_mapping(mapping, num_tasks, num_nodes, tasks_per_node, called=called)
     if (kind := file_kind(mapping)) != "a file":
         wanted = "identity, random, a layout such as gray, or a mapping file"
         missing = "no such name or file" if kind == "no such file" else kind
         raise InputError(f"mapping '{mapping}'", missing, wanted)
     found = read_mapping(mapping, names)
-    return check_mapping(found, num_tasks, num_nodes, tasks_per_node, where=str(mapping))
+    return check_mapping(found, num_tasks, num_nodes, tasks_per_node, str(mapping), called)
 
 
-def _check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) -> None:
+def check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str) -> None:
+    """Refuse more tasks than nodes have places for; ``where`` is what errors name.
+
+    Raises
+    ------
+    InputError
+        If they do not fit, or ``tasks_per_node`` is below 1.
+    """
     if tasks_per_node < 1:
         raise InputError("tasks_per_node", str(tasks_per_node), "at least 1")
     check_size(num_tasks, where=where, what="tasks")
@@ -182,14 +207,23 @@ def _check_room(num_tasks: int, num_nodes: int, tasks_per_node: int, where: str)
     )
 
 
-def _check_capacity(nodes: NDArray[np.int32], tasks_per_node: int, where: str) -> None:
+def check_capacity(
+    nodes: NDArray[np.int32], tasks_per_node: int, where: str, called: Callable[[int], str] = str
+) -> None:
+    """Refuse a mapping, int32[num_tasks], that puts more tasks on a node than it takes.
+
+    Raises
+    ------
+    NotAMappingError
+        Naming the first such node, as ``called`` calls it.
+    """
     used, counts = np.unique(nodes, return_counts=True)
     most = int(counts.max(initial=0))
     if most <= tasks_per_node:
         return
     crowded = int(np.argmax(counts > tasks_per_node))
-    node, count = used[crowded], counts[crowded]
-    first, second = np.flatnonzero(nodes == node)[:2]
+    node, count = called(int(used[crowded])), counts[crowded]
+    first, second = np.flatnonzero(nodes == used[crowded])[:2]
     if tasks_per_node == 1:
         found, wanted = f"tasks {first} and {second} both on node {node}", "one task a node"
     else:

@@ -68,7 +68,9 @@ class BrokenParts(Question, panel="Broken parts"):
     failed_channels: str | None = option(
         "Broken links, separated by commas: 3-4, or 7->8 for one direction.", default=None
     )
-    failed_nodes: str | None = option("Broken nodes, separated by commas: 5,9.", default=None)
+    failed_nodes: str | None = option(
+        "Broken nodes and switches, separated by commas: 5,9.", default=None
+    )
 
 
 class PathRouting(Question, panel="Network"):
@@ -169,7 +171,25 @@ class ProgramFile(MonitoredParts, panel="Program"):
     )
 
 
-class Placed(Question, panel="Program"):
+class Allocated(Question, panel="Program"):
+    """The nodes that a program may use, and how many of its tasks each takes."""
+
+    nodes: Nodes | None = option(
+        "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names.",
+        default=None,
+        shown_default="all that work",
+        file=True,
+    )
+    tasks_per_node: int = option(
+        "Tasks (ranks) per node, which go round its hosts.",
+        default=1,
+        ge=1,
+        le=MAX_ELEMENTS,
+        flags=("--tasks-per-node", "--ranks-per-node"),
+    )
+
+
+class Placed(Allocated, panel="Program"):
     """Where the tasks of a program run."""
 
     mapping: Nodes = option(
@@ -178,7 +198,6 @@ class Placed(Question, panel="Program"):
         file=True,
         default="identity",
     )
-    tasks_per_node: int = option("Tasks per node.", default=1, ge=1, le=MAX_ELEMENTS)
 
 
 class EdgeWeight(Question, panel="Program"):

@@ -8,6 +8,8 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.mapping import FORMATS, how_to_apply, rank_file, read_hosts, write_mapping
+from netloom.mapping.allocation import computer_names
+from netloom.mapping.files.rank_files import ranks_on_computers
 from netloom.questions.outputs import Output, Setting, check_in_folder
 from netloom.textfiles import write_text
 
@@ -43,7 +45,7 @@ def rank_file_output(
         Raises InputError before the search if no rank file of a form could have the mapping: given
         what the question has made ready, the form, and host names if there are any.
     nodes_of
-        Returns the allocated nodes of an answer, where not all nodes are.
+        Returns the allocated hosts of an answer, where not all are.
     """
 
     def check(question: Any, ready: Any, settings: Mapping[str, str]) -> None:
@@ -55,9 +57,13 @@ def rank_file_output(
 
     def write(answer: Any, path: Path, settings: Mapping[str, str]) -> str:
         form = settings["rankfile_format"]
-        names = _host_names(answer.provenance.configuration["hosts"], answer.topology)
-        write_text(path, rank_file(answer.node_of, form, names, nodes_of(answer)))
-        busiest = int(np.bincount(answer.node_of).max())
+        topology, allocated = answer.topology, nodes_of(answer)
+        names = _host_names(answer.provenance.configuration["hosts"], topology)
+        computers, slots = ranks_on_computers(answer.node_of, topology)
+        if allocated is not None:
+            allocated = np.unique(topology.node_of_host[allocated])
+        write_text(path, rank_file(computers, form, names, allocated, slots))
+        busiest = int(np.bincount(computers).max())
         return f"Run it: {how_to_apply(form, path, answer.graph.num_tasks, busiest)}"
 
     form = Setting("rankfile_format", FORMATS[0], f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
@@ -66,5 +72,5 @@ def rank_file_output(
 
 
 def _host_names(hosts: str | PathLike[str] | None, network: Topology) -> Sequence[str] | None:
-    """Return the names of a file, or else the network's own; None if it has none."""
-    return read_hosts(str(hosts)) if hosts is not None else network.labels or None
+    """Return the names of computers in a file, or else the network's own; None if it has none."""
+    return read_hosts(str(hosts)) if hosts is not None else computer_names(network)

@@ -8,6 +8,8 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
+from netloom.mapping.allocation import allocated_hosts, places_of
+from netloom.mapping.files.rank_files import read_hosts
 from netloom.mapping.named import place_program
 from netloom.questions.recipes import traffic_of
 from netloom.spec import split_spec
@@ -127,9 +129,26 @@ def network_of(question: Any) -> tuple[Topology, Machine | None]:
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:
-    """Return the node of each task of a program, as a question maps it; see ``place_program``."""
-    asked = {"seed": question.seed, "tasks_per_node": question.tasks_per_node} | more
-    return place_program(question.mapping, graph, network, **asked)
+    """Return the host of each task of a program, as a question maps it; see ``place_program``."""
+    return place_program(question.mapping, graph, network, **(placing(question) | more))
+
+
+def placing(question: Any) -> dict[str, Any]:
+    """Return what a question says of where tasks may run, as ``place_program`` takes it."""
+    named = getattr(question, "hosts", None)
+    return {
+        "seed": question.seed,
+        "tasks_per_node": question.tasks_per_node,
+        "nodes": question.nodes,
+        "hosts": None if named is None else read_hosts(str(named)),
+    }
+
+
+def num_places(question: Any, network: Topology) -> int:
+    """Return how many tasks the nodes that a question allows take."""
+    asked = placing(question)
+    allocated = allocated_hosts(asked["nodes"], network, asked["hosts"])
+    return places_of(allocated, network, question.tasks_per_node).count
 
 
 def mapping_name(mapping: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.topology.core import Topology, attach_hosts
+from netloom.topology.core import Topology
 from netloom.topology.named_parts import (
     NamedParts,
     channel_words,
@@ -126,23 +126,6 @@ def working_nodes(topology: Topology) -> NDArray[np.int32]:
     array([0, 2, 3, 4, 5], dtype=int32)
     """
     return np.flatnonzero(topology.vertex_up[: topology.num_hosts]).astype(np.int32)
-
-
-def working_part(network: Topology) -> Topology:
-    """Return the network of the hosts that work, numbered on; routers keep their numbers."""
-    if not network.broken:
-        return network
-    working = working_nodes(network)
-    if not network.direct:
-        return attach_hosts(
-            network.routers, network.injection_router, ejection=network.ejection_router,
-            port_host=np.searchsorted(working, network.port_host), name=network.name,
-        )  # fmt: skip
-    source, target = (
-        np.searchsorted(working, ends).astype(np.int32)
-        for ends in (network.channel_source, network.channel_target)
-    )
-    return Topology(network.name, len(working), source, target)
 
 
 def broken_parts(topology: Topology) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,14 @@ from netloom.spec import whole_number
 from netloom.textfiles import read_lines, read_text, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
 
-def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> NDArray[np.int64]:
+def read_mapping(
+    path: str | Path, names: Mapping[str, int | Sequence[int]] | None = None
+) -> NDArray[np.int64]:
     """Read the node of each task, int64[num_tasks], from a mapping file.
 
     A ``.json`` file is an object whose ``node_of`` lists the nodes; any other has one node a
@@ -32,8 +35,9 @@ def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> ND
     path
         The file.
     names
-        The number of each node that has a name. A whole number in the file is a node's number,
-        though it were a name too.
+        The number of each node that has a name, or several, which the lines that name it take in
+        turn: a computer's hosts. A whole number in the file is a node's number, though it were a
+        name too.
 
     Raises
     ------
@@ -44,7 +48,8 @@ def read_mapping(path: str | Path, names: Mapping[str, int] | None = None) -> ND
     wanted = "one node number a line, or netloom's JSON"
     if path.suffix == ".json":
         return _read_json(path, read_text(path, wanted=wanted), names)
-    nodes = [_node(word, names, where) for where, word in read_lines(path, wanted=wanted)]
+    named = _Names(names)
+    nodes = [named.node(word, where) for where, word in read_lines(path, wanted=wanted)]
     if not nodes:
         raise InputError(str(path), "no tasks", "one node number a line, that of task 0 first")
     return np.array(nodes, dtype=np.int64)
@@ -77,17 +82,35 @@ def write_mapping(path: str | Path, node_of: ArrayLike, topology_name: str) -> N
     write_text(path, head + "".join(f"{node}\n" for node in nodes))
 
 
-def _node(word: str, names: Mapping[str, int] | None, where: str) -> int:
-    """Return the node that a word of a mapping file means."""
-    if not names or not re.search(r"[^\s\d+-]", word):
-        return whole_number(word, where=where)
-    if word not in names:
-        known = ", ".join(list(names)[:3])
-        raise InputError(where, f"'{word:.60}'", f"a node's number or name, such as {known}")
-    return names[word]
+class _Names:
+    """Nodes by their names; of several of one name the next."""
+
+    def __init__(self, names: Mapping[str, int | Sequence[int]] | None) -> None:
+        self.names = names or {}
+        self.turns: Counter[str] = Counter()
+
+    def node(self, word: str, where: str) -> int:
+        """Return the node that a word of a mapping file means."""
+        if not self.names or not re.search(r"[^\s\d+-]", word):
+            return whole_number(word, where=where)
+        node = self.named(word)
+        if node is None:
+            known = ", ".join(list(self.names)[:3])
+            raise InputError(where, f"'{word:.60}'", f"a node's number or name, such as {known}")
+        return node
+
+    def named(self, word: str) -> int | None:
+        """Return the node of a name, None if there is none."""
+        node = self.names.get(word)
+        if node is None or isinstance(node, int):
+            return node
+        self.turns[word] += 1
+        return node[(self.turns[word] - 1) % len(node)]
 
 
-def _read_json(path: Path, text: str, names: Mapping[str, int] | None) -> NDArray[np.int64]:
+def _read_json(
+    path: Path, text: str, names: Mapping[str, int | Sequence[int]] | None
+) -> NDArray[np.int64]:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -97,9 +120,10 @@ def _read_json(path: Path, text: str, names: Mapping[str, int] | None) -> NDArra
     nodes = content.get("node_of") if isinstance(content, dict) else None
     if not isinstance(nodes, list) or not nodes:
         raise InputError(str(path), "no list of nodes", _JSON)
-    for task, node in enumerate(nodes):
-        if isinstance(node, str) and names and node in names:
-            nodes[task] = node = names[node]
+    named = _Names(names)
+    for task, given in enumerate(nodes):
+        node = named.named(given) if isinstance(given, str) and names else None
+        nodes[task] = node = given if node is None else node
         if type(node) is not int or not 0 <= node < 2**63:
             raise InputError(f"{path}, task {task}", f"{node!r:.40}", "a node number")
     return np.array(nodes, dtype=np.int64)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from netloom.topology import Topology
+
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
 """What a host may be called, addresses included: nothing that launchers' files take for more."""
 
@@ -37,6 +39,7 @@ def rank_file(
     format: str = "openmpi-rankfile",  # noqa: A002  # the word of the command line
     hosts: Sequence[str] | None = None,
     nodes: ArrayLike | None = None,
+    slots: NDArray[np.int64] | None = None,
 ) -> str:
     """Return the text of a rank file that puts rank r on node ``node_of[r]``.
 
@@ -54,12 +57,15 @@ def rank_file(
     nodes
         The nodes of the allocation, in ascending order, which ``cray`` fills one after the other;
         by default node n is the n-th of them.
+    slots
+        int64[num_tasks], the slot of each rank on its node; the ranks of a node are counted by
+        default. Only ``openmpi-rankfile`` can say any others.
 
     Raises
     ------
     InputError
-        If the format is not known, a node has no host name or one that no host can have, or a Cray
-        rank order cannot express the mapping.
+        If the format is not known, a node has no host name or one that no host can have, a Cray
+        rank order cannot express the mapping, or the format the slots.
 
     Examples
     --------
@@ -72,12 +78,41 @@ def rank_file(
     placed = check_mapping(node_of, np.size(node_of), MAX_ELEMENTS, tasks_per_node=MAX_ELEMENTS)
     if not placed.size:
         raise InputError("mapping", "no tasks", "the node of each task")
+    counted = _slots(placed)
+    slots = counted if slots is None else slots
+    if format != FORMATS[0] and (slots != counted).any():
+        rank = int(np.argmax(slots != counted))
+        name = hosts[placed[rank]] if hosts else f"n{placed[rank]}"
+        found = f"rank {rank} on host {slots[rank]} of {name} as its rank {counted[rank]}"
+        raise InputError(format, found, f"{FORMATS[0]}, or ranks that go round the hosts of a node")
     if format == "cray":
         lines = _cray(placed, nodes)
     else:
-        slots = _slots(placed).tolist()
-        lines = [*map(_WRITERS[format], range(len(placed)), _hosts_of(placed, hosts), slots)]
+        names = _hosts_of(placed, hosts)
+        lines = [*map(_WRITERS[format], range(len(placed)), names, slots.tolist())]
     return "\n".join(lines) + "\n"
+
+
+def ranks_on_computers(
+    host_of: NDArray[np.integer], topology: Topology
+) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:
+    """Return the node (computer) of each rank that a mapping puts on a host, and its slot there.
+
+    int32[num_tasks] and int64[num_tasks]. Where a computer owns m hosts, slots s, s + m … are its
+    host s; slots are None, to be counted, where each owns one.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> ranks_on_computers(np.array([0, 1, 3, 0]), topology("rail:1x2x2x1"))
+    (array([0, 0, 1, 0], dtype=int32), array([0, 1, 1, 2]))
+    """
+    owner = topology.node_of_host
+    nodes = owner[host_of]
+    if topology.num_nodes == topology.num_hosts:
+        return nodes, None
+    many = np.bincount(owner)
+    return nodes, _slots(owner)[host_of] + _slots(np.asarray(host_of)) * many[nodes]
 
 
 def write_rank_file(
@@ -216,8 +251,8 @@ def _hosts_of(nodes: NDArray[np.int32], hosts: Sequence[str] | None) -> list[str
     return [hosts[node] for node in nodes.tolist()]
 
 
-def _slots(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return how many ranks before each one run on the same node."""
+def _slots(nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many before each one are of the same node."""
     order = np.argsort(nodes, kind="stable")
     starts = np.searchsorted(nodes[order], nodes[order])
     slots = np.empty_like(order)

@@ -20,7 +20,6 @@ from netloom.contention import (
 )
 from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
-from netloom.mapping import read_hosts
 from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
@@ -36,7 +35,7 @@ from netloom.questions.fields import (
     Seeded,
 )
 from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.named import network_of, placed, read_program
+from netloom.questions.named import network_of, num_places, placed, placing, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -49,7 +48,6 @@ from netloom.routing import (
     routes_by,
 )
 from netloom.topology import Cube, Topology
-from netloom.topology.faults import working_nodes
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
@@ -166,14 +164,12 @@ class MappedNetwork:
 def prepare(question: AnalyzeQuestion) -> MappedNetwork:
     """Read the program, build the network and its routing, and place the tasks."""
     network, on_machine = network_of(question)
-    places = len(working_nodes(network)) * question.tasks_per_node
     graph = read_program(
         question.app, messages=question.messages, parts=question.parts,
-        tasks=places, seed=question.seed,
+        tasks=num_places(question, network), seed=question.seed,
     )  # fmt: skip
     routing = _routing(question.routing, network)
-    hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    node_of = placed(question, graph, network, hosts=hosts)
+    node_of = placed(question, graph, network)
     return MappedNetwork(graph, network, on_machine, routing, node_of)
 
 
@@ -215,7 +211,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         random=rows,
         random_limited=limited,
         random_path_contention=path_contention,
-        estimate=_estimate(graph, network, routing),
+        estimate=None if question.nodes is not None else _estimate(graph, network, routing),
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
         several_paths=routing.several,
@@ -249,9 +245,8 @@ def _random_mappings(
         if seed > mappings:
             break
         node_of = place_program(
-            "random", graph, ready.network,
-            seed=question.seed + seed, tasks_per_node=question.tasks_per_node,
-        )  # fmt: skip
+            "random", graph, ready.network, **placing(question) | {"seed": question.seed + seed}
+        )
         if np.array_equal(node_of[graph.source], node_of[graph.target]):
             continue  # several tasks a node: nothing is left that crosses the network
         mapped = replace(ready, node_of=node_of).measured(question.weight)
@@ -295,7 +290,7 @@ def _expected(
     """Exact expectations of a random mapping, where they are known."""
     if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
         return None
-    if question.tasks_per_node > 1 or network.num_hosts < 4:
+    if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):
         return expect_random(network, routing, graph.source, graph.target)

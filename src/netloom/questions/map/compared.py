@@ -69,7 +69,7 @@ def compared_mappings(
     ``placed`` is the value of what was found without routes of its own; a layout's is in its row.
     """
     asked = task.question
-    drawn = random_starts(task.graph.num_tasks, task.nodes, asked.tasks_per_node, asked.seed)
+    drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
     rows = [_measured(task, node_of) for node_of in drawn]
     mean = {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
     yield _row("identity", found.starts["identity"], before.own if before else IDLE)

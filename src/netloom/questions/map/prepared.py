@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.mapping import find_layout, read_hosts
-from netloom.mapping.allocation import allocated_nodes
+from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.search.objectives import measure_by, objective_of
 from netloom.mapping.search.starts import check_room
 from netloom.questions.analyze.question import MappedNetwork
@@ -34,12 +34,17 @@ class MappingTask(MappedNetwork):
 
     Attributes
     ----------
+    nodes
+        int32[], the hosts that may be used, ascending.
+    tasks_per_host
+        Most tasks of each.
     layout
         None where a mapping is searched for.
     """
 
     question: MappingQuestion
     nodes: NDArray[np.int32]
+    tasks_per_host: int
     layout: Layout | None = None
 
     @cached_property
@@ -49,7 +54,7 @@ class MappingTask(MappedNetwork):
         weights = self.weights(self.question.weight)
         return measure_by(
             objective, self.graph, self.network, self.routing, weights, self.node_of,
-            self.question.tasks_per_node,
+            self.tasks_per_host,
         )  # fmt: skip
 
     def mapped(self, node_of: NDArray[np.int32], routes: SourceRoutes | None) -> MappedNetwork:
@@ -72,18 +77,20 @@ def prepare(question: MappingQuestion) -> MappingTask:
     graph = read_program(question.app, messages=question.messages, parts=question.parts)
     network, machine = network_of(question)
     hosts = None if question.hosts is None else read_hosts(str(question.hosts))
-    nodes = allocated_nodes(question.nodes, network, hosts)
-    check_room(graph.num_tasks, nodes, question.tasks_per_node)
+    allocated = allocated_hosts(question.nodes, network, hosts)
+    places = places_of(allocated, network, question.tasks_per_node)
+    nodes, tasks_per_host = places.each()
+    check_room(graph.num_tasks, nodes, tasks_per_host)
     routing = question.routing
-    in_order = np.repeat(nodes, question.tasks_per_node)[: graph.num_tasks]
     task = MappingTask(
         graph=graph,
         network=network,
         machine=machine,
         routing=parse_routing(routing, network) if isinstance(routing, str) else routing,
-        node_of=in_order.astype(np.int32),
+        node_of=places.at(np.arange(graph.num_tasks)),
         question=question,
         nodes=nodes,
+        tasks_per_host=tasks_per_host,
     )
     task.weights(question.weight)  # refused now, if there are none
     if question.layout is None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netloom.errors import InputError
-from netloom.mapping import check_rank_file, rank_file
+from netloom.mapping import FORMATS, check_rank_file, rank_file
 from netloom.mapping import search_mapping as search
+from netloom.mapping.files.rank_files import ranks_on_computers
 from netloom.mapping.judged import (
     chosen_routes,
     judged_layout,
@@ -17,10 +20,10 @@ from netloom.mapping.judged import (
 from netloom.progress import patience
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
+    Allocated,
     BrokenParts,
     EdgeWeight,
     HostNames,
-    Nodes,
     PathRouting,
     ProgramFile,
     ProgramOnNetwork,
@@ -35,7 +38,6 @@ from netloom.questions.outputs import PLOT, Output, check_in_folder
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import write_routes
-from netloom.spec import MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
 
     from netloom.mapping import FoundMapping
 
-WHERE = "Where tasks may run"
 SEARCH = "What is looked for, and how long"
 CHECK = "Simulation of before and after"
 
@@ -54,18 +55,17 @@ ROUNDS_IN_FILES = 8
 
 
 class MappingQuestion(
-    Seeded, BrokenParts, HostNames, PathRouting, EdgeWeight, ProgramFile, ProgramOnNetwork
+    Seeded,
+    BrokenParts,
+    HostNames,
+    PathRouting,
+    EdgeWeight,
+    Allocated,
+    ProgramFile,
+    ProgramOnNetwork,
 ):
     """Where each task of a program should run, so that its communication contends least."""
 
-    nodes: Nodes | None = option(
-        "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names; one or several a line.",
-        default=None,
-        panel=WHERE,
-        shown_default="all that work",
-        file=True,
-    )
-    tasks_per_node: int = option("Tasks per node.", default=1, ge=1, le=MAX_ELEMENTS, panel=WHERE)
     objective: str = option(
         "Objective to minimize: max-channel-load, hop-bytes, path-contention, "
         "saturation, or a mixture such as hop-bytes:1,max-channel-load:2.",
@@ -114,10 +114,17 @@ class MappingQuestion(
 
 def _refuse_ranks(task: MappingTask, form: str, hosts: Sequence[str] | None) -> None:
     """Raise InputError if no mapping that may be found has a rank file of this form."""
+    owner, own_slots = task.network.node_of_host, task.network.num_nodes < task.network.num_hosts
+    computers = np.unique(owner[task.nodes])
     if task.layout is not None:
-        rank_file(task.layout.node_of, form, hosts, task.nodes)
+        ranks, slots = ranks_on_computers(task.layout.node_of, task.network)
+        rank_file(ranks, form, hosts, computers, slots)
+    elif own_slots and form != FORMATS[0]:
+        found = f"{form}, which does not say on which host of its node a rank is"
+        raise InputError("rankfile_format", found, FORMATS[0])
     else:
-        check_rank_file(form, task.graph.num_tasks, task.nodes, task.question.tasks_per_node, hosts)
+        places = -(-len(task.nodes) * task.tasks_per_host // len(computers))
+        check_rank_file(form, task.graph.num_tasks, computers, places, hosts)
 
 
 RANK_FILE = rank_file_output(_refuse_ranks, lambda answer: answer.nodes)
@@ -180,7 +187,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         found = judged_layout(
             layout, value_of, routes,
             objective=question.objective, identity=task.node_of, nodes=task.nodes,
-            tasks_per_node=question.tasks_per_node, seed=seed,
+            tasks_per_node=task.tasks_per_host, seed=seed,
         )  # fmt: skip
     placed = found.value
     if question.routes and routes is None:
@@ -219,7 +226,7 @@ def _search(task: MappingTask) -> FoundMapping:
         objective=question.objective,
         weights=task.value_of.weights,
         nodes=task.nodes,
-        tasks_per_node=question.tasks_per_node,
+        tasks_per_node=task.tasks_per_host,
         seconds=question.seconds,
         rounds=question.rounds,
         seed=question.seed,

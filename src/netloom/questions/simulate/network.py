@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
     from netloom.workload import Traffic
 
-OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "shared", "alone")
+OF_A_PROGRAM = ("messages", "mapping", "parts", "weight", "tasks_per_node", "nodes", "shared",
+                "alone")  # fmt: skip
 """Fields that say something of ``app`` only."""
 
 

@@ -50,6 +50,9 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     if question.tasks_per_node > 1:
         found = f"{question.tasks_per_node} for programs on nodes of their own"
         raise InputError("tasks_per_node", found, "1: one task of a program a node")
+    if question.nodes is not None:
+        wanted = "nodes with each program, such as ring:8@0-7"
+        raise InputError("nodes", "an allocation for programs on nodes of their own", wanted)
     if not isinstance(question.mapping, str):
         found = "an array for programs on nodes of their own"
         raise InputError("mapping", found, "identity or random, which each program has on its own")

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 MOST_HOPS = 2**24
 """Hops of all pairs of nodes times VCs: what the model holds in memory."""
 
-OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node")
+OF_A_PROGRAM = ("messages", "parts", "mapping", "weight", "tasks_per_node", "nodes")
 """Fields that say something of ``app`` only."""
 
 

@@ -15,7 +15,7 @@ from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, refuse
-from netloom.questions.named import mapping_name, network_of
+from netloom.questions.named import mapping_name, network_of, placing
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -96,13 +96,7 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         flit_bytes=trace.flit_bytes or question.flit_bytes,
         found=found,
     )
-    node_of = place_tasks(
-        question.mapping,
-        trace.num_tasks,
-        network.topology,
-        seed=question.seed,
-        tasks_per_node=question.tasks_per_node,
-    )
+    node_of = place_tasks(question.mapping, trace.num_tasks, network.topology, **placing(question))
     return PreparedTrace(trace, network, trace.placed(network.topology, node_of))
 
 

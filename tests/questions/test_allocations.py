@@ -1,0 +1,92 @@
+"""``nodes`` in every question that places tasks: ranks in order fill the list in its order."""
+
+import pytest
+from typer.testing import CliRunner
+
+import netloom as nl
+from netloom.cli.app import app
+from netloom.errors import InputError
+
+NODES, LIST = [5, 4, 9, 8], "5,n4,(2,1),8"
+SHORT = {"cycles": 200}
+
+QUESTIONS = {
+    "analyze": lambda **more: nl.analyze("ring:4", "mesh:4x4", random_mappings=0, **more),
+    "simulate": lambda **more: nl.simulate("mesh:4x4", app="ring:4", load=0.1, cycles=200, **more),
+    "predict": lambda **more: nl.predict_latency("mesh:4x4", app="ring:4", offered=0.1, **more),
+    "compile": lambda **more: nl.compile_phases("ring:4", "mesh:4x4", **more),
+    "loop": lambda **more: nl.simulate_loop("mesh:4x4", app="ring:4", applied=0.1, loops=5, **more),
+    "transactions": lambda **more: nl.simulate_transactions("mesh:4x4", app="ring:4", **more),
+    "trace": lambda **more: nl.replay("mesh:8x8", trace="examples/halo.csv", **more),
+}
+
+
+def answer(found):
+    """What is answered, without the question and without how long it took."""
+    asked = ("provenance", "seconds", "cpu_seconds", "mapping", "nodes", "random_mapping")
+    return {key: value for key, value in found.to_dict().items() if key not in asked}
+
+
+@pytest.mark.parametrize("verb", sorted(set(QUESTIONS) - {"trace"}))
+def test_ranks_fill_the_list_in_its_order(verb):
+    ask = QUESTIONS[verb]
+    assert answer(ask(nodes=LIST)) == answer(ask(mapping=NODES))
+    with pytest.raises(InputError, match="mesh:4x4: found 3 nodes for 4 tasks"):
+        ask(nodes="5,4,9")
+    with pytest.raises(InputError, match="task 0 on node 0, which is not allocated"):
+        ask(nodes=NODES, mapping=[0, 4, 8, 9])
+    with pytest.raises(InputError, match=r"^nodes: found .h3.; expected nodes 0 to 15"):
+        ask(nodes="h3")
+
+
+def test_a_trace_fills_the_list_too(tmp_path):
+    ask, backwards = QUESTIONS["trace"], list(range(63, -1, -1))
+    nodes = tmp_path / "nodes"
+    nodes.write_text("\n".join(f"n{node} slots=1" for node in backwards))
+    assert answer(ask(nodes=str(nodes))) == answer(ask(mapping=backwards))
+    with pytest.raises(InputError, match="mesh:8x8: found 16 nodes for 64 tasks"):
+        ask(nodes="0-15")
+
+
+def test_a_map_begins_with_ranks_in_the_order_of_the_list():
+    found = nl.find_mapping("ring:4", "mesh:4x4", nodes=LIST, rounds=0)
+    assert found.nodes.tolist() == sorted(NODES)
+    assert found.found.mappings["identity"].tolist() == NODES
+
+
+def test_random_mappings_keep_to_the_list():
+    found = nl.analyze("ring:4", "mesh:4x4", nodes=LIST, mapping="random", random_mappings=3)
+    assert sorted(found.node_of.tolist()) == sorted(NODES)
+    assert found.to_dict()["random"]["path_length"]["max"] <= 3
+    assert found.expected is None  # that would be of all nodes
+
+
+def test_an_allocation_says_something_of_a_program_only():
+    with pytest.raises(InputError, match="nodes: found no program"):
+        nl.simulate("mesh:4x4", load=0.1, nodes="0-3")
+    with pytest.raises(InputError, match="nodes: found an allocation for programs on nodes of"):
+        nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:4@4-7"], load=0.1, nodes="0-3")
+    with pytest.raises(InputError, match="nodes: found '0-3'"):
+        nl.simulate_loop("mesh:4x4", app="uniform", applied=0.1, nodes="0-3")
+
+
+@pytest.mark.parametrize("on", ["graph:examples/my-cluster.graphml", "leaf-spine:8x4x8"])
+def test_a_cluster_s_nodes_are_named_by_its_scheduler(on, tmp_path):
+    ranks, nodes = tmp_path / "ranks", tmp_path / "nodes"
+    nodes.write_text("h[40-47,0-7]  # SLURM_JOB_NODELIST\n")
+    asked = ["analyze", "ring:32", "--on", on, "--nodes", nodes, "--ranks-per-node", 2,
+             "--random-mappings", 0, "--rankfile", ranks]  # fmt: skip
+    done = CliRunner().invoke(app, [str(word) for word in asked])
+    assert done.exit_code == 0, done.output
+    lines = ranks.read_text().splitlines()
+    assert lines[:3] == ["rank 0=h40 slot=0", "rank 1=h40 slot=1", "rank 2=h41 slot=0"]
+    assert lines[-1] == "rank 31=h7 slot=1"
+
+
+def test_hosts_of_a_file_name_nodes_in_the_list(tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("".join(f"cn{node:03}\n" for node in range(100, 116)))
+    found = nl.analyze(
+        "ring:3", "mesh:4x4", hosts=hosts, nodes="cn[105,104,109]", random_mappings=1
+    )
+    assert found.node_of.tolist() == [5, 4, 9]
