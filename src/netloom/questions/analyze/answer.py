@@ -506,11 +506,14 @@ class Analysis(Answer):
 
     @property
     def of_capacity(self) -> dict[str, float | None] | None:
-        """The limits as fractions of network capacity (eq. 3.32), of this program's hops."""
+        """The limits as fractions of network capacity (eq. 3.32), of this program's hops.
+
+        None where nobody counted these, or there is but one router.
+        """
         rate = self.topology.routers.channel_bandwidth.sum()
         channels_per_node = float(rate) / self.topology.num_hosts
         limit = self.mapped.limit
-        if self.own["dilation"] is None:
+        if self.own["dilation"] is None or not channels_per_node:
             return None
         return {
             name: known(capacity_fraction(value, self.own["dilation"], channels_per_node))
