@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from netloom.experiments import results as results
     from netloom.experiments import run as run
     from netloom.machines import machine as machine
+    from netloom.questions.analyze.permutations.question import (
+        analyze_permutations as analyze_permutations,
+    )
     from netloom.questions.analyze.question import analyze as analyze
     from netloom.questions.compile.plans import run_plan as run_plan
     from netloom.questions.compile.plans import verify_plan as verify_plan
@@ -71,6 +74,7 @@ __all__ = [
     "NotAMappingError",
     "__version__",
     "analyze",
+    "analyze_permutations",
     "compile_phases",
     "find_critical_queue",
     "find_mapping",

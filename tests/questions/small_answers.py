@@ -15,6 +15,19 @@ ANSWERS = {
     "analyze, alone": lambda: nl.analyze(
         "ring:8", "torus:4x4", random_mappings=0, failed_channels="0-1", failed_nodes="9"
     ),
+    "analyze, switches": lambda: nl.analyze(
+        "shift:1,3", "leaf-spine:4x2x4", random_mappings=2, offered=0.1
+    ),
+    "analyze, several paths": lambda: nl.analyze(
+        "ring", "leaf-spine:4x2x4", routing="minimal", random_mappings=2
+    ),
+    "analyze_permutations": lambda: nl.analyze_permutations("leaf-spine:4x2x4", samples=20),
+    "analyze_permutations, several paths": lambda: nl.analyze_permutations(
+        "leaf-spine:4x2x4", routing="minimal", samples=1
+    ),
+    "analyze_permutations, one shift": lambda: nl.analyze_permutations(
+        "mesh:4x4", samples=0, shifts="5"
+    ),
     "simulate": lambda: nl.simulate("mesh:4x4", load=0.3, cycles=1000),
     "simulate, loads": lambda: nl.simulate(
         "mesh:4x4", load="0.2,0.9", switching="wormhole,virtual-cut-through", cycles=1000

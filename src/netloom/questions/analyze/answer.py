@@ -228,6 +228,8 @@ class Analysis(Answer):
         there is no such circle, None when it was not looked for.
     several_paths
         Whether the routing has several paths a pair.
+    shifts
+        What each shift on its own loads, of a program that is several (see ``busiest.each_shift``).
     """
 
     graph: ProcessGraph
@@ -246,6 +248,7 @@ class Analysis(Answer):
     expected: Expectation | None
     deadlock_cycle: tuple[int, ...] | None
     several_paths: bool
+    shifts: list[dict[str, Any]] | None
     provenance: Provenance
 
     @property
@@ -300,6 +303,7 @@ class Analysis(Answer):
         Column("deadlock_cycle", kind=list, value="deadlock_channels"),
         Column("note", kind=str),
         Column("left_out", kind=str),
+        Column("shifts", kind=list),
     )
 
     @property
@@ -502,11 +506,14 @@ class Analysis(Answer):
 
     @property
     def of_capacity(self) -> dict[str, float | None] | None:
-        """The limits as fractions of network capacity (eq. 3.32), of this program's hops."""
+        """The limits as fractions of network capacity (eq. 3.32), of this program's hops.
+
+        None where nobody counted these, or there is but one router.
+        """
         rate = self.topology.routers.channel_bandwidth.sum()
         channels_per_node = float(rate) / self.topology.num_hosts
         limit = self.mapped.limit
-        if self.own["dilation"] is None:
+        if self.own["dilation"] is None or not channels_per_node:
             return None
         return {
             name: known(capacity_fraction(value, self.own["dilation"], channels_per_node))

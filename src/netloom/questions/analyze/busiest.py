@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.contention import cut_bounds, tapers
+from netloom.contention import cut_bounds, measure_loads, tapers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from netloom.contention import ChannelLoads
     from netloom.machines import Machine
     from netloom.questions.analyze.answer import MappedProgram
+    from netloom.routing import Routing
     from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
 
 
 def bottleneck(
@@ -132,6 +134,37 @@ def oversubscription(topology: Topology) -> list[dict[str, Any]] | None:
     if topology.direct:
         return None
     return [asdict(each) | {"ratio": each.ratio} for each in tapers(topology)]
+
+
+def each_shift(
+    graph: ProcessGraph, topology: Topology, routing: Routing, mapped: MappedProgram
+) -> list[dict[str, Any]] | None:
+    """Return what each shift of a program such as ``shift:1,5,17`` loads on its own.
+
+    The shifts take place one after the other. None if the program is no shift, or only one.
+    """
+    if not graph.name.startswith("shift:"):
+        return None
+    distance = (graph.target - graph.source) % graph.num_tasks
+    found = []
+    for by in np.unique(distance).tolist():
+        one = distance == by
+        ends = mapped.source[one], mapped.target[one]
+        if np.array_equal(*ends):
+            continue  # nothing crosses the network
+        loads = measure_loads(topology, routing, *ends, mapped.weights[one])
+        between = loads.channel_load
+        found.append(
+            {
+                "shift": by,
+                "channel_load": {
+                    "mean": float(between.mean()) if len(between) else 0.0,
+                    "max": between.max(initial=0).item(),
+                },
+                "busiest_channel": busiest_channel(topology, loads),
+            }
+        )
+    return found if len(found) > 1 else None
 
 
 def _paths_on(loads: ChannelLoads, channel: int) -> float:

@@ -23,6 +23,7 @@ from netloom.machines import Machine, machine_names
 from netloom.mapping.named import place_program
 from netloom.progress import patience, track
 from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
+from netloom.questions.analyze.busiest import each_shift
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     BrokenParts,
@@ -215,6 +216,7 @@ def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
         expected=_expected(question, graph, network, routing),
         deadlock_cycle=_deadlock(network, routing),
         several_paths=routing.several,
+        shifts=each_shift(graph, network, routing, mapped),
         provenance=provenance_of(question, "analyze", network),
     )
 

@@ -134,6 +134,12 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
         lines.append(_few_random(result))
     if data["local_edges"]:
         lines.append(f"Inside a node, without a channel: {counted(data['local_edges'], 'edge')}.")
+    if data["shifts"]:
+        loads = [each["channel_load"]["max"] for each in data["shifts"]]
+        lines.append(
+            f"The table is of all {len(loads)} shifts at once; one after the other, the busiest "
+            f"channel between routers has {listed(list(map(number, loads)))} paths."
+        )
     if data["left_out"]:
         lines.append(f"Left out: {data['left_out']}.")
     if data["note"]:
