@@ -191,7 +191,8 @@ def expected_makespan(plan: Plan, timetable: Timetable, costs: ConSetCosts) -> N
     """
     given = plan.connections
     cycle = costs.channel_clocks_per_word
-    latency = (HOP_CYCLES * plan.routes.lengths + END_CYCLES) * cycle
+    ends = 0 if plan.topology.direct else 2  # hops on hosts' own channels, listed or not
+    latency = (HOP_CYCLES * (plan.routes.lengths - ends) + END_CYCLES) * cycle
     lasting = (timetable.end - timetable.start + latency).tolist()
     exclusive = timetable.kind != "streaming"
     source = given.source.tolist()

@@ -28,6 +28,7 @@ from netloom.routing import Paths
 from netloom.spec import MAX_ELEMENTS
 from netloom.textfiles import read_text, write_text
 from netloom.topology import Cube, Topology, topology
+from netloom.topology.core import attach_hosts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,6 +178,8 @@ class _Phase(_Record):
 class _Network(_Record):
     num_nodes: _Number
     channels: list[tuple[_Number, _Number]]
+    num_hosts: _Number | None = None
+    labels: list[_Text] | None = None
 
 
 class _Capacity(_Record):
@@ -213,7 +216,11 @@ class _File(_Record):
 def _network(network: Topology) -> dict[str, Any]:
     """Return the channels of a network that its name alone may not make again."""
     ends = np.stack([network.channel_source, network.channel_target], axis=1)
-    return {"num_nodes": network.num_hosts, "channels": ends.tolist()}
+    known = {"num_nodes": network.num_vertices, "channels": ends.tolist()}
+    if network.direct:
+        return known
+    names = [network.name_of(vertex) for vertex in range(network.num_vertices)]
+    return known | {"num_hosts": network.num_hosts, "labels": names}
 
 
 def _block(lines: Iterable[str], indent: int) -> str:
@@ -274,9 +281,9 @@ def _lowest_channel(
     """Return the channel of lowest number between each two nodes, -1 where there is none."""
     if not network.num_channels:
         return np.full(len(source), -1, np.int32)
-    joined = network.channel_source.astype(np.int64) * network.num_hosts + network.channel_target
+    joined = network.channel_source.astype(np.int64) * network.num_vertices + network.channel_target
     by_ends = np.argsort(joined, kind="stable")
-    asked = source.astype(np.int64) * network.num_hosts + target
+    asked = source.astype(np.int64) * network.num_vertices + target
     at = np.searchsorted(joined[by_ends], asked).clip(max=len(joined) - 1)
     return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
 
@@ -339,7 +346,44 @@ def _topology(record: _File) -> Topology:
         where, found = f"network.channels[{strange}]", str(ends[strange].tolist())
         raise InputError(where, found, f"nodes below {record.network.num_nodes}")
     source, target = np.ascontiguousarray(ends.T)
+    if record.network.num_hosts is not None:
+        return _with_hosts(record.topology, record.network, source, target)
     return Topology(record.topology, record.network.num_nodes, source, target)
+
+
+def _with_hosts(
+    name: str, network: _Network, source: NDArray[np.int32], target: NDArray[np.int32]
+) -> Topology:
+    """Return a network whose hosts, which come first, hang on routers.
+
+    Channels between routers come first, then those that leave a host, then those that enter one,
+    by the same ports.
+    """
+    hosts, labels = network.num_hosts or 0, tuple(network.labels or ())
+    ports = np.flatnonzero(source < hosts)
+    inside, count = len(source) - 2 * len(ports), len(ports)
+    out_of, into = slice(inside, inside + count), slice(inside + count, None)
+    lasting = (
+        inside >= 0
+        and np.array_equal(ports, np.arange(inside, inside + count))
+        and np.array_equal(np.unique(source[out_of]), np.arange(hosts))
+        and np.array_equal(source[out_of], target[into])
+        and bool((np.diff(source[out_of]) >= 0).all())
+        and bool((target[: inside + count] >= hosts).all())
+    )
+    if not lasting:
+        wanted = "those between routers, then those from hosts in their order, then those to hosts"
+        raise InputError("network.channels", f"channels of {hosts} hosts in another order", wanted)
+    if labels and len(labels) != network.num_nodes:
+        raise InputError("network.labels", f"{len(labels)}", f"{network.num_nodes}, one a node")
+    routers = Topology(
+        name, network.num_nodes - hosts, source[:inside] - hosts, target[:inside] - hosts,
+        labels[hosts:],
+    )  # fmt: skip
+    return attach_hosts(
+        routers, target[out_of] - hosts, name=name, ejection=source[into] - hosts,
+        port_host=source[out_of], labels=labels,
+    )  # fmt: skip
 
 
 def _check_once(record: _File, lines: list[_Connection], phase: NDArray[np.int32]) -> None:
@@ -406,10 +450,10 @@ def _routes(
     offsets = np.append(0, np.cumsum([len(line.route) - 1 for line in lines], dtype=np.int64))
     left = np.array([node for line in lines for node in line.route[:-1]], np.int32)
     entered = np.array([node for line in lines for node in line.route[1:]], np.int32)
-    strange = first_wrong(np.maximum(left, entered) >= network.num_hosts)
+    strange = first_wrong(np.maximum(left, entered) >= network.num_vertices)
     if strange is not None:
         at = int(np.searchsorted(offsets, strange, side="right")) - 1
-        found, wanted = str(lines[at].route), f"nodes below {network.num_hosts}"
+        found, wanted = str(lines[at].route), f"nodes below {network.num_vertices}"
         raise InputError(f"{places[at]}.route", found, wanted)
     channels = _lowest_channel(network, left, entered)
     for at, line in enumerate(lines):

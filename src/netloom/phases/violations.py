@@ -77,9 +77,9 @@ def first_violation(
     """Return what is wrong with a plan, or None when it is right.
 
     Every connection is in one phase, and no phase is empty. Its route leaves its source, goes on
-    where it has come to, ends in its target and visits no node twice. No node (or channel) has
-    more connections in a phase than it has virtual channels. A connection that comes before
-    another is in no later phase.
+    where it has come to, ends in its target and visits no node twice, and no host between these
+    if hosts hang on routers. No node (or channel) has more connections in a phase than it has
+    virtual channels. A connection that comes before another is in no later phase.
 
     With a timetable also: a connection takes at least its words times the clocks of a word, and
     has ended before one of its phase that waits for it starts. Where processors serve one
@@ -165,7 +165,7 @@ def _route(plan: Plan) -> Violation | None:
     if (empty := first_wrong(routes.lengths == 0)) is not None:
         wanted = "at least one channel"
         return Violation("route", _connection(plan, empty), "no route", wanted)
-    return _broken_route(plan) or _repeated_node(plan)
+    return _broken_route(plan) or _repeated_node(plan) or _forwarding_host(plan)
 
 
 def _hop(plan: Plan, index: int) -> tuple[int, int]:
@@ -206,18 +206,34 @@ def _visits(plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _repeated_node(plan: Plan) -> Violation | None:
     node, connection = _visits(plan)
-    visits = np.sort(connection * plan.topology.num_hosts + node)
+    visits = np.sort(connection * plan.topology.num_vertices + node)
     if (again := first_wrong(visits[1:] == visits[:-1])) is not None:
-        where, twice = divmod(int(visits[again]), plan.topology.num_hosts)
+        where, twice = divmod(int(visits[again]), plan.topology.num_vertices)
         found = f"a route that visits node {plan.topology.name_of(twice)} twice"
         return Violation("route", _connection(plan, where), found, "each node once")
     return None
 
 
+def _forwarding_host(plan: Plan) -> Violation | None:
+    """Return where a route leads through a host, if hosts hang on routers."""
+    if plan.topology.direct:
+        return None
+    entered = plan.topology.channel_target[plan.routes.channels]
+    last = np.zeros(len(entered), np.bool_)
+    last[plan.routes.offsets[1:] - 1] = True
+    if (through := first_wrong((entered < plan.topology.num_hosts) & ~last)) is None:
+        return None
+    connection, hop = _hop(plan, through)
+    found = f"host {plan.topology.name_of(int(entered[through]))} where hop {hop} ends"
+    return Violation(
+        "route", _connection(plan, connection), found, "a router: hosts do not forward"
+    )
+
+
 def _capacity(plan: Plan) -> Violation | None:
     network, capacity = plan.topology, plan.capacity
     if capacity.per == "node":
-        places, (place, connection) = network.num_hosts, _visits(plan)
+        places, (place, connection) = network.num_vertices, _visits(plan)
     else:
         places, place = network.num_channels, plan.routes.channels.astype(np.int64)
         connection = np.repeat(np.arange(len(plan.connections)), plan.routes.lengths)

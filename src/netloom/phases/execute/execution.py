@@ -25,6 +25,7 @@ from netloom.simulation.network.reservations import reserve_paths
 from netloom.simulation.network.routers import Router, router
 from netloom.simulation.replay import HEARING_CYCLES
 from netloom.simulation.side_by_side import run_all
+from netloom.topology.alike import check_direct
 from netloom.workload.programs.messages import COLUMNS, Messages, checked
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -192,6 +193,7 @@ class _Phase:
 
 def _check(plan: Plan, costs: ConSetCosts, *, streaming: bool) -> None:
     pace, channel = costs.clocks_per_word, costs.channel_clocks_per_word
+    check_direct(plan.topology, "phases flit by flit", "a timetable of the plan")
     if not channel > 0:
         raise InputError("channel_clocks_per_word", f"{channel}", "more than 0")
     if pace < channel:

@@ -8,6 +8,7 @@ import numpy as np
 
 from netloom.phases.plan.bounds import least_clocks
 from netloom.phases.plan.negotiate import plan_of, scratch_of, state_of, task_of
+from netloom.phases.plan.wiring import arrivals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,8 @@ def balanced(
     load = busy, heights, (busy**2).sum(axis=1), np.ones(plan.num_phases, np.bool_), unit
     work = np.zeros(topology.num_channels), np.zeros((3, task.hops), np.int32)
     balance(
-        task.net, scratch_of(task), task.ends, (receivers, _processors(topology, costs)),
+        task.net, scratch_of(task), task.ends,
+        (receivers - arrivals(topology), _processors(topology, costs)),
         (words * costs.clocks_per_word, words * costs.channel_clocks_per_word), tuple(state),
         task.before, task.after, load, work,
         min(most_moves, max(LEAST_MOVES, MOVES * len(given))),

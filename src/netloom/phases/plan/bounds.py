@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
+from netloom.phases.plan.wiring import arrivals, parts, wired
 from netloom.topology import Cube, Topology, hop_distances, slabs
 
 if TYPE_CHECKING:
@@ -42,14 +43,21 @@ class PhaseBound:
 def hops_to(topology: Topology) -> NDArray[np.float64]:
     """Return float64[nodes, nodes], the hops to each node (row) from each one; inf: no path.
 
+    If hosts hang on routers, nodes are the vertices of ``wired``, and hosts' channels are hops.
+
     Raises
     ------
     InputError
         If there are too many nodes.
     """
-    if topology.num_hosts > MOST_NODES:
-        raise InputError("topology", f"{topology.num_hosts} nodes", f"at most {MOST_NODES}")
-    return hop_distances(topology, backwards=True)
+    net = wired(topology)
+    if net.num_vertices > MOST_NODES:
+        most = MOST_NODES
+        found = f"{topology.num_hosts} nodes"
+        if not topology.direct:
+            found = f"{topology.num_hosts} hosts, twice, and {topology.num_routers} routers"
+        raise InputError("topology", found, f"at most {most}")
+    return hop_distances(net, backwards=True)
 
 
 def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> PhaseBound:
@@ -57,7 +65,7 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
 
     Three reasons: a connection takes at least the virtual channels of a shortest path, a node can
     start and end so many, and so many leave a part of the network (a half or less of a torus or
-    mesh) over the few nodes or channels at its edge.
+    mesh, a leaf or a pod) over the few nodes or channels at its edge.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def least_phases(given: Connections, topology: Topology, capacity: Capacity) -> 
     >>> least_phases(everyone, torus(8, 8), Capacity(12))
     PhaseBound(phases=27, why='shortest paths take 20416 virtual channels of nodes, of 768 a phase')
     """
-    hops = hops_to(topology)[given.target, given.source]
+    hops = hops_to(topology)[given.target + arrivals(topology), given.source]
     if not np.isfinite(hops).all():
         lost = int(np.argmax(~np.isfinite(hops)))
         ends = int(given.source[lost]), int(given.target[lost])
@@ -107,8 +115,11 @@ def least_clocks(given: Connections, topology: Topology, costs: ConSetCosts) -> 
         access = max(sent.max(), received.max())
     else:
         access = (np.bincount(np.append(given.source, given.target), np.tile(words, 2), 1)).max()
-    hops = hops_to(topology)[given.target, given.source]
-    shared = float(hops @ words) / max(1, topology.num_channels)
+    hops = hops_to(topology)[given.target + arrivals(topology), given.source]
+    shared = float((hops - _ends(topology)) @ words) / max(1, topology.num_network_channels)
+    if not topology.direct:
+        ports = int(np.diff(topology.port_offsets).max())
+        shared = max(shared, float(sent.max()) / ports, float(received.max()) / ports)
     for inside in _parts(topology):
         leaving = inside[given.source] & ~inside[given.target]
         edge = inside[topology.channel_source] & ~inside[topology.channel_target]
@@ -121,8 +132,10 @@ def _bounds(
 ) -> Iterator[PhaseBound]:
     """Yield the bounds that there are."""
     limit, per = capacity.virtual_channels, capacity.per
-    taken = int(hops.sum()) + (len(given) if per == "node" else 0)
-    room = limit * capacity.places(topology)
+    between = int((hops - _ends(topology)).sum())  # channels between routers
+    taken = between + (len(given) if per == "node" else 0)
+    room = limit * (topology.num_routers if per == "node" else topology.num_network_channels)
+    room = max(1, room)
     why = f"shortest paths take {taken} virtual channels of {per}s, of {room} a phase"
     yield PhaseBound(-(-taken // room), why)
     sent, ended = (
@@ -133,6 +146,7 @@ def _bounds(
     else:
         out = np.bincount(topology.channel_source, minlength=topology.num_hosts)
         into = np.bincount(topology.channel_target, minlength=topology.num_hosts)
+        out, into = out[: topology.num_hosts], into[: topology.num_hosts]
         yield _at_node(sent, out, limit, topology, "start")
         yield _at_node(ended, into, limit, topology, "end")
     for inside in _parts(topology):
@@ -165,7 +179,7 @@ def _leaving(
     if capacity.per == "channel":
         crossing, edge = int((starts & ~ends).sum()), int(out.sum())
     else:
-        border = np.zeros(topology.num_hosts, np.bool_)
+        border = np.zeros(topology.num_vertices, np.bool_)
         border[topology.channel_source[out]] = True
         touches = (starts != ends) | border[given.source] | border[given.target]
         crossing, edge = int(touches.sum()), int(border.sum())
@@ -174,8 +188,19 @@ def _leaving(
     return PhaseBound(-(-crossing // room), why)
 
 
+def _ends(topology: Topology) -> int:
+    """Return the hops of a path that are not between routers: those of hosts' own channels."""
+    return 0 if topology.direct else 2
+
+
 def _parts(topology: Topology) -> Iterator[NDArray[np.bool_]]:
-    """Yield slabs of a k-ary n-cube, and what lies outside each of them."""
-    for slab in slabs(topology) if isinstance(topology, Cube) else ():
-        yield slab
-        yield ~slab
+    """Yield slabs of a k-ary n-cube, or leaves and pods, and what lies outside each of them."""
+    if isinstance(topology, Cube):
+        some = slabs(topology)
+    elif topology.direct:
+        return
+    else:
+        some = parts(topology)
+    for part in some:
+        yield part
+        yield ~part

@@ -10,6 +10,7 @@ import numpy as np
 from netloom.phases.plan.bounds import hops_to
 from netloom.phases.plan.connections import Connections, ranks
 from netloom.phases.plan.plans import Capacity, Plan
+from netloom.phases.plan.wiring import arrivals, wired
 from netloom.routing import Paths
 
 if TYPE_CHECKING:
@@ -72,24 +73,25 @@ class Task:
 
 def task_of(given: Connections, topology: Topology, capacity: Capacity, seed: int) -> Task:
     """Return what kernels need."""
-    distance = hops_to(topology)
-    hops = distance[given.target, given.source].astype(np.int64)
-    offsets, channels = topology.outgoing()
-    nodes = np.arange(topology.num_hosts)
+    distance, net = hops_to(topology), wired(topology)
+    target = (given.target + arrivals(topology)).astype(np.int32)
+    hops = distance[target, given.source].astype(np.int64)
+    offsets, channels = net.outgoing()
+    nodes = np.arange(net.num_vertices)
     per_node = capacity.per == "node"
     enters = topology.channel_target if per_node else np.arange(topology.num_channels)
-    starts = nodes if per_node else np.full_like(nodes, -1)
+    starts = nodes % topology.num_vertices if per_node else np.full_like(nodes, -1)
     longest = int(distance[np.isfinite(distance)].max(initial=1))
-    ends = topology.channel_source, topology.channel_target
+    ends = net.channel_source, net.channel_target
     places = enters.astype(np.int64), starts.astype(np.int64)
     tie = np.random.default_rng(seed).random(len(given))
     return Task(
         net=(*ends, offsets, channels, *places, distance),
-        ends=(given.source, given.target),
+        ends=(given.source, target),
         before=ragged(given.after, given.before, len(given)),
         after=ragged(given.before, given.after, len(given)),
         turn=np.lexsort((tie, -hops, ranks(given))),
-        hops=min(topology.num_hosts, 3 * longest + 4),
+        hops=min(net.num_vertices, 3 * longest + 4),
         places=capacity.places(topology),
     )
 

@@ -32,7 +32,8 @@ class Capacity:
     per
         ``node``: a connection takes one at every node of its path, both ends included. So the
         paper counts (section 4.4.1). ``channel``: one on every channel of its path; wavelengths
-        of an optical network, or VCs that each channel has of its own.
+        of an optical network, or VCs that each channel has of its own. If hosts hang on routers,
+        both are nodes, and their own channels count as all others do.
 
     Raises
     ------
@@ -50,7 +51,7 @@ class Capacity:
 
     def places(self, topology: Topology) -> int:
         """Return the number of nodes or channels that have this capacity each."""
-        return topology.num_hosts if self.per == "node" else topology.num_channels
+        return topology.num_vertices if self.per == "node" else topology.num_channels
 
 
 @dataclass(frozen=True, eq=False)

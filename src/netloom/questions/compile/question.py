@@ -31,6 +31,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
+from netloom.topology.alike import check_alike, check_direct
 from netloom.words import counted
 from netloom.workload import ProcessGraph
 
@@ -77,11 +78,12 @@ class CompileQuestion(Seeded, BrokenParts, Placed, MonitoredParts, ProgramOnNetw
         le=MAX_ELEMENTS,
         panel=HELD,
     )
-    per: Literal["node", "channel"] = option(
+    per: Literal["node", "channel"] | None = option(
         "node: a connection takes one at every node of its path, both ends included; channel: one "
         "on every channel.",
-        default="node",
+        default=None,
         panel=HELD,
+        shown_default="node; channel if hosts hang on routers",
     )
     method: Literal["auto", "symmetric", "negotiated", "sequential"] = option(
         "symmetric (regular patterns on tori), negotiated (any), sequential (the paper's) or auto.",
@@ -143,6 +145,9 @@ class MappedPattern:
 def prepare(question: CompileQuestion) -> MappedPattern:
     """Read the pattern, build the network, place the tasks, and count what they send."""
     network, _ = network_of(question)
+    check_alike(network, "compiled phases")
+    if question.execute:
+        check_direct(network, "phases flit by flit", "compile without execute")
     graph = read_program(question.app, messages=None, parts=question.parts)
     order = connection_order(question.order, graph)
     node_of = placed(question, graph, network)
@@ -181,8 +186,9 @@ def compile_phases(question: CompileQuestion, ready: MappedPattern) -> CompiledP
     """
     costs = ConSetCosts(**_fields(question, CONSET))
     passing = MessageCosts(**_fields(question, (*PASSING, "clocks_per_word")))
-    capacity = Capacity(question.channels, question.per)
     network, given = ready.network, ready.connections
+    per = question.per or ("node" if network.direct else "channel")
+    capacity = Capacity(question.channels, per)
     begin = perf_counter()
     with patience(f"Compiling {counted(len(given), 'connection', ',')}"):
         plan = partition(

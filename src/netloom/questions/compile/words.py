@@ -15,6 +15,7 @@ from netloom.questions.shown import (
     figures_table,
     pairs,
     percent,
+    size_of,
 )
 from netloom.words import counted
 
@@ -52,8 +53,7 @@ def _head(result: CompiledPhases) -> list[str]:
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
         f"{counted(len(given), 'connection')}, {given.words.sum():,} words{order}) on "
-        f"[bold]{escape(network.name)}[/] ({counted(network.num_hosts, 'node')}, "
-        f"{counted(network.num_channels, 'channel')}), mapping {escape(mapping)}",
+        f"[bold]{escape(network.name)}[/] ({size_of(network)}), mapping {escape(mapping)}",
         f"[bold]{result.phases_said}[/], of {plan.capacity.virtual_channels} virtual channels a "
         f"{plan.capacity.per}; {plan.method}, {result.timetable.kind}, seed {asked['seed']}, "
         f"compiled in {result.seconds:.2g} s",

@@ -10,7 +10,7 @@ import numpy as np
 
 from netloom.questions.analyze import answer as analysis
 from netloom.questions.answers import Answer, Column, Columns, asked, table
-from netloom.questions.map.verdict import worst_share
+from netloom.questions.map.verdict import better_than_identity, worst_share
 from netloom.routing.hosted import between_routers
 from netloom.routing.layered import layers
 
@@ -135,6 +135,9 @@ class ProgramMapping(Answer):
         value of the objective, and figures as ``analyze`` has them. ``random`` is the mean of 25.
     simulated
         Both simulated at one load; None where that was not asked for.
+    counts_hosts
+        Whether the objective is of hosts' own channels as well: several tasks run on each, or
+        their ports differ.
     """
 
     graph: ProcessGraph
@@ -151,6 +154,7 @@ class ProgramMapping(Answer):
     simulated: SimulatedMappings | None
     verdict: MappingVerdict
     provenance: Provenance
+    counts_hosts: bool = False
 
     columns: ClassVar = COLUMNS
     in_json: ClassVar = Columns()
@@ -217,6 +221,16 @@ class ProgramMapping(Answer):
     def unchanged(self) -> bool:
         """Whether ranks stay in order: nothing better was found, by the objective or its ties."""
         return bool((self.found.node_of == self.found.mappings["identity"]).all())
+
+    @property
+    def gains(self) -> bool:
+        """Whether the mapping is better than ranks in order: as simulated, or by what is counted.
+
+        Of the same objective, with fewer hop-bytes or less path contention.
+        """
+        if self.simulated is not None and self.simulated.compared is not None:
+            return self.verdict.kind in ("bound", "better")
+        return better_than_identity(self.found, self.before, self.after)
 
     @cached_property
     def virtual_channels(self) -> int | None:

@@ -17,6 +17,7 @@ from netloom.mapping.judged import (
     on_chosen_routes,
     routes_of_layout,
 )
+from netloom.mapping.search.loads import hosts_count
 from netloom.progress import patience
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
@@ -214,6 +215,7 @@ def find_mapping(question: MappingQuestion, task: MappingTask) -> ProgramMapping
         simulated=simulated,
         verdict=mapping_verdict(found, before, after, simulated),
         provenance=provenance_of(question, "find_mapping", task.network),
+        counts_hosts=hosts_count(task.network, value_of.tasks_per_node),
     )
 
 

@@ -192,6 +192,16 @@ def _counted(
     return MappingVerdict("bound" if at_bound else "better", sentence)
 
 
+def better_than_identity(
+    found: FoundMapping, before: Analysis | None, after: Analysis | None
+) -> bool:
+    """Whether a mapping is better by its objective or, where that is the same, by what decides."""
+    first, value = found.starts["identity"], found.value
+    if value > first * (1 + CLOSE):
+        return False
+    return value < first * (1 - CLOSE) or _tie(found, before, after) is not None
+
+
 def _no_help(
     found: FoundMapping, before: Analysis | None, after: Analysis | None
 ) -> MappingVerdict:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, number, percent, plain_table
+from netloom.questions.shown import DOUBTFUL, KEPT_UP, number, percent, plain_table, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ STYLES = {"bound": KEPT_UP, "better": KEPT_UP, "none": DOUBTFUL, "worse": DOUBTF
 
 APPLY = "Apply it: --rankfile FILE for a launcher, --save-mapping FILE for netloom."
 """Said where no file was asked for."""
+
+GAINLESS = "It gains nothing over ranks in order: leave these as they are."
+"""Said of a mapping that is no better than ranks in order, whether files were asked for or not."""
 
 UNCHANGED = "Ranks stay in order: there is no mapping to apply."
 """Said where nothing better was found; files that were asked for have ranks in order."""
@@ -50,8 +53,12 @@ def lines(result: ProgramMapping) -> list[Any]:
 
 
 def ending(result: ProgramMapping, *, wrote: bool) -> str:
-    """Return how to apply the mapping, where no file that does was asked for."""
-    return UNCHANGED if result.unchanged else "" if wrote else APPLY
+    """Return how to apply the mapping, if it gains something and no file was asked for."""
+    if result.unchanged:
+        return UNCHANGED
+    if not result.gains:
+        return GAINLESS
+    return "" if wrote else APPLY
 
 
 def _head(result: ProgramMapping) -> list[str]:
@@ -61,13 +68,13 @@ def _head(result: ProgramMapping) -> list[str]:
         if len(result.nodes) == network.num_hosts
         else f", {len(result.nodes)} of which may be used"
     )
+    size = size_of(network).replace(", ", f"{allowed}, ", 1)
     per_node = asked["tasks_per_node"]
     several = f", up to {counted(per_node, 'task')} a node" if per_node > 1 else ""
     return [
         f"[bold]{escape(result.graph.name)}[/] ({counted(result.graph.num_tasks, 'task')}, "
         f"{counted(result.graph.num_edges, 'edge')}) on [bold]{escape(network.name)}[/] "
-        f"({counted(network.num_hosts, 'node')}{allowed}, "
-        f"{counted(network.num_channels, 'channel')}){several}, {escape(str(result.routing))}",
+        f"({size}){several}, {escape(str(result.routing))}",
         f"{escape(result.found.objective)} by {asked['weight']}; {escape(_how(result))}, seed "
         f"{asked['seed']}",
     ]
@@ -90,7 +97,7 @@ def _how(result: ProgramMapping) -> str:
 def _table(result: ProgramMapping) -> Table:
     """All mappings, a row each, with the figures by which they are compared."""
     weight = result.provenance.configuration["weight"]
-    single = not result.scale
+    single = not result.scale and not _times(result)
     columns = {} if single else {"objective": "objective"}
     columns |= {
         "hop-bytes": "hop_bytes",
@@ -114,6 +121,13 @@ def _table(result: ProgramMapping) -> Table:
     return table
 
 
+def _times(result: ProgramMapping) -> bool:
+    """Whether the objective is of more than loads between routers: of times, or hosts' channels."""
+    between = result.topology.routers.channel_bandwidth
+    timed = result.counts_hosts or bool((between != 1).any())
+    return timed and "max-channel-load" in result.found.objective
+
+
 def _cell(column: str, value: float) -> str:
     return percent(value) if column.startswith("saturation") else number(value)
 
@@ -128,6 +142,11 @@ def _accepted(result: ProgramMapping) -> dict[str, float | None]:
 
 def _remarks(result: ProgramMapping) -> list[str]:
     lines = []
+    if _times(result):
+        counts = (
+            "of all channels, those of hosts included" if result.counts_hosts else "of channels"
+        )
+        lines.append(f"max-channel-load is the largest load over bandwidth {counts}.")
     data = result.promise()
     if data is not None:
         own = " on its own routes" if result.routes is not None else ""
