@@ -1,4 +1,4 @@
-"""Traffic from group to group: who sends to whom."""
+"""Traffic from group to group: who sends to whom, and what a dragonfly carries of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import netloom as nl
 from netloom.errors import InputError
 from netloom.topology import topology
 from netloom.workload import parse_traffic
@@ -39,6 +40,16 @@ def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
     source, target, _ = parse_traffic("next-group", shuffled).matrix()
     sent = sorted(zip(source.tolist(), target.tolist(), strict=True))
     assert sent == [(a, b) for a in range(4) for b in ([0, 2] if a in (3, 1) else [1, 3])]
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:2x4x2", "dragonfly:1x3x2", "dragonfly:2x2x1"])
+def test_minimal_routing_carries_what_one_link_does(spec: str):
+    """1 / (a p): all hosts of a group share its one link to the next (Kim et al. 2008)."""
+    net = topology(spec)
+    per_group = net.num_hosts // net.family.groups
+    found = nl.predict_latency(net, traffic="next-group", offered=0.01)
+    assert found.network.bound.load == pytest.approx(1 / per_group)
+    assert 0.6 / per_group < found.saturation < 1 / per_group
 
 
 @pytest.mark.parametrize("spec", ["mesh:4x4", "slim-fly:5/1", "hyperx:3x3/1"])
