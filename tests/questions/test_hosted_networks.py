@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import polars as pl
 import pytest
 
@@ -9,6 +12,8 @@ import netloom as nl
 from netloom.errors import InputError
 from netloom.questions.predict.latency.words import lines as latency_lines
 from netloom.questions.simulate.loop.words import lines as loop_lines
+from netloom.topology import Topology, topology, without
+from netloom.topology.core import attach_hosts
 
 LEAVES = "leaf-spine:4x2x4"
 
@@ -117,3 +122,78 @@ def test_a_network_without_channels_between_routers_is_predicted() -> None:
 def test_latency_is_not_predicted_of_what_hosts_do_not_have(options, said) -> None:
     with pytest.raises(InputError, match=said):
         nl.predict_latency("leaf-spine:3x2x4", **options)
+
+
+@pytest.mark.parametrize("routing", ["d-mod-k", "s-mod-k", "spread", "ecmp", "up-down"])
+def test_worms_take_the_one_path_of_a_pair(routing) -> None:
+    options = {"app": "ring:16", "applied": 0.3, "engine": "worm"}
+    found = nl.simulate_loop("fat-tree:4x2", routing=routing, **options)
+    assert found.to_dict()["routing"].startswith(routing)
+    assert 0.2 < found.point.times.average_node <= 0.3
+
+
+def test_worms_do_not_draw_among_several_paths() -> None:
+    with pytest.raises(InputError, match="routing: found 'random-up'; expected one path for each"):
+        nl.simulate_loop(
+            "fat-tree:4x2", app="ring:16", applied=0.3, engine="worm", routing="random-up"
+        )
+
+
+def test_every_packet_draws_among_several_paths() -> None:
+    """Two hosts of a leaf send to the other leaf, by both spines alike."""
+    options = {"traffic": "pairs:0-3,1-4", "offered": 0.1}
+    both = nl.predict_latency("leaf-spine:2x2x3", routing="random-up", **options)
+    one = nl.predict_latency("leaf-spine:2x1x3", routing="random-up", **options)
+    used = [sorted(found.channels()["utilisation"].to_list()) for found in (both, one)]
+    assert used[0] == pytest.approx([0] * 4 + [0.1] * 4)
+    assert used[1] == pytest.approx([0] * 2 + [0.2] * 2)
+    assert both.points[0].latency < one.points[0].latency
+
+
+def test_paths_that_could_deadlock_are_said_to_be_in_layers() -> None:
+    found = nl.predict_latency("torus:5x5/2", routing="shortest-path", offered=0.1)
+    assert found.to_dict()["routing"] == "shortest-path in 3 layers of VCs"
+    plain = nl.predict_latency("torus:5x5/2", offered=0.1)  # classes at datelines
+    assert plain.to_dict()["routing"] == "dimension-order"
+
+
+def rails():
+    """Two hosts with two ports each, on two routers of their own."""
+    routers = Topology("rails", 2, *np.zeros((2, 0), np.int32))
+    return attach_hosts(
+        routers, np.array([0, 1, 0, 1]), name="rails", port_host=np.array([0, 0, 1, 1])
+    )
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:3x2x4", "dragonfly:2x2x1", "torus:4x4/2"])
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        (nl.predict_latency, {"offered": 0.1}),
+        (nl.simulate_loop, {"applied": 0.2, "app": "ring:12", "engine": "worm"}),
+        (nl.simulate_transactions, {"app": "ring:12", "engine": "worm"}),
+    ],
+)
+def test_provenance_makes_the_network_again(verb, options, on) -> None:
+    found = verb(topology(on), **options)
+    recorded = json.loads(json.dumps(found.to_dict()))["provenance"]
+    assert recorded["not_repeatable"] == []
+    assert recorded["configuration"]["on"] == on
+    again = verb(**recorded["configuration"]).to_dict()
+    assert again == found.to_dict()
+
+
+def test_provenance_names_what_is_broken() -> None:
+    net = without(topology("leaf-spine:3x2x4"), channels="leaf0-spine0", nodes="h5")
+    found = nl.predict_latency(net, offered=0.1)
+    recorded = json.loads(json.dumps(found.to_dict()))["provenance"]
+    assert recorded["not_repeatable"] == []
+    assert recorded["configuration"]["failed_nodes"] == "h5"
+    assert nl.predict_latency(**recorded["configuration"]).to_dict() == found.to_dict()
+    assert nl.predict_latency(rails(), offered=0.1).provenance.not_repeatable == ("on",)
+
+
+def test_several_ports_share_what_a_host_sends() -> None:
+    found = nl.predict_latency(rails(), traffic="pairs:0-1", offered=0.1)
+    assert found.network.bound.load == pytest.approx(1)
+    assert found.network.bound.what.startswith("channel h0 -> r")

@@ -10,10 +10,11 @@ import numpy as np
 from netloom.errors import DeadlockError, InputError
 from netloom.models.channel_flows import Flows, checked_nodes, checked_rates, follow_flows
 from netloom.routing import DimensionOrder, Paths, paths, virtual_channel_routing
-from netloom.routing.deadlock import dependency_cycle
+from netloom.routing.cycles import dependency_cycle
 from netloom.routing.hosted import legs
 from netloom.routing.layered import layer_vcs, layers
 from netloom.routing.virtual_channels import MOST_SLOTS
+from netloom.topology import Cube
 from netloom.topology.alike import check_alike
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def host_flows(
 
     A host injects packets by each of its ports as by a node of its own, and so receives them; what
     it sends to itself goes out and in by its first port. Where a routing has several paths for a
-    pair, each packet draws one. Dimension order has classes of VCs, as on direct networks. Other
-    paths take any VC; where these could deadlock, any of a layer (see ``routing.layered``).
+    pair, each packet draws one. Dimension order on cubes has classes of VCs, as on direct networks.
+    Other paths take any VC; where these paths could deadlock, any of a layer (see
+    ``routing.layered``).
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def host_flows(
     rate = checked_rates(rates, np.size(sources))
     source = checked_nodes("sources", sources, rate, topology.num_hosts)
     target = checked_nodes("targets", targets, rate, topology.num_hosts)
-    if isinstance(routing, DimensionOrder):
+    if isinstance(routing, DimensionOrder) and isinstance(topology.routers, Cube):
         return _by_rule(topology, routing, source, target, rate, vcs)
     routed = paths(topology, routing, source, target)
     if len(routed.channels) * vcs > most_hops:

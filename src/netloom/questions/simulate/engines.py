@@ -19,7 +19,7 @@ from netloom.routing import (
 from netloom.simulation.network.engine import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
-from netloom.simulation.worm import Worm
+from netloom.simulation.worm import Worm, check_one_path
 from netloom.topology import Topology
 from netloom.topology.alike import check_alike, check_direct
 from netloom.topology.faults import broken_parts
@@ -153,7 +153,9 @@ def _worm_routing(question: ProgramQuestion, topology: Topology) -> Routing:
         return UpDown()
     if isinstance(asked, RouteTable):
         raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
-    return parse_routing(asked, topology) if isinstance(asked, str) else asked
+    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
+    check_one_path(routing)
+    return routing
 
 
 def _router(question: ProgramQuestion, on_machine: Machine | None) -> Router:

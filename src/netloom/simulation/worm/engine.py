@@ -241,8 +241,14 @@ def _check(topology: Topology, routing: Routing, worm: Worm) -> None:
     if not topology.direct and not worm.end_channels:
         wanted = f"1 on {topology.name}, whose hosts have channels of their own"
         raise InputError("end_channels", "0", wanted)
+    check_one_path(routing)
+
+
+def check_one_path(routing: Routing) -> None:
+    """Raise InputError if a pair of hosts has several paths under this routing."""
     if getattr(routing, "several", False):
-        raise InputError("routing", f"'{routing}'", "one path for each pair of hosts")
+        wanted = "one path for each pair of hosts, such as d-mod-k or ecmp"
+        raise InputError("routing", f"'{routing}'", wanted)
 
 
 def _state(topology: Topology, setup: Setup) -> State:

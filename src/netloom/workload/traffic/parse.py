@@ -14,6 +14,7 @@ from netloom.topology import Cube, Topology
 from netloom.words import counted
 from netloom.workload.graphs import permutations
 from netloom.workload.traffic import Traffic, hot_spot, pairs, permutation, uniform
+from netloom.workload.traffic.groups import next_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 TRAFFICS = (
     "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour (each also with "
-    "-self), hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE or pairs:0-63,5-12"
+    "-self), next-group, hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE or pairs:0-63,5-12"
 )
 
 _PAIR = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\*(.+))?")
@@ -40,7 +41,8 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         not send. With ``-self`` (``uniform-self``, ``transpose-self``), packets to the source
         itself belong to it. ``hot-spot:0.1:0,63``: a tenth of the packets to nodes 0 and 63, the
         others uniform, or by a third part, ``hot-spot:0.1:0,63:transpose``. ``pairs:0-63,5-12*2``:
-        between these pairs only, node 5 at twice the rate of node 0.
+        between these pairs only, node 5 at twice the rate of node 0. ``next-group``: to any host
+        of the next group of a dragonfly, or of the next pod of a fat tree.
     topology
         The network; ``tornado`` and ``neighbour`` need a k-ary n-cube.
 
@@ -64,6 +66,8 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         return _hot_spot(argument, spec, topology)
     if name == "pairs":
         return _pairs(argument, spec, topology)
+    if spec == "next-group":
+        return next_group(topology)
     if argument or pattern not in ("uniform", *_PERMUTATIONS):
         raise InputError(f"traffic '{spec}'", f"'{argument or name}'", TRAFFICS)
     if pattern == "uniform":

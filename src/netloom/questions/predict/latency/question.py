@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.machines import Machine
+    from netloom.models.channel_flows import Flows
     from netloom.models.channel_queueing import PreparedChannels
     from netloom.questions.simulate.load.answer import Simulation
     from netloom.routing import Routing
@@ -247,7 +248,14 @@ def _prepared_hosts(
     load = np.bincount(prepared.turns.channel, prepared.turn_rate * prepared.flits)
     fullest = Busy(LIMITS[0], int(np.argmax(load)), 1.0)
     bound = Bound(prepared.full_load, resource_name(fullest, prepared, topology))
-    return prepared, bound, str(given)
+    return prepared, bound, f"{given}{_in_layers(flows)}"
+
+
+def _in_layers(flows: Flows) -> str:
+    """Return in how many layers of VCs paths are that could deadlock; nothing if in none."""
+    used = np.unique(flows.vc_share, axis=0)
+    disjoint = len(used) > 1 and ((used > 0).sum(axis=0) <= 1).all()
+    return f" in {len(used)} layers of VCs" if disjoint else ""
 
 
 def _named(topology: Topology, spec: str) -> Routing:

@@ -1,0 +1,63 @@
+"""Traffic from group to group: who sends to whom, and what a dragonfly carries of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.errors import InputError
+from netloom.topology import topology
+from netloom.workload import parse_traffic
+
+
+@pytest.mark.parametrize(
+    ("spec", "hosts_of_group"),
+    [
+        ("dragonfly:2x4x2", 8),
+        ("dragonfly:3x2x2/4", 6),
+        ("dragonfly+:2x2x3x1", 6),
+        ("fat-tree:4x2", 4),
+        ("fat-tree:k=4", 4),
+        ("leaf-spine:3x2x5", 5),
+    ],
+)
+def test_each_host_sends_alike_to_all_hosts_of_the_next_group(spec: str, hosts_of_group: int):
+    net = topology(spec)
+    source, target, share = parse_traffic("next-group", net).matrix()
+    groups = net.num_hosts // hosts_of_group
+    assert len(source) == net.num_hosts * hosts_of_group
+    assert ((source // hosts_of_group + 1) % groups == target // hosts_of_group).all()
+    assert share == pytest.approx(1 / len(source))
+
+
+def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
+    net = topology("leaf-spine:2x1x2")
+    mixed = np.array([2, 0, 3, 1], np.int32)  # the host of each place
+    shuffled = replace(net, family=replace(net.family, host_at=mixed))
+    source, target, _ = parse_traffic("next-group", shuffled).matrix()
+    sent = sorted(zip(source.tolist(), target.tolist(), strict=True))
+    assert sent == [(a, b) for a in range(4) for b in ([0, 2] if a in (3, 1) else [1, 3])]
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:2x4x2", "dragonfly:1x3x2", "dragonfly:2x2x1"])
+def test_minimal_routing_carries_what_one_link_does(spec: str):
+    """1 / (a p): all hosts of a group share its one link to the next (Kim et al. 2008)."""
+    net = topology(spec)
+    per_group = net.num_hosts // net.family.groups
+    found = nl.predict_latency(net, traffic="next-group", offered=0.01)
+    assert found.network.bound.load == pytest.approx(1 / per_group)
+    assert 0.6 / per_group < found.saturation < 1 / per_group
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "slim-fly:5/1", "hyperx:3x3/1"])
+def test_networks_without_groups_are_refused(spec: str):
+    with pytest.raises(InputError, match="expected a dragonfly, whose routers are in groups, or"):
+        parse_traffic("next-group", topology(spec))
+
+
+def test_one_group_has_no_next():
+    with pytest.raises(InputError, match="one group of leaf-spine:1x2x4; expected at least two"):
+        parse_traffic("next-group", topology("leaf-spine:1x2x4"))
