@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netloom.drawing.colours import HEAT_COLOURS, LOAD_COLOURS, STYLES
 from netloom.drawing.names import base_names
+from netloom.drawing.room import room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
     Part: TypeAlias = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart
     """What stands by itself in a picture, or on a page. Background and text have no colours."""
+
+AXES, LETTER = 75.0, 8.2
+"""Pixels beside a panel for its axis, and of a letter of its title, about."""
 
 
 def framed(parts: Sequence[Part], title: str, words: list[str]) -> alt.HConcatChart:
@@ -56,8 +61,15 @@ def layered(
     import altair as alt
 
     whole: alt.LayerChart = alt.LayerChart(layer=list(layers))
-    drawn: alt.LayerChart = whole.properties(width=width, height=height, title=title)
+    drawn: alt.LayerChart = whole.properties(**_titled(title, width), height=height)
     return drawn
+
+
+def _titled(title: str, width: float) -> dict[str, Any]:
+    """Return the width of a panel, no more than there is room for, and its title in lines."""
+    fits = min(width, room() - AXES)
+    lines = wrap(title, int(fits / LETTER))
+    return {"width": fits, "title": lines if len(lines) > 1 else title}
 
 
 def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
@@ -71,5 +83,5 @@ def curve(table: pl.DataFrame, title: str = "", **encoding: Any) -> alt.Chart:
 
 def titled(chart: alt.Chart, title: str, width: float = 430, height: float = 320) -> alt.Chart:
     """Return a chart as a part of a picture."""
-    part: alt.Chart = chart.properties(width=width, height=height, title=title)
+    part: alt.Chart = chart.properties(**_titled(title, width), height=height)
     return part

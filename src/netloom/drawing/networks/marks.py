@@ -63,9 +63,9 @@ def colour(traffic: Traffic, room: float) -> alt.Stroke:
     """
     import altair as alt
 
-    marks = {MEAN_HEAT: f"mean {figure(traffic.mean)}", 1.0: figure(traffic.most)}
-    if not traffic.uneven:
-        marks = {0.0: "0", MEAN_HEAT: f"all {figure(traffic.mean)}"}
+    marks = {MEAN_HEAT: f"mean {figure(traffic.mean)}", 1.0: figure(traffic.last)}
+    if traffic.mean == 0:
+        marks = {0.0: "0"}
     said = "".join(f"abs(datum.value - {at}) < 0.01 ? '{text}' : " for at, text in marks.items())
     shown: Any = alt.Legend(
         type="gradient", orient="bottom", direction="horizontal",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MARKED = 3
 """Busiest channels that a picture names."""
 
+EVEN = 1.05
+"""Times the mean: up to here the busiest channel is not worth a name."""
+
 MEAN_HEAT = 0.2
 """The colour of the mean: below it all is grey."""
 
@@ -70,15 +73,20 @@ class Traffic:
 
     @cached_property
     def most(self) -> float:
-        """The time that has the last colour."""
+        """The time of the busiest channel, of all pictures that are compared."""
         if self.scale is not None:
             return self.scale[1]
         return float(self.time[self.there[-1]]) if len(self.there) else 0.0
 
     @property
+    def last(self) -> float:
+        """The time that has the last colour: twice the mean at least, or even loads looked hot."""
+        return max(self.most, 2 * self.mean)
+
+    @property
     def uneven(self) -> bool:
         """Whether some channel is clearly busier than the mean."""
-        return self.most > 1.001 * self.mean > 0
+        return self.most > EVEN * self.mean > 0
 
     def heat(self, time: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """Return colours, 0 … 1: ``MEAN_HEAT`` at the mean, and straight below and above it."""
@@ -86,9 +94,8 @@ class Traffic:
         if self.mean <= 0:
             return np.zeros_like(value)
         below = MEAN_HEAT * np.minimum(value / self.mean, 1.0)
-        above = (value - self.mean) / max(self.most - self.mean, 1e-300)
-        hot = (1 - MEAN_HEAT) * np.clip(above, 0.0, 1.0) if self.uneven else np.zeros_like(value)
-        return np.asarray(below + hot, np.float64)
+        above = np.clip((value - self.mean) / (self.last - self.mean), 0.0, 1.0)
+        return np.asarray(below + (1 - MEAN_HEAT) * above, np.float64)
 
     @cached_property
     def busiest(self) -> list[int]:
@@ -134,11 +141,16 @@ class Traffic:
         if highest == 0:
             return f"{self.topology.name}: nothing on {counted(many, 'channel', ',')}"
         mean = float(self.time[self.there].mean())
-        if highest <= 1.001 * mean:
-            each = f"Each of {many:,} channels" if many > 1 else self.name(int(last))
-            return f"{each} carries {self.said(highest)}"
-        equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
         slower = "" if self.topology.even else " by its bandwidth"
+        if many == 1:
+            return f"{self.name(int(last))} carries {self.said(highest)}"
+        if highest <= mean * (1 + 1e-9):
+            return f"Each of {many:,} channels carries {self.said(highest)}{slower}"
+        if highest <= EVEN * mean:
+            return (
+                f"All {many:,} channels carry nearly the same, up to {self.said(highest)}{slower}"
+            )
+        equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
         if equal == 1:
             who, verb = self.name(int(last)), "carries"
         else:
