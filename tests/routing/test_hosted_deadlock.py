@@ -15,6 +15,7 @@ from netloom.routing import (
     Spread,
     UpDown,
     find_deadlock,
+    parse_routing,
     paths,
     source_routes,
 )
@@ -114,3 +115,20 @@ def test_too_many_pairs_are_refused():
     with pytest.raises(InputError, match="1600 nodes for routing 'ecmp'"):
         find_deadlock(network, Ecmp())
     assert find_deadlock(network, ShortestPath())
+
+
+@pytest.mark.parametrize("name", ["minimal-group", "valiant", "valiant-group", "minimal"])
+def test_dragonflies_are_followed(name):
+    network = topology("dragonfly:1x2x1")
+    routing = parse_routing(name, network)
+    circle = find_deadlock(network, routing)
+    assert bool(circle) == followed(network, routing)
+    assert is_circle(network, circle)
+
+
+def test_dimension_order_on_a_hyperx_cannot_deadlock():
+    network = topology("hyperx:3x3/2")
+    for routing in (DimensionOrder(), DimensionOrder((0, 1))):
+        assert find_deadlock(network, routing) == ()
+        assert not followed(network, routing)
+        assert listed_cycle(network, routing) == ()

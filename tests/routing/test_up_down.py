@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -21,7 +23,17 @@ from netloom.routing import (
 from netloom.routing.layered import layers
 from netloom.routing.ragged import Paths
 from netloom.routing.up_down import node_ranks
-from netloom.topology import graph_topology, hypercube, mesh, torus, without, working_nodes
+from netloom.topology import (
+    Topology,
+    graph_topology,
+    hypercube,
+    mesh,
+    torus,
+    without,
+    working_nodes,
+)
+from netloom.topology import topology as topology_of
+from netloom.topology.core import attach_hosts
 from tests.properties.strategies import cubes
 from tests.reference.round_failures import detour, every_pair, layers_of, legal_hops
 
@@ -256,3 +268,25 @@ def test_routings_by_name():
         virtual_channel_routing(without(mesh(3, 3), channels="0-1"), "adaptive", num_vcs=4)
     with pytest.raises(InputError, match="2000 nodes for routing 'up-down'"):
         virtual_channel_routing(mesh(2000), "up-down", num_vcs=1)
+
+
+# --- hosts on routers ---------------------------------------------------------------------------
+
+
+def test_each_of_several_planes_has_a_root():
+    tree = topology_of("xgft:3x2/2x2/1x2")  # hosts of two ports, leaves and spines of two planes
+    hosts = np.arange(6)
+    found = paths(tree, UpDown(), hosts.repeat(6), np.tile(hosts, 6))
+    assert dependency_cycle(found, tree.num_channels) == ()
+    for path in range(len(found)):
+        ends = [(tree.channel_source[c], tree.channel_target[c]) for c in found[path]]
+        assert all(a[1] == b[0] for a, b in pairwise(ends))
+        assert len(ends) in (0, 2, 4)
+
+
+def test_links_of_one_direction_lose_hosts_behind_them():
+    inside = Topology("line", 3, np.array([0, 1, 1], np.int32), np.array([1, 0, 2], np.int32))
+    net = attach_hosts(inside, np.arange(3), name="one way")
+    assert len(paths(net, UpDown(), [0], [1])[0]) == 3
+    with pytest.raises(NoRouteError, match="from node 1 to node 2"):
+        paths(net, UpDown(), [0, 1], [1, 2])

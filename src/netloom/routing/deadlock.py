@@ -23,6 +23,7 @@ from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.spread import Spread, spread_waits
 from netloom.routing.trees import DModK, RandomUp, SModK
 from netloom.routing.up_down import UpDown
+from netloom.routing.ways import is_hyperx
 from netloom.topology import Cube, Topology
 from netloom.topology.family import TreeShape
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 MOST_STEPS = 2**30
 """Largest nodes × channels of a general network whose shortest-path table is searched."""
+
+MOST_LISTED = 2**22
+"""Most paths that are followed one by one."""
 
 PAIRS_AT_ONCE = 2**17
 """Pairs whose paths are listed at a time."""
@@ -43,7 +47,8 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     routes: those that have one), by any of their paths if they have several.
 
     Up*/down* routing cannot deadlock on any network, and no routing by shortest paths can on a
-    whole fat tree: packets go up first, then down, and never up again.
+    whole fat tree: packets go up first, then down, and never up again. Nor can dimension order on
+    a HyperX, where a packet takes one hop in each dimension.
 
     Raises
     ------
@@ -64,6 +69,8 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return dependency_cycle(routing.routes, topology.num_channels)
     if isinstance(routing, UpDown | DModK | SModK | RandomUp):
         return ()  # their paths take channels in one order: see there
+    if isinstance(routing, DimensionOrder) and is_hyperx(topology):
+        return ()
     shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
     if shortest and isinstance(topology.family, TreeShape) and not topology.broken:
         return ()
@@ -88,7 +95,8 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return cycle_of_waits(*spread_waits(topology), count)
     if isinstance(routing, Minimal):
         return cycle_of_waits(*_minimal_waits(topology), count)
-    if topology.direct or not isinstance(routing, ShortestPath | Layered | DimensionOrder):
+    by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)
+    if topology.direct or is_hyperx(topology) or not by_routers:
         sources, targets = all_pairs(topology, str(routing))
         return cycle_of_waits(*_waits(topology, routing, sources, targets, count), count)
     # which hosts hang on two routers makes no difference to the way between these
@@ -107,10 +115,16 @@ def _waits(
     num_channels: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return what is held and what is asked for on the paths of some pairs, each two once."""
-    found = np.zeros(0, np.int64)
-    for first in range(0, len(sources), PAIRS_AT_ONCE):
-        some = slice(first, first + PAIRS_AT_ONCE)
-        held, asked = dependencies(paths(topology, routing, sources[some], targets[some]))
+    found, listed = np.zeros(0, np.int64), 0
+    step = PAIRS_AT_ONCE // 256 if routing.several else PAIRS_AT_ONCE
+    for first in range(0, len(sources), step):
+        some = slice(first, first + step)
+        routed = paths(topology, routing, sources[some], targets[some])
+        listed += len(routed)
+        if listed > MOST_LISTED:
+            over = f"over {MOST_LISTED:,} paths"
+            raise InputError(f"routing {routing} on {topology.name}", over, "fewer to follow")
+        held, asked = dependencies(routed)
         found = np.union1d(found, held.astype(np.int64) * num_channels + asked)
     return np.divmod(found, num_channels)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from os.path import isfile
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -217,8 +218,11 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
         return spread_paths(topology, from_node, to_node)
     if isinstance(routing, Ecmp):
         return ecmp_paths(topology, routing, from_node, to_node)
+    inside = topology.routers
+    if isinstance(routing, UpDown) and not topology.direct:
+        up_down = partial(up_down_paths, inside, planes=True)
+        return through_routers(topology, from_node, to_node, up_down)
     if not topology.direct and not isinstance(routing, SourceRoutes):
-        inside = topology.routers
         return through_routers(
             topology, from_node, to_node, lambda here, there: paths(inside, routing, here, there)
         )

@@ -42,9 +42,15 @@ class UpDown:
 
 
 def up_down_paths(
-    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
+    topology: Topology,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    *,
+    planes: bool = False,
 ) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
+
+    The network may consist of several ``planes`` that are not joined, each with a root.
 
     Raises
     ------
@@ -60,7 +66,7 @@ def up_down_paths(
         topology.name, topology.num_vertices, topology.channel_source[links],
         topology.channel_target[links], topology.labels,
     )  # fmt: skip
-    rank = node_ranks(topology, net)
+    rank = node_ranks(topology, net, planes=planes)
     ends = (net.channel_source, net.channel_target)
     up = rank[ends[1]] < rank[ends[0]]
     incoming, outgoing = net.incoming(), net.outgoing()
@@ -79,34 +85,54 @@ def two_way(topology: Topology) -> NDArray[np.int32]:
     return np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
 
 
-def node_ranks(topology: Topology, net: Topology) -> NDArray[np.int32]:
+def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> NDArray[np.int32]:
     """Return int32[num_nodes], the rank of each node: 0 is the root.
 
     The root is the node of the least total distance to ``MOST_SAMPLES`` nodes spread evenly over
-    the node numbers, of several the first.
+    the node numbers, of several the first. If there are ``planes``, each has a root.
 
     ``net`` is the network with nothing but its two-way links.
 
     Raises
     ------
     InputError
-        Naming a node that is not joined to the root by two-way links.
+        Naming a node that is not joined to the root by two-way links, where there are no planes.
     """
-    from netloom.routing.kernels.up_down import distance_sums
-
     inside = np.unique(topology.channel_source)
     if not len(inside):  # a network of one node
         return np.arange(topology.num_vertices, dtype=np.int32)
+    parts = _parts(net, inside) if planes else [inside]
+    level = np.full(topology.num_vertices, topology.num_vertices, np.int64)
+    for part in parts:
+        level[part] = _levels(topology, net, part)[part]
+    rank = np.empty(topology.num_vertices, np.int32)
+    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_vertices)
+    return rank
+
+
+def _levels(topology: Topology, net: Topology, inside: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return int64[num_nodes], the distance of each of some nodes from their root."""
+    from netloom.routing.kernels.up_down import distance_sums
+
     samples = inside[np.linspace(0, len(inside) - 1, min(MOST_SAMPLES, len(inside))).astype(int)]
     arrays = net.channel_source, *net.incoming()
     root = inside[int(np.argmin(distance_sums(samples, *arrays)[inside]))]
-    level = distance_sums(np.array([root], np.int32), *arrays)
+    level: NDArray[np.int64] = distance_sums(np.array([root], np.int32), *arrays)
     lost = inside[(level[inside] == 0) & (inside != root)]
     if len(lost):
         found = f"nodes {topology.name_of(int(root))} and {topology.name_of(int(lost[0]))}"
         wanted = "links that work in both directions: up-down uses no others"
         raise InputError(topology.name, f"{found} joined by one-way channels only", wanted)
-    level[np.setdiff1d(np.arange(topology.num_vertices), inside)] = topology.num_vertices
-    rank = np.empty(topology.num_vertices, np.int32)
-    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_vertices)
-    return rank
+    return level
+
+
+def _parts(net: Topology, inside: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+    """Return the nodes of each part of a network of two-way links, each ascending."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = np.ones(net.num_channels), (net.channel_source, net.channel_target)
+    shape = (net.num_vertices, net.num_vertices)
+    count, part = connected_components(coo_array(links, shape=shape), directed=False)
+    parts = [inside[part[inside] == each] for each in range(count)]
+    return [each for each in parts if len(each)]
