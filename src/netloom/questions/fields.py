@@ -32,11 +32,13 @@ ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 
 Network: TypeAlias = str | InstanceOf[Topology] | InstanceOf[Machine]
 Program: TypeAlias = str | InstanceOf[ProcessGraph]
-OnePath: TypeAlias = str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes]
+OnePath: TypeAlias = (
+    str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes] | InstanceOf[RouteTable]
+)
 """A routing that tells the paths of each pair of hosts."""
 
 OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int | str]]
-AnyPath: TypeAlias = OnePath | InstanceOf[RouteTable]
+AnyPath: TypeAlias = OnePath
 PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
 
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]

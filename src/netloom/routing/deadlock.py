@@ -18,6 +18,7 @@ from netloom.routing.ecmp import Ecmp
 from netloom.routing.hosted import router_pairs
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
+from netloom.routing.route_tables import RouteTable, table_cycle
 from netloom.routing.several import Minimal, minimal_ways
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.spread import Spread, spread_waits
@@ -63,6 +64,8 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     >>> find_deadlock(torus(4), DimensionOrder())
     (0, 1, 2, 3)
     """
+    if isinstance(routing, RouteTable) and topology.direct:
+        return table_cycle(topology, routing)
     if isinstance(routing, Layered) and topology.direct:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from os.path import isfile
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimensi
 from netloom.routing.ecmp import Ecmp, ecmp_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
+from netloom.routing.route_tables import RouteTable, table_paths
 from netloom.routing.several import (
     Minimal,
     MinimalGroup,
@@ -61,7 +62,7 @@ NamedRouting: TypeAlias = (
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
-Routing: TypeAlias = NamedRouting | SourceRoutes
+Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
@@ -206,35 +207,14 @@ def paths(topology: Topology, routing: Routing, sources: ArrayLike, targets: Arr
     """
     from_node = np.ascontiguousarray(sources, np.int32)
     to_node = np.ascontiguousarray(targets, np.int32)
-    if isinstance(routing, DModK | SModK | RandomUp):
-        return tree_paths(topology, routing, from_node, to_node)
-    if isinstance(routing, Minimal | Valiant):
-        return several_paths(topology, routing, from_node, to_node)
-    if isinstance(routing, MinimalGroup) or (
-        isinstance(routing, DimensionOrder) and is_hyperx(topology)
-    ):
+    if isinstance(routing, DimensionOrder) and is_hyperx(topology):
         return single_paths(topology, routing, from_node, to_node)
-    if isinstance(routing, Spread):
-        return spread_paths(topology, from_node, to_node)
-    if isinstance(routing, Ecmp):
-        return ecmp_paths(topology, routing, from_node, to_node)
-    inside = topology.routers
-    if isinstance(routing, UpDown) and not topology.direct:
-        up_down = partial(up_down_paths, inside, planes=True)
-        return through_routers(topology, from_node, to_node, up_down)
-    if not topology.direct and not isinstance(routing, SourceRoutes):
-        return through_routers(
-            topology, from_node, to_node, lambda here, there: paths(inside, routing, here, there)
-        )
-    if isinstance(routing, DimensionOrder):
-        return dimension_order_paths(topology, routing, from_node, to_node)
-    if isinstance(routing, ShortestPath):
-        return shortest_paths(topology, from_node, to_node)
-    if isinstance(routing, UpDown):
-        return up_down_paths(topology, from_node, to_node)
-    if isinstance(routing, Layered):
-        return layered_paths(topology, from_node, to_node)
-    return routed_paths(topology, routing, from_node, to_node)
+    if type(routing) in _BETWEEN_HOSTS:
+        return _BETWEEN_HOSTS[type(routing)](topology, routing, from_node, to_node)
+    between = partial(_BETWEEN_ROUTERS[type(routing)], topology.routers, routing)
+    if topology.direct:
+        return between(from_node, to_node)
+    return through_routers(topology, from_node, to_node, between)
 
 
 def draw_paths(
@@ -382,3 +362,27 @@ _PLAIN: dict[str, Routing] = {
 }
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}
+
+_Between: TypeAlias = "Callable[[Topology, Any, NDArray[np.int32], NDArray[np.int32]], Paths]"
+
+_BETWEEN_HOSTS: dict[type, _Between] = {
+    DModK: tree_paths,
+    SModK: tree_paths,
+    RandomUp: tree_paths,
+    Minimal: several_paths,
+    Valiant: several_paths,
+    MinimalGroup: single_paths,
+    UpDown: lambda network, _, here, there: up_down_paths(network, here, there),
+    Ecmp: ecmp_paths,
+    Spread: lambda network, _, here, there: spread_paths(network, here, there),
+    SourceRoutes: routed_paths,
+    RouteTable: table_paths,
+}
+"""What lists the paths of routings that see hosts."""
+
+_BETWEEN_ROUTERS: dict[type, _Between] = {
+    DimensionOrder: dimension_order_paths,
+    ShortestPath: lambda network, _, here, there: shortest_paths(network, here, there),
+    Layered: lambda network, _, here, there: layered_paths(network, here, there),
+}
+"""What lists the paths of routings for which the routers are all."""

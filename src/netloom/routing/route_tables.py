@@ -10,17 +10,17 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.cycles import cycle_of_waits
+from netloom.routing.hosted import legs, spliced
 from netloom.routing.port_numbers import ports
+from netloom.routing.ragged import Paths, offsets_of
+from netloom.routing.spread import MOST_ENTRIES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
 
-    NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int]]
-
-MOST_ENTRIES = 2**26
-"""Largest nodes × nodes of a network that is routed by tables."""
+    NextChannels: TypeAlias = Callable[[int, int], int | Iterable[int] | None]
 
 MOST_PORTS = 62
 """Most ports of a node: a set of ports is the bits of an int64."""
@@ -35,8 +35,9 @@ class RouteTable:
     name
         What to call it in messages.
     next_ports
-        int64[num_nodes, num_nodes], a bit for each output port (``routing.ports``) by which a
-        packet at a node (row) may go on to a target (column). 0 where it has arrived.
+        int64[num_routers, num_hosts], a bit for each output port (``routing.ports`` of the
+        routers) by which a packet at a router (row) may go on to a host (column). 0 where it has
+        arrived, or there is no way.
     """
 
     several: ClassVar[bool] = False
@@ -51,7 +52,8 @@ class RouteTable:
 def table(topology: Topology, function: NextChannels, *, name: str = "table") -> RouteTable:
     """Return the routing that a function of yours makes: the next channel, or the choice of them.
 
-    Whether packets can deadlock is asked when it is used on virtual channels.
+    Whether packets can deadlock is asked when it is used on virtual channels, and by
+    ``find_deadlock``.
 
     Parameters
     ----------
@@ -60,47 +62,153 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     function
         ``function(node, target)`` returns the channel that a packet at ``node`` takes next on its
         way to ``target``, or several to choose from. Asked once for every two different nodes.
+        Where hosts hang on routers, ``node`` is the vertex of a router and ``target`` a host:
+        asked for every router but those that the host receives from, where packets have arrived.
+        No channel (None) says that there is no way.
     name
         What to call it in messages.
 
     Raises
     ------
     InputError
-        If a channel does not leave the node, if choices can lead in a circle without ever coming
-        to the target, or if there are too many nodes.
+        If a channel does not leave the node or leads to a host, if choices can lead in a circle
+        without ever coming to the target, or if there are too many nodes.
     NoRouteError
-        If the function offers no channel.
+        If the function offers no channel between two nodes of a direct network.
 
     Examples
     --------
-    >>> from netloom.topology import torus
+    >>> from netloom.topology import topology, torus
     >>> one_way = table(torus(4), lambda node, target: node)
     >>> one_way.next_ports.tolist()[0]
     [0, 1, 1, 1]
+    >>> tree = topology("leaf-spine:2x2x1")  # of 2 hosts: leaves are vertices 2 and 3
+    >>> channels = {2: [1, 1], 3: [3, 3], 4: [4, 5], 5: [6, 7]}
+    >>> by_spine_1 = table(tree, lambda node, target: channels[node][target])
+    >>> from netloom.routing import paths
+    >>> [tree.channel_name(channel) for channel in paths(tree, by_spine_1, [0], [1])[0]]
+    ['h0 -> leaf0', 'leaf0 -> spine1', 'spine1 -> leaf1', 'leaf1 -> h1']
     """
     from netloom.routing.kernels.table import stranded
 
+    inside = topology.routers
     _check_nodes(topology, name)
-    found = np.zeros((topology.num_vertices, topology.num_vertices), np.int64)
-    source, port = topology.channel_source.tolist(), ports(topology).out_port.tolist()
-    for node in range(topology.num_vertices):
-        for target in range(topology.num_vertices):
-            if node != target:
-                answer = function(node, target)
-                channels = list(answer) if isinstance(answer, Iterable) else [answer]
-                if not channels:
-                    raise NoRouteError(node, target, "a channel", name)
-                for channel in map(int, channels):
-                    if not 0 <= channel < len(source) or source[channel] != node:
-                        asked = f"channel {channel} at node {node} towards node {target}"
-                        raise InputError(name, asked, f"a channel that leaves node {node}")
-                    found[node, target] |= 1 << port[channel]
-    out_port = ports(topology).out_port
-    node, target = stranded(found, out_port, topology.channel_source, *topology.incoming())
-    if node >= 0:
-        circle = f"a way from node {node} that need never come to node {target}"
+    exits = _exits(topology)
+    found = np.zeros((inside.num_vertices, topology.num_hosts), np.int64)
+    source, port = inside.channel_source.tolist(), ports(inside).out_port.tolist()
+    working = np.flatnonzero(inside.vertex_up).tolist()
+    for router in range(inside.num_vertices) if topology.direct else working:
+        node = topology.router_vertex(router)
+        for target in range(topology.num_hosts):
+            ends = exits[1][exits[0][target] : exits[0][target + 1]]
+            if router in ends or not len(ends):
+                continue
+            answer = function(node, target)
+            channels = list(answer) if isinstance(answer, Iterable) else [answer]
+            channels = [channel for channel in channels if channel is not None]
+            if not channels and topology.direct:
+                raise NoRouteError(node, target, "a channel", name)
+            for channel in map(int, channels):
+                if not 0 <= channel < len(source) or source[channel] != router:
+                    called = topology.name_of if topology.labels else str
+                    asked = f"channel {channel} at node {called(node)}"
+                    asked += f" towards node {called(target)}"
+                    leaves = f"a channel that leaves node {called(node)}"
+                    leaves += "" if topology.direct else " for another router"
+                    raise InputError(name, asked, leaves)
+                found[router, target] |= 1 << port[channel]
+    wiring = (ports(inside).out_port, inside.channel_source, *inside.incoming())
+    router, target = stranded(found, *exits, *wiring)
+    if router >= 0:
+        node = topology.router_vertex(router)
+        called = topology.name_of if topology.labels else str
+        circle = f"a way from node {called(node)} that need never come to node {called(target)}"
         raise InputError(name, circle, "choices that all lead to the target")
     return RouteTable(name, found)
+
+
+def table_paths(
+    topology: Topology,
+    routing: RouteTable,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+) -> Paths:
+    """Return the path of every pair of hosts by a table (see ``paths``).
+
+    Of several ports of the source, packets take the one that ``hosted.legs`` says; they leave at
+    the first router with a port to the target.
+
+    Raises
+    ------
+    InputError
+        If the table is that of another network, or leaves a choice on a path.
+    NoRouteError
+        If the table does not lead to a target.
+    """
+    from netloom.routing.kernels.table import fill_followed, follow
+
+    check_table(topology, routing)
+    ends, inside = legs(topology, sources, targets), topology.routers
+    wiring = (routing.next_ports, channels_by_port(inside), inside.channel_target)
+    lengths, last = follow(*wiring, ends.entry, targets)
+    lengths[sources == targets] = 0
+    if (lengths == -2).any():
+        pair = int(np.argmin(lengths))
+        node = topology.name_of(topology.router_vertex(int(last[pair])))
+        found = f"several channels at {node} towards {topology.name_of(int(targets[pair]))}"
+        raise InputError(routing.name, found, "one, for paths that are known beforehand")
+    left = _left_by(topology, last, targets, ends.ejection)
+    lengths[(left < 0) & (sources != targets)] = -1
+    offsets = offsets_of(lengths, sources, targets, "a table that leads there")
+    channels = fill_followed(*wiring, ends.entry, targets, offsets)
+    ejection = ends.ejection if topology.direct else left.astype(np.int32)
+    return spliced(ends._replace(ejection=ejection), Paths(offsets, channels))
+
+
+def check_table(topology: Topology, routing: RouteTable) -> None:
+    """Refuse a table that is not for the routers and hosts of this network.
+
+    Raises
+    ------
+    InputError
+        Naming both.
+    """
+    shape = (topology.num_routers, topology.num_hosts)
+    if routing.next_ports.shape != shape:
+        here = " x ".join(map(str, routing.next_ports.shape))
+        wanted = " x ".join(map(str, shape))
+        if topology.direct:
+            here, wanted = str(len(routing.next_ports)), f"the {topology.num_hosts}"
+        found = f"a table for {here} nodes"
+        raise InputError(routing.name, found, f"one for {wanted} nodes here")
+
+
+def _exits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the routers that each host receives from, as a ragged array."""
+    if topology.direct:
+        nodes = np.arange(topology.num_hosts + 1)
+        return nodes, nodes[:-1].astype(np.int32)
+    return topology.port_offsets, topology.ejection_router
+
+
+def _left_by(
+    topology: Topology,
+    last: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    ejection: NDArray[np.int32],
+) -> NDArray[np.int64]:
+    """Return the ejection channel from the last router of each path, -1 where there is none.
+
+    In a direct network, the target itself where the path has come there.
+    """
+    offsets, exits = _exits(topology)
+    found = np.full(len(last), -1, np.int64)
+    first = 0 if topology.direct else topology.num_network_channels + topology.num_ports
+    for place in range(int(np.diff(offsets).max(initial=0)) - 1, -1, -1):
+        port = np.minimum(offsets[targets] + place, len(exits) - 1)
+        here = (offsets[targets] + place < offsets[targets + 1]) & (exits[port] == last)
+        found = np.where(here, first + port, found)
+    return np.where(ejection < 0, found if topology.direct else -1, found)
 
 
 def shortest_path_table(topology: Topology) -> RouteTable:
@@ -144,10 +252,13 @@ def channels_by_port(topology: Topology) -> NDArray[np.int64]:
 
 
 def _check_nodes(topology: Topology, name: str) -> None:
-    nodes = topology.num_vertices
-    if nodes * nodes > MOST_ENTRIES:
+    nodes, hosts = topology.num_routers, topology.num_hosts
+    if nodes * hosts > MOST_ENTRIES:
+        if not topology.direct:
+            found = f"a table of {nodes} routers times {hosts} hosts"
+            raise InputError(name, found, f"at most {MOST_ENTRIES:,}")
         most = int(MOST_ENTRIES**0.5)
         raise InputError(name, f"a table for {nodes} nodes", f"at most {most} nodes")
-    most = ports(topology).num_network_ports
+    most = ports(topology.routers).num_network_ports
     if most > MOST_PORTS:
         raise InputError(name, f"a node of {most} channels", f"at most {MOST_PORTS} a node")

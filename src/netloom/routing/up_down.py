@@ -7,11 +7,13 @@ links*, 1991.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.routing.hosted import through_routers
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Topology
 
@@ -50,7 +52,8 @@ def up_down_paths(
 ) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
 
-    The network may consist of several ``planes`` that are not joined, each with a root.
+    The routers that hosts hang on may make several ``planes`` that are not joined, each with a
+    root of its own.
 
     Raises
     ------
@@ -61,6 +64,9 @@ def up_down_paths(
     """
     from netloom.routing.kernels.up_down import fill_legal, legal_lengths
 
+    if not topology.direct:
+        between = partial(up_down_paths, topology.routers, planes=True)
+        return through_routers(topology, sources, targets, between)
     links = two_way(topology)
     net = Topology(
         topology.name, topology.num_vertices, topology.channel_source[links],

@@ -21,7 +21,7 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
 from netloom.routing.parse import AXES, Routing, all_routes, named_here, parse_routing
 from netloom.routing.port_numbers import ports
-from netloom.routing.route_tables import RouteTable, shortest_path_table, table_cycle
+from netloom.routing.route_tables import RouteTable, check_table, shortest_path_table, table_cycle
 from netloom.routing.source_routing import SourceRoutes, route_numbers
 from netloom.routing.up_down import UpDown
 from netloom.routing.virtual_channel_deadlock import check_rule
@@ -238,9 +238,7 @@ def _listed(
         answer = path_routing(topology, routing, num_vcs, ejection_channels)
     else:
         table = shortest_path_table(topology) if isinstance(routing, ShortestPath) else routing
-        if len(table.next_ports) != topology.num_vertices:
-            found = f"a table for {len(table.next_ports)} nodes"
-            raise InputError(table.name, found, f"one for the {topology.num_vertices} nodes here")
+        check_table(topology, table)
         circle = table_cycle(topology, table)
         answer = table_routing(topology, table, num_vcs, ejection_channels)
     if circle:
