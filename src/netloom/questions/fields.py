@@ -79,8 +79,10 @@ class PathRouting(Question, panel="Network"):
     """A routing with one path for each pair of nodes."""
 
     routing: OnePath = option(
-        "Routing: default, dimension-order[:0,1], xy, shortest-path, layered, up-"
-        "down or routes:FILE (or the file).",
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, ecmp[:SEED], "
+        "ecmp-polarised[:SEED], layered, up-down; on trees d-mod-k, s-mod-k, random-up; "
+        "minimal, valiant; on dragonflies minimal-group, valiant-group; or routes:FILE "
+        "(or the file).",
         file=True,
         default="default",
         flags=("--routing", "--routes"),

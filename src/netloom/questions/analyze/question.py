@@ -73,8 +73,10 @@ class AnalyzeQuestion(
     """Where a mapped program contends, and what limits it."""
 
     routing: OnePathOrFunction = option(
-        "Routing: default, dimension-order[:0,1], xy, shortest-path, layered, up-"
-        "down or routes:FILE (or the file); in Python also a routing, or a function "
+        "Routing: default, dimension-order[:0,1], xy, shortest-path, spread, ecmp[:SEED], "
+        "ecmp-polarised[:SEED], layered, up-down; on trees d-mod-k, s-mod-k, random-up; "
+        "minimal, valiant; on dragonflies minimal-group, valiant-group; routes:FILE (or "
+        "the file); in Python also a routing, or a function "
         "that routing.routes_by takes.",
         default="default",
         panel="Network",
