@@ -40,11 +40,12 @@ def summed(shape: tuple[int, int], blocks: Iterable[tuple[Numbers, Numbers, Load
     return demand
 
 
-def entries(demand: Any, block: slice) -> tuple[Ends, Ends]:
-    """Return rows and columns of some entries of a csr_array, in its order."""
-    number = np.arange(len(demand.data))[block]
+def entries(demand: Any, first: int = 0, many: int | None = None) -> tuple[Ends, Ends]:
+    """Return rows and columns of some entries of a csr_array in its order, by default of all."""
+    columns = demand.indices[first:] if many is None else demand.indices[first : first + many]
+    number = np.arange(first, first + len(columns))
     row = np.searchsorted(demand.indptr, number, side="right") - 1
-    return row.astype(np.int32), demand.indices[block].astype(np.int32)
+    return row.astype(np.int32), columns.astype(np.int32)
 
 
 def push(ways: Ways, demand: Any, load: Load, goals: Numbers | None = None) -> None:
@@ -71,28 +72,33 @@ def push_detours(trip: Detour, demand: Any, load: Load) -> None:
 
     On the way to a drawn router, all that a source sends is alike, and on the way from it all that
     a target receives. Where a group is drawn, the router by which packets enter it makes a
-    difference.
+    difference. ``demand`` has nothing from a router to itself.
 
     Raises
     ------
     NoRouteError
         If there is no way from a source to a goal, or from there to a target.
     """
-    rows, columns = entries(demand, slice(None))
-    straight = trip.direct(columns, rows)
-    staying, away = (
-        summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
-        for kept in (straight, ~straight)
-    )
-    push(trip.ways, staying, load)
     if trip.to_group:
+        rows, columns = entries(demand)
+        straight = trip.direct(columns, rows)
+        staying, away = (
+            summed(demand.shape, [(rows[kept], columns[kept], demand.data[kept])])
+            for kept in (straight, ~straight)
+        )
+        push(trip.ways, staying, load)
         _push_by_groups(trip, away, load)
         return
-    sent, received = (np.asarray(away.sum(axis=axis)) for axis in (0, 1))
+    sent, received = sums(demand)
     drawn = np.zeros(demand.shape[0])
     drawn[trip.goals] = 1 / len(trip.goals)
     _push_product(trip.ways, drawn, sent, load)
     _push_product(trip.ways, received, drawn, load)
+
+
+def sums(demand: Any) -> tuple[Load, Load]:
+    """Return what each router sends and receives."""
+    return np.asarray(demand.sum(axis=0)), np.asarray(demand.sum(axis=1))
 
 
 def _push_product(ways: Ways, received: Load, sent: Load, load: Load) -> None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.contention.router_flows import entries, push, push_detours, summed
+from netloom.contention.expected_load import dimension_order_loads, valiant_loads
+from netloom.contention.router_flows import entries, push, push_detours, summed, sums
 from netloom.errors import InputError
 from netloom.routing import (
     DimensionOrder,
@@ -145,12 +146,17 @@ def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -
     inside = topology.routers
     if isinstance(routing, Minimal | RandomUp):
         push(shortest_ways(inside), demand, load)
+    elif isinstance(routing, ShortestPath):  # of what is shortest, the lowest channel number
+        ways = shortest_ways(inside)
+        push(ways._replace(rank=np.arange(inside.num_channels, dtype=np.int32)), demand, load)
     elif isinstance(routing, Valiant):
-        push_detours(detour(topology, routing), demand, load)
+        trip = detour(topology, routing)
+        if isinstance(inside, Cube) and len(trip.goals) == inside.num_vertices:
+            load += valiant_loads(inside, DimensionOrder(), *sums(demand))
+        else:
+            push_detours(trip, demand, load)
     elif isinstance(routing, DimensionOrder) and isinstance(inside, Cube):
-        from netloom.contention.expected_load import dimension_order_loads
-
-        rows, columns = entries(demand, slice(None))
+        rows, columns = entries(demand)
         load += dimension_order_loads(inside, routing, columns, rows, demand.data, both_ways=False)
     else:
         _walk(demand, load, lambda row, column: paths(inside, routing, column, row))
@@ -162,9 +168,8 @@ def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
 
     first, many = 0, FEWEST_PAIRS
     while first < len(demand.data):
-        block = slice(first, first + many)
-        found = route(*entries(demand, block))
-        add_paths(found.channels, found.offsets, demand.data[block], load)
+        found = route(*entries(demand, first, many))
+        add_paths(found.channels, found.offsets, demand.data[first : first + many], load)
         first += many
         hops = max(len(found.channels), 1) / len(found)
         many = int(np.clip(MOST_HOPS / hops, FEWEST_PAIRS, MOST_PAIRS))

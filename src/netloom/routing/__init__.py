@@ -23,6 +23,7 @@ from netloom.routing.port_numbers import Ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
+from netloom.routing.several_layers import Layering, layers_needed
 from netloom.routing.source_routing import SourceRoutes, read_routes, source_routes, write_routes
 from netloom.routing.spread import Spread, spread_table
 from netloom.routing.trees import DModK, RandomUp, SModK
@@ -39,6 +40,7 @@ __all__ = [
     "DimensionOrder",
     "Ecmp",
     "Layered",
+    "Layering",
     "Minimal",
     "MinimalGroup",
     "NamedRouting",
@@ -61,6 +63,7 @@ __all__ = [
     "draw_paths",
     "find_deadlock",
     "half_way_round",
+    "layers_needed",
     "parse_routing",
     "paths",
     "ports",
