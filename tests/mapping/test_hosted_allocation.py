@@ -138,7 +138,7 @@ def test_what_is_not_allocated_takes_no_task(tmp_path):
         place_tasks(str(file), 2, CLUSTER, **asked)
     with pytest.raises(NotAMappingError, match="tasks 0 and 1 both on node h4"):
         place_tasks([4, 4], 2, CLUSTER, **asked)
-    with pytest.raises(InputError, match="task 3 on node 2, which is not allocated"):
+    with pytest.raises(InputError, match="task 2 on node 2, which is not allocated"):
         place_program("gray", ring(4), mesh(2, 2), seed=1, tasks_per_node=1, nodes="0,1,3")
 
 
