@@ -57,6 +57,13 @@ def test_a_switch_runs_no_tasks():
     assert len(allocated_hosts(None, broken)) == 63
 
 
+def test_a_memory_module_runs_no_tasks():
+    assert allocated_hosts("3,1", topology("omega:8")).tolist() == [3, 1]
+    assert allocated_hosts("PE 1", topology("omega:8")).tolist() == [1]
+    with pytest.raises(InputError, match="nodes: found MM 2, a memory module; expected process"):
+        allocated_hosts([0, 10], topology("omega:8"))
+
+
 def test_computers_are_their_hosts():
     assert allocated_hosts("n2,n0.3,1", RAILS).tolist() == [8, 9, 10, 11, 3, 1]
     assert "n0" not in node_names(RAILS)
