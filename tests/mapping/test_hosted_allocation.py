@@ -57,6 +57,13 @@ def test_a_switch_runs_no_tasks():
     assert len(allocated_hosts(None, broken)) == 63
 
 
+def test_a_memory_module_runs_no_tasks():
+    assert allocated_hosts("3,1", topology("omega:8")).tolist() == [3, 1]
+    assert allocated_hosts("PE 1", topology("omega:8")).tolist() == [1]
+    with pytest.raises(InputError, match="nodes: found MM 2, a memory module; expected process"):
+        allocated_hosts([0, 10], topology("omega:8"))
+
+
 def test_computers_are_their_hosts():
     assert allocated_hosts("n2,n0.3,1", RAILS).tolist() == [8, 9, 10, 11, 3, 1]
     assert "n0" not in node_names(RAILS)
@@ -138,7 +145,7 @@ def test_what_is_not_allocated_takes_no_task(tmp_path):
         place_tasks(str(file), 2, CLUSTER, **asked)
     with pytest.raises(NotAMappingError, match="tasks 0 and 1 both on node h4"):
         place_tasks([4, 4], 2, CLUSTER, **asked)
-    with pytest.raises(InputError, match="task 3 on node 2, which is not allocated"):
+    with pytest.raises(InputError, match="task 2 on node 2, which is not allocated"):
         place_program("gray", ring(4), mesh(2, 2), seed=1, tasks_per_node=1, nodes="0,1,3")
 
 

@@ -73,6 +73,9 @@ def allocated_hosts(
         wrong = listed[(listed < 0) | (listed >= topology.num_hosts)]
         if len(wrong):
             raise InputError(where, f"node {wrong[0]}", _wanted(topology))
+    if isinstance(topology.whole, Omega) and (listed >= topology.whole.pes).any():
+        found = f"{topology.name_of(int(listed.max()))}, a memory module"
+        raise InputError(where, found, f"processing elements of {topology.name}")
     working = topology.vertex_up[listed]
     once = np.sort(np.unique(listed[working], return_index=True)[1])
     allocated: NDArray[np.int32] = listed[working][once].astype(np.int32)
@@ -279,10 +282,10 @@ class _Listed:
 
     def hosts(self, word: str, where: str) -> Iterator[int]:
         """Yield the hosts that one word names."""
-        found = self._known(word)
+        found = self.known(word)
         if found is None and (slots := re.fullmatch(r"(.+):\d+", word, re.ASCII)):
             word = slots[1]
-            found = self._known(word)
+            found = self.known(word)
         if found is not None:
             yield from found
         elif word in self.routers:
@@ -294,7 +297,8 @@ class _Listed:
         else:
             yield from self._numbers(word, where)
 
-    def _known(self, word: str) -> Sequence[int] | None:
+    def known(self, word: str) -> Sequence[int] | None:
+        """Return the hosts of a name; None if there is none."""
         if word in self.host_of:
             return (self.host_of[word],)
         return self.owned.get(word)
@@ -324,7 +328,8 @@ def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -
     found: dict[int, None] = {}
     count = 0
     for where, line in lines:
-        words = words_of(line) or [line]
+        alone = read.known(line.strip()) is not None  # a name may have blanks in it
+        words = [line.strip()] if alone else words_of(line) or [line]
         for word in [words[0], *(each for each in words[1:] if not SLOTS.fullmatch(each))]:
             for host in read.hosts(word, where):
                 found[host] = None

@@ -16,6 +16,7 @@ from netloom.spec import split_spec
 from netloom.topology import Topology, topology
 from netloom.topology.faults import first_broken, without, working_nodes
 from netloom.topology.kinds import check_all_compute
+from netloom.topology.named_parts import vertex_word
 from netloom.words import counted
 from netloom.workload import parse_traffic, read
 from netloom.workload.programs.shared import among
@@ -75,7 +76,7 @@ def read_traffic(asked: str | dict[str, Any] | Traffic | None, topology: Topolog
     if lost is None:
         return pattern
     if not isinstance(asked, str) or split_spec(asked)[0] == "pairs":
-        found = f"traffic of node {met[lost]}, which failed"
+        found = f"traffic of node {vertex_word(topology, int(met[lost]))}, which failed"
         raise InputError(f"traffic '{pattern.name}'", found, "traffic between nodes that work")
     return among(pattern, working_nodes(topology))
 

@@ -13,6 +13,7 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.kinds import which_are_hosts
 from netloom.topology.rates import NOTHING, Channels, Said
 from netloom.topology.reach import two_apart
+from netloom.topology.recognise import tree_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -165,7 +166,8 @@ class Drawing:
             computer_labels=tuple(node_of) if any(owners) else (),
             reference_gbps=said["reference_gbps"],
         )  # fmt: skip
-        return replace(found, **arrays)
+        found = replace(found, **arrays)
+        return replace(found, family=tree_shape(found))
 
 
 def _link_names(ends: NDArray[np.int32], names: Sequence[str]) -> Callable[[int], str]:

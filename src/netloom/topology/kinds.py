@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HOST = {
     "accelerator", "ca", "compute", "computer", "core", "cpu", "endpoint", "gpu", "hca", "host",
-    "node", "pe", "processor", "server", "terminal", "tile", "worker",
+    "nic", "node", "pe", "processor", "server", "terminal", "tile", "worker",
 }  # fmt: skip
 """Words for hosts, as files of networks have them."""
 

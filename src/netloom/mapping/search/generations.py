@@ -88,6 +88,7 @@ def search_mapping(
     weights: NDArray[np.float64] | None = None,
     nodes: ArrayLike | None = None,
     tasks_per_node: int = 1,
+    identity: NDArray[np.int32] | None = None,
     seconds: float = 10.0,
     rounds: int | None = None,
     seed: int = DEFAULT_SEED,
@@ -117,6 +118,8 @@ def search_mapping(
         default.
     tasks_per_node
         Most tasks of a node.
+    identity
+        int32[num_tasks], the tasks in order, where they do not fill nodes by their numbers.
     seconds
         Processor time after which to end, of all threads together: so a loaded machine, which
         takes longer, finds as much.
@@ -154,12 +157,14 @@ def search_mapping(
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     wanted = objective_of(objective)
     first = np.repeat(allowed, tasks_per_node)[: app.num_tasks].astype(np.int32)
+    if identity is not None:
+        first = identity
     value_of = measure_by(wanted, app, topology, routed, carried, first, tasks_per_node)
     arrays = search_arrays(
         app, topology, routed, carried, allowed, tasks_per_node, value_of.counted
     )
     bound = least(value_of, allowed, tasks_per_node)
-    known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed)
+    known, mappings, starts = _starts(value_of, carried, allowed, tasks_per_node, seed, first)
     best, ended = known[0], 0
     clock = Clock(np.inf if rounds is not None else seconds, bound * (1 + CLOSE))
     clock.spent[-1] = thread_time() - began
@@ -196,12 +201,14 @@ def _starts(
     nodes: NDArray[np.int32],
     tasks_per_node: int,
     seed: int,
+    identity: NDArray[np.int32],
 ) -> tuple[list[Round], dict[str, NDArray[np.int32]], dict[str, float]]:
     """Return the mappings to start from, as rounds, the best first; by name; and their values."""
     app, topology = value_of.app, value_of.topology
     drawn = list(random_starts(app.num_tasks, nodes, tasks_per_node, seed))
     values = [value_of(node_of) for node_of in drawn]
     mappings = dict(starts_of(app, topology, weights, nodes, tasks_per_node, seed))
+    mappings["identity"] = identity
     mappings["random_best"] = drawn[int(np.argmin(values))]
     known = []
     for name, node_of in mappings.items():

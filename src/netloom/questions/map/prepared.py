@@ -18,6 +18,7 @@ from netloom.questions.fields import refuse
 from netloom.questions.named import network_of, read_program
 from netloom.routing import parse_routing
 from netloom.topology.faults import check_working
+from netloom.topology.named_parts import vertex_word
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,6 +106,7 @@ def _layout(task: MappingTask, name: str) -> Layout:
     outside = ~np.isin(layout.node_of, task.nodes)
     if outside.any():
         at = int(np.argmax(outside))
-        found = f"task {at} on node {layout.node_of[at]}, which is not allocated"
+        name = vertex_word(task.network, int(layout.node_of[at]))
+        found = f"task {at} on node {name}, which is not allocated"
         raise InputError(f"layout '{name}'", found, "an allocation that has all its nodes")
     return layout

@@ -229,6 +229,7 @@ def _search(task: MappingTask) -> FoundMapping:
         weights=task.value_of.weights,
         nodes=task.nodes,
         tasks_per_node=task.tasks_per_host,
+        identity=task.node_of,
         seconds=question.seconds,
         rounds=question.rounds,
         seed=question.seed,
