@@ -24,9 +24,9 @@ class Verdict:
     level
         ``contention-free`` (no two paths meet), ``good-enough`` (offered traffic below the worst
         node's saturation), ``some-nodes`` (between the worst and the average node's),
-        ``most-nodes`` (above the average node's; by bounds alone, if most nodes exceed theirs); ``depends-on-load`` where
-        offered traffic is not known; ``below-bound`` where it is, and can be carried, but nothing
-        estimates at which load contention begins.
+        ``most-nodes`` (above the average node's; by bounds alone, if most nodes exceed theirs);
+        ``depends-on-load`` where offered traffic is not known; ``below-bound`` where it is, and can
+        be carried, but nothing estimates at which load contention begins.
     margin
         The limit that decides divided by the offered traffic: above 1 by how much there is to
         spare, below 1 by how much there is too little. None without offered traffic.
