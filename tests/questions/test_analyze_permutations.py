@@ -45,6 +45,16 @@ def test_some_shifts_and_no_matchings():
     assert none.to_dict()["note"] is None
 
 
+def test_allocated_hosts_only():
+    found = analyze_permutations("leaf-spine:4x2x4", nodes="h[0-3],h8", samples=5, shifts="all")
+    data = found.to_dict()
+    assert data["hosts"] == 5
+    assert data["shifts"]["count"] == 4
+    assert data["all_to_all"]["mean"] == 2 * 8 / 16  # h8 sends four paths over two channels each
+    with pytest.raises(InputError, match="at least two that work"):
+        analyze_permutations("leaf-spine:4x2x4", nodes="h3")
+
+
 def test_too_many_shifts_are_left_out_unless_asked_for(monkeypatch):
     module = "netloom.questions.analyze.permutations.question.MOST_PAIRS"
     monkeypatch.setattr(module, 100)
