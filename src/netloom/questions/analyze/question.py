@@ -279,7 +279,7 @@ def _work(mapped: MappedProgram, routing: Routing) -> int:
     found = mapped.contention
     work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
     if mapped.by_path is None:
-        return max(work // 2, 1)
+        return max(work, 1)
     if not isinstance(routing, DimensionOrder):
         work += int((found.channel_load.astype(np.float64) ** 2).sum())
     return max(work, 1)
