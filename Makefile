@@ -54,6 +54,7 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/contention.py
+	$(BIN)/python benchmarks/switches.py
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/programs.py

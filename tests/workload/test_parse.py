@@ -43,6 +43,13 @@ def test_a_misspelt_file_is_missed(name):
         ("random-regular:64", "1 numbers"),
         ("random-regular:64,4,1,2", "4 numbers"),
         ("random-regular:64,x", "'x'"),
+        ("all-to-all", "no size; expected all-to-all:64"),
+        ("random-permutation", "no size"),
+        ("random-permutation:64,1,2", "3 numbers"),
+        ("shift:1,5", "no number of tasks; expected shift:1,5/64"),
+        ("shift:1,x/8", "'x'"),
+        ("shift:3,11/8", "distances 3, 11 among 8 tasks"),
+        ("shift:8/8", "none a multiple of the number of tasks"),
         ("runs/*.0.prof", "no Open MPI monitoring files"),
         ("runs/a**b", "expected a directory, a glob"),
     ],
@@ -51,6 +58,24 @@ def test_a_wrong_spec_is_one_clear_line(spec, wrong):
     with pytest.raises(InputError, match=wrong) as caught:
         read(spec)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("all-to-all", "all-to-all:8"),
+        ("shift:1,5", "shift:1,5/8"),
+        ("shift:1/4", "shift:1/4"),
+        ("random-permutation", "random-permutation:8,3"),
+        ("random-permutation:4", "random-permutation:4,1"),
+        ("ring:5", "ring:5"),
+    ],
+)
+def test_a_pattern_without_a_size_takes_the_one_that_is_known(spec, name):
+    graph = read(spec, tasks=8, seed=3)
+    assert graph.name == name
+    again = read(name)
+    assert again.target.tolist() == graph.target.tolist()
 
 
 def test_a_file_of_unknown_kind_is_not_guessed_at(tmp_path):

@@ -24,7 +24,7 @@ meet.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def saturation(
     moving = found.moving & (weight > 0)
     if not moving.any():
         raise InputError("process graph", "no traffic between different nodes", "some to analyse")
-    source, weight = np.asarray(sources)[moving], weight[moving]
+    kept: Any = slice(None) if moving.all() else moving
+    source, weight = np.asarray(sources)[kept], weight[kept]
     sent = np.bincount(source, weight, minlength=num_nodes)
     mean_sent = float(sent.sum() / np.count_nonzero(sent))
     upper_bound = mean_sent / float(found.channel_time.max())
@@ -153,11 +154,11 @@ def saturation(
     if not isinstance(found, Contention):
         return limit
     idle = sent == 0
-    bound = _least(1 / found.heaviest_channel[moving], source, num_nodes) * sent
+    bound = _least(1 / found.heaviest_channel[kept], source, num_nodes) * sent
     limit = replace(limit, node_bound=np.where(idle, np.nan, bound))
     if found.common_bandwidth is None:
         return limit
-    contending = found.contending_weight[moving] / found.common_bandwidth
+    contending = found.contending_weight[kept] / found.common_bandwidth
     most = float(contending.max())
     alone = 1 - (contending - weight / found.common_bandwidth) / most
     estimate = _least(alone / weight, source, num_nodes) * sent * found.common_bandwidth

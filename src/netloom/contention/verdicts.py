@@ -24,9 +24,9 @@ class Verdict:
     level
         ``contention-free`` (no two paths meet), ``good-enough`` (offered traffic below the worst
         node's saturation), ``some-nodes`` (between the worst and the average node's),
-        ``most-nodes`` (above the average node's, or above the bound); ``depends-on-load`` where
-        offered traffic is not known; ``below-bound`` where it is, and can be carried, but nothing
-        estimates at which load contention begins.
+        ``most-nodes`` (above the average node's; by bounds alone, if most nodes exceed theirs);
+        ``depends-on-load`` where offered traffic is not known; ``below-bound`` where it is, and can
+        be carried, but nothing estimates at which load contention begins.
     margin
         The limit that decides divided by the offered traffic: above 1 by how much there is to
         spare, below 1 by how much there is too little. None without offered traffic.
@@ -134,12 +134,13 @@ def _by_bound(limit: Saturation, offered: float | None) -> Verdict:
         )
         return Verdict("depends-on-load", None, False, _largest(pressure, 10), words)  # noqa: FBT003
     if offered > limit.upper_bound:
-        words = (
-            f"Most nodes affected: {_share(offered)} is offered, and more than {bound} cannot be "
-            "carried."
-        )
         beyond = _largest(pressure, int(np.count_nonzero(pressure * offered > 1)))
-        return Verdict("most-nodes", limit.upper_bound / offered, True, beyond, words)  # noqa: FBT003
+        senders = int(np.count_nonzero(limit.node_share))
+        words = f"Cannot be carried: {_share(offered)} is offered, up to {bound} is possible"
+        if beyond:
+            words += f"; {len(beyond)} of {senders} sending nodes offer more than their paths carry"
+        level: Level = "most-nodes" if 2 * len(beyond) > senders else "some-nodes"
+        return Verdict(level, limit.upper_bound / offered, True, beyond, f"{words}.")  # noqa: FBT003
     words = f"Can be carried: {_share(offered)} is offered, up to {bound} is possible; {unknown}."
     return Verdict("below-bound", limit.upper_bound / offered, False, (), words)  # noqa: FBT003
 

@@ -175,8 +175,8 @@ class ProgramFile(MonitoredParts, panel="Program"):
     )
 
 
-class Allocated(Question, panel="Program"):
-    """The nodes that a program may use, and how many of its tasks each takes."""
+class NodeList(Question, panel="Program"):
+    """The nodes that are used."""
 
     nodes: Nodes | None = option(
         "Allocated nodes, a file or a list: 0-31,40, n[3-7], host names.",
@@ -184,6 +184,11 @@ class Allocated(Question, panel="Program"):
         shown_default="all that work",
         file=True,
     )
+
+
+class Allocated(NodeList, panel="Program"):
+    """The nodes that a program may use, and how many of its tasks each takes."""
+
     tasks_per_node: int = option(
         "Tasks (ranks) per node, which go round its hosts.",
         default=1,

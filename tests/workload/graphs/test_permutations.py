@@ -31,6 +31,18 @@ def test_permutations_of_bits(spec, moved):
     assert targets(read(spec)) == [int(moved(bits(task)), 2) for task in range(32)]
 
 
+def test_shifts_go_ahead_by_their_distances():
+    graph = read("shift:1,5/12")
+    sent = set(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
+    assert sent == {(i, (i + by) % 12) for i in range(12) for by in (1, 5)}
+
+
+def test_a_seed_gives_one_random_permutation():
+    first, same, other = (targets(read(f"random-permutation:64,{seed}")) for seed in (1, 1, 2))
+    assert first == same != other
+    assert targets(read("random-permutation:64")) == first
+
+
 @pytest.mark.parametrize(
     ("spec", "rows", "columns"), [("tornado:5x8", 2, 3), ("neighbour:5x8", 1, 1)]
 )
@@ -41,7 +53,15 @@ def test_permutations_of_coordinates(spec, rows, columns):
 
 @pytest.mark.parametrize(
     "spec",
-    ["transpose:6", "bit-complement:16", "bit-reverse:16", "shuffle:16", "tornado:3x1x6"],
+    [
+        "transpose:6",
+        "bit-complement:16",
+        "bit-reverse:16",
+        "shuffle:16",
+        "tornado:3x1x6",
+        "shift:5/16",
+        "random-permutation:16,7",
+    ],
 )
 def test_each_task_sends_at_most_once_and_never_to_itself(spec):
     graph = read(spec)

@@ -58,8 +58,8 @@ def bottleneck(
 
 def sent_by_node(topology: Topology, mapped: MappedProgram) -> NDArray[np.float64]:
     """Return float64[num_hosts], what each host sends over the network."""
-    moving = mapped.moving
-    sent = np.bincount(mapped.source[moving], mapped.weights[moving], topology.num_hosts)
+    weight = np.where(mapped.moving, mapped.weights, 0.0)
+    sent = np.bincount(mapped.source, weight, topology.num_hosts)
     return sent.astype(np.float64)
 
 

@@ -187,6 +187,12 @@ def prepare(question: AnalyzeQuestion) -> MappedNetwork:
 def analyze(question: AnalyzeQuestion, ready: MappedNetwork) -> Analysis:
     """Find where a mapped program contends and what limits it, without simulating.
 
+    Patterns named without a size are of all hosts, or of all that --nodes allows: all-to-all,
+    ring, shift:1,5,17 or random-permutation. Several shifts are analysed as one program in which
+    each task sends to several; "shifts" in JSON has each of them on its own. Where hosts hang on
+    routers, channel loads are of channels between routers, those of hosts' channels apart, and the
+    busiest channel is the one of all that works longest.
+
     Examples
     --------
     >>> from netloom import analyze
@@ -274,6 +280,8 @@ def _work(mapped: MappedProgram, routing: Routing) -> int:
     """
     found = mapped.contention
     work = PATH_WORK * len(found.moving) + 20 * len(found.channel_bandwidth)
+    if mapped.by_path is None:
+        return max(work, 1)
     if not isinstance(routing, DimensionOrder):
         work += int((found.channel_load.astype(np.float64) ** 2).sum())
     return max(work, 1)

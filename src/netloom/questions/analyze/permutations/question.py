@@ -11,10 +11,11 @@ from netloom.contention import cut_bounds_of, effective_bisection, shift_loads
 from netloom.contention.channel_loads import BLOCK
 from netloom.contention.permutations import MOST_EXPECTED, MOST_PAIRS
 from netloom.errors import InputError
+from netloom.mapping.allocation import allocated_hosts
 from netloom.progress import patience
 from netloom.questions.analyze.permutations.answer import PermutationAnalysis
 from netloom.questions.base import option
-from netloom.questions.fields import BrokenParts, OnNetwork, PathRouting, Seeded
+from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded
 from netloom.questions.named import network_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class PermutationQuestion(Seeded, BrokenParts, PathRouting, OnNetwork):
+class PermutationQuestion(Seeded, NodeList, BrokenParts, PathRouting, OnNetwork):
     """How a network bears permutations of its hosts."""
 
     samples: int = option(
@@ -58,6 +59,8 @@ def prepare(question: PermutationQuestion) -> RoutedHosts:
     if isinstance(routing, str):
         routing = parse_routing(routing, network)
     hosts = working_nodes(network)
+    if question.nodes is not None:
+        hosts = allocated_hosts(question.nodes, network)
     if len(hosts) < 2:
         raise InputError(network.name, counted(len(hosts), "host"), "at least two that work")
     return RoutedHosts(network, routing, hosts)

@@ -1,0 +1,201 @@
+"""Contention where hosts hang on routers, by loads that were worked out by hand."""
+
+import numpy as np
+import pytest
+
+from netloom.contention import (
+    Contention,
+    loop_saturation,
+    measure,
+    measure_loads,
+    measured,
+    saturation,
+    slowdown,
+    verdict,
+)
+from netloom.errors import InputError
+from netloom.routing import DimensionOrder, DModK, Minimal, ShortestPath
+from netloom.topology import mesh, topology
+from netloom.topology.core import attach_hosts
+from netloom.workload import process_graph
+
+
+def loads_by_name(net, found):
+    """The weighted loads of all channels that carry something, by name."""
+    load = np.append(found.weighted_channel_load, found.weighted_host_channel_load)
+    return {net.channel_name(channel): float(load[channel]) for channel in np.flatnonzero(load)}
+
+
+def limits(net, routing, source, target, weights):
+    weights = np.asarray(weights, float)
+    return saturation(
+        measure(net, routing, source, target, weights), source, weights, net.num_hosts
+    )
+
+
+def test_a_leaf_spine_by_hand():
+    """D-mod-k takes spine d mod 2: h0 → h4 and h1 → h6 share spine 0, h0 → h1 stays in its leaf."""
+    net = topology("leaf-spine:2x2x4")
+    found = measure(net, DModK(), [0, 1, 0, 2], [4, 6, 1, 2], [5, 7, 1, 100])
+    assert loads_by_name(net, found) == {
+        "leaf0 -> spine0": 12, "spine0 -> leaf1": 12,
+        "h0 -> leaf0": 6, "h1 -> leaf0": 7, "leaf1 -> h4": 5, "leaf1 -> h6": 7, "leaf0 -> h1": 1,
+    }  # fmt: skip
+    assert found.path_length.tolist() == [2, 2, 0, 0]
+    assert found.moving.tolist() == [True, True, True, False]
+    assert found.path_contention.tolist() == [1, 1, 0, 0]
+    assert found.logical_path_length.tolist() == [1, 1, 0, 0]
+    assert found.contending_weight.tolist() == [12, 12, 1, 0]
+    assert found.heaviest_channel.tolist() == [12, 12, 6, 0]
+    into, out_of = found.host_channel_load.reshape(2, 8).tolist()
+    assert into == [2, 1, 0, 0, 0, 0, 0, 0]
+    assert out_of == [0, 1, 0, 0, 1, 0, 1, 0]
+    assert len(found.channel_load) == net.num_network_channels == 8
+
+
+def test_parallel_cables_are_channels_of_their_own():
+    net = topology("leaf-spine:2x1x2/2")
+    found = measure(net, DModK(), [0, 1], [2, 3])
+    assert found.path_contention.tolist() == [0, 0]
+    assert found.channel_load.max() == 1
+    assert sorted(loads_by_name(net, found))[:2] == ["h0 -> leaf0", "h1 -> leaf0"]
+    assert {"leaf0 -> spine0#1", "leaf0 -> spine0#2"} < set(loads_by_name(net, found))
+
+
+def test_the_bound_is_of_all_channels_hosts_among_them():
+    net = topology("leaf-spine:2x2x4")
+    incast = limits(net, DModK(), [0, 1, 2], [3, 3, 3], [1, 1, 1])  # inside one leaf
+    assert incast.upper_bound == pytest.approx(1 / 3)
+    assert incast.worst_node == incast.average_node == incast.upper_bound
+    assert incast.lemma_3 == 1
+    assert incast.node_bound[:3].tolist() == pytest.approx([1 / 3] * 3)
+    one_leaf = measure(net, DModK(), [0, 1, 2], [3, 3, 3])
+    assert not one_leaf.channel_load.any()
+    assert one_leaf.channel_time.argmax() == one_leaf.busiest_channel == 8 + 8 + 3
+
+
+def test_a_verdict_does_not_contradict_the_bound():
+    net = topology("leaf-spine:2x2x4")
+    limit = limits(net, DModK(), [0, 1, 2], [3, 3, 3], [1, 1, 1])
+    alone = verdict(limit, None, paths_meet=False, hosted=True)
+    assert alone.sentence == (
+        "Contention-free between routers: no two paths share a channel there. The busiest channel "
+        "is full from 33.3 % on."
+    )
+    over = verdict(limit, 0.5, paths_meet=False, hosted=True)
+    assert over.beyond_capacity
+    assert over.sentence.endswith("Yet 50 % is offered, and more than 33.3 % cannot be carried.")
+    meeting = limits(net, DModK(), [0, 0, 0, 0, 1], [1, 2, 3, 4, 6], [9, 9, 9, 9, 1])
+    assert meeting.worst_node == meeting.upper_bound
+    words = verdict(meeting, None, paths_meet=True, hosted=True)
+    assert words.level == "good-enough"
+    assert "no earlier than at 51.4 %" in words.sentence
+    assert verdict(meeting, 0.5, paths_meet=True, hosted=True).level == "good-enough"
+    assert verdict(meeting, 0.6, paths_meet=True, hosted=True).level == "most-nodes"
+
+
+def uneven():
+    """Two leaves of two hosts; the uplinks are four times as fast as the hosts' channels."""
+    routers = topology("leaf-spine:2x1x2").routers
+    fast = attach_hosts(routers, np.array([0, 0, 1, 1]), name="fast uplinks", bandwidth=0.25)
+    assert not fast.even
+    return fast
+
+
+def test_with_uneven_bandwidths_time_counts_and_nothing_is_estimated():
+    net = uneven()
+    found = measure(net, ShortestPath(), [0, 1], [2, 3], [2, 1])
+    assert found.weighted_channel_load.max() == 3
+    assert found.channel_time.max() == 8
+    assert found.heaviest_channel.tolist() == [8, 4]
+    assert net.channel_name(found.busiest_channel) == "h0 -> leaf0"
+    assert found.common_bandwidth is None
+    limit = saturation(found, [0, 1], [2, 1], net.num_hosts)
+    assert limit.upper_bound == pytest.approx(1.5 / 8)
+    assert limit.node_bound[:2].tolist() == [0.25, 0.25]
+    assert not limit.estimated
+    assert np.isnan([limit.average_node, limit.worst_node, limit.lemma_3]).all()
+    assert np.isnan(limit.node_estimate).all()
+
+
+@pytest.mark.parametrize(
+    ("offered", "level", "margin"),
+    [
+        (None, "depends-on-load", None),
+        (0.1, "below-bound", 1.875),
+        (0.3, "some-nodes", 0.625),
+        (0.5, "most-nodes", 0.375),
+    ],
+)
+def test_without_estimates_the_verdict_is_by_the_bound(offered, level, margin):
+    net = uneven()
+    limit = limits(net, ShortestPath(), [0, 1], [2, 3], [2, 1])
+    found = verdict(limit, offered, paths_meet=True, hosted=True)
+    assert found.level == level
+    assert found.margin == (None if margin is None else pytest.approx(margin))
+    assert "18.8 %" in found.sentence
+    assert found.beyond_capacity == (offered in (0.3, 0.5))
+    assert found.affected_nodes == {None: (0, 1), 0.1: (), 0.3: (0,), 0.5: (0, 1)}[offered]
+
+
+def test_channels_that_are_all_twice_as_fast_carry_twice_as_much():
+    routers = mesh(2, 2)
+    plain = attach_hosts(routers, np.arange(4), name="plain")
+    object.__setattr__(fast := attach_hosts(routers, np.arange(4), name="fast"),
+                       "channel_bandwidth", np.full(plain.num_channels, 2.0))  # fmt: skip
+    ends = [0, 0, 1, 2], [3, 1, 3, 0], [5, 1, 2, 4]
+    one, other = (limits(net, ShortestPath(), *ends) for net in (plain, fast))
+    for name in ("average_node", "worst_node", "upper_bound", "lemma_3"):
+        assert getattr(other, name) == pytest.approx(2 * getattr(one, name)), name
+    assert other.node_estimate == pytest.approx(2 * one.node_estimate, nan_ok=True)
+    slow = (
+        slowdown(measure(net, ShortestPath(), *ends), limit, offered)
+        for net, limit, offered in ((plain, one, 0.2), (fast, other, 0.4))
+    )
+    assert next(slow) == pytest.approx(next(slow))
+
+
+def test_a_path_inside_a_leaf_is_not_slowed_down_and_one_inside_a_host_is_none():
+    net = topology("leaf-spine:2x2x4")
+    ends, weights = ([0, 1, 2, 3], [4, 6, 3, 3]), [1, 1, 1, 1]
+    found = measure(net, DModK(), *ends, weights)
+    limit = saturation(found, ends[0], weights, net.num_hosts)
+    theta = slowdown(found, limit, 0.3)
+    assert theta[2] == 1
+    assert theta[0] == theta[1] > 1
+    assert np.isnan(theta[3])
+
+
+def test_loops_inside_a_leaf_saturate_at_their_own_channels():
+    net = topology("leaf-spine:2x2x4")
+    program = process_graph(3, [0, 1, 2], [1, 2, 0])
+    limit = loop_saturation(net, DModK(), program, np.array([0, 1, 2]), program.shares("uniform"))
+    assert limit.upper_bound == 1.0
+
+
+def test_loads_of_several_paths_are_expected_ones():
+    net = topology("leaf-spine:2x2x4")
+    found = measure_loads(net, Minimal(), [0, 1, 0], [4, 6, 1], [4, 2, 1])
+    assert loads_by_name(net, found)["leaf0 -> spine1"] == 3
+    assert found.channel_load.max() == 1.0
+    assert not isinstance(measured(net, Minimal(), [0], [4]), Contention)
+    limit = saturation(found, [0, 1, 0], [4, 2, 1], net.num_hosts)
+    assert limit.upper_bound == pytest.approx(3.5 / 5)
+    assert np.isnan(limit.node_bound).all()
+    assert verdict(limit, 0.9, paths_meet=None, hosted=True).affected_nodes == ()
+    with pytest.raises(InputError, match="minimal"):
+        measure(net, Minimal(), [0], [4])
+
+
+def test_too_many_paths_to_compare_are_only_counted(monkeypatch):
+    net = topology("fat-tree:2x3")
+    ends = np.repeat(np.arange(8), 8), np.tile(np.arange(8), 8)
+    full = measured(net, DModK(), *ends)
+    assert isinstance(full, Contention)
+    monkeypatch.setattr("netloom.contention.path_contention.MOST_MEETINGS", 10)
+    monkeypatch.setattr("netloom.contention.channel_loads.BLOCK", 5)
+    only = measured(net, DModK(), *ends)
+    assert not isinstance(only, Contention)
+    assert only.channel_load.tolist() == full.channel_load.tolist()
+    assert only.weighted_host_channel_load.tolist() == full.weighted_host_channel_load.tolist()
+    assert isinstance(measured(mesh(4, 4), DimensionOrder(), *ends), Contention)

@@ -1,0 +1,141 @@
+from math import inf
+
+import numpy as np
+import pytest
+
+from netloom.contention import effective_bisection, measure_loads, shift_loads
+from netloom.contention.kernels.permutations import permutation_figures
+from netloom.errors import InputError
+from netloom.routing import DimensionOrder, DModK, Minimal, parse_routing, paths
+from netloom.topology import mesh, topology, without
+from netloom.topology.core import attach_hosts
+from tests.reference.permutations import figures
+
+
+@pytest.mark.parametrize(
+    ("spec", "a2a", "shift", "mean", "ebb"),
+    [
+        # computed from tables that a subnet manager made: ftree of trees, dor of the hypercube
+        ("leaf-spine:8x4x8", 112, 2, 1.873, 0.6441),
+        ("leaf-spine:4x2x4/2", 12, 1, 1.0, 0.9052),
+        ("xgft:8x8/1x8", 56, 1, 1.0, 0.8585),
+        ("hypercube:5", 16, 1, 1.0, 0.9138),
+    ],
+)
+def test_figures_of_fabrics(spec, a2a, shift, mean, ebb):
+    net = topology(spec)
+    routing = parse_routing("default", net)
+    found = shift_loads(net, routing)
+    assert found.total_load[: net.num_network_channels].max() == a2a
+    assert found.largest_load.max() == shift
+    assert found.largest_load.mean() == pytest.approx(mean, abs=5e-4)
+    half = effective_bisection(net, routing)
+    assert half.mean == pytest.approx(ebb, abs=0.01)
+    assert half.half_width < 0.007
+    assert half.least < half.mean
+
+
+@pytest.mark.parametrize("spec", ["fat-tree:2x4", "fat-tree:4x2", "fat-tree:k=6", "xgft:4x4/1x4"])
+def test_no_shift_of_a_full_tree_loads_a_channel_twice(spec):
+    """Zahavi, 2012: D-mod-k is free of contention for every shift of all hosts in order."""
+    found = shift_loads(topology(spec), DModK())
+    assert set(found.largest_load.tolist()) == {1}
+
+
+def test_all_shifts_are_an_all_to_all():
+    net = topology("slim-fly:5/4")
+    routing = parse_routing("default", net)
+    total = shift_loads(net, routing).total_load
+    assert set(total[: net.num_network_channels].tolist()) == {208}
+    assert set(total[net.num_network_channels :].tolist()) == {199}
+
+
+def test_uneven(monkeypatch):
+    """Figures are those of the definition, permutation by permutation, in blocks of any size."""
+    rng = np.random.default_rng(1)
+    net = attach_hosts(
+        mesh(3, 2), np.array([0, 0, 1, 2, 3, 5, 5]), name="uneven",
+        bandwidth=rng.choice([0.5, 1.0, 2.0], 7),
+    )  # fmt: skip
+    routing = parse_routing("default", net)
+    monkeypatch.setattr("netloom.contention.permutations.BLOCK", 15)
+    found = shift_loads(net, routing)
+    between = net.num_network_channels
+    for number, by in enumerate(found.distance.tolist()):
+        listed = [
+            path.tolist() for path in paths(net, routing, np.arange(7), np.roll(range(7), -by))
+        ]
+        load, time, _ = figures(listed, net.channel_bandwidth, between)
+        assert (found.largest_load[number], found.longest_time[number]) == (load, time)
+
+
+def test_shares_are_those_of_the_definition():
+    rng = np.random.default_rng(2)
+    bandwidth = np.array([1.0, 2.0, 0.5, 1.0, 4.0, 1.0])
+    groups = [
+        [[int(c) for c in rng.permutation(6)[: rng.integers(0, 5)]] for _ in range(many)]
+        for many in (3, 1, 6)
+    ]
+    every = [path for group in groups for path in group]
+    offsets = np.append(0, np.cumsum([len(path) for path in every]))
+    channels = np.array([channel for path in every for channel in path], np.int32)
+    firsts = np.append(0, np.cumsum([len(group) for group in groups]))
+    total, load = np.zeros((2, 6), np.int64)
+    found = permutation_figures(channels, offsets, firsts, bandwidth, 4, total, load)
+    for number, group in enumerate(groups):
+        expected = figures(group, bandwidth, 4)
+        assert tuple(each[number] for each in found) == pytest.approx(expected)
+    assert total.tolist() == np.bincount(channels, minlength=6).tolist()
+    assert not load.any()
+
+
+def test_a_share_is_of_what_its_hosts_could_send_alone():
+    """Two hosts of half the rate share an uplink: each gets all that it can send."""
+    net = attach_hosts(mesh(2), np.array([0, 0, 1, 1]), name="slow hosts", bandwidth=0.5)
+    assert effective_bisection(net, DimensionOrder(), samples=50).mean == 1.0
+    fast = attach_hosts(mesh(2), np.array([0, 0, 1, 1]), name="fast hosts")
+    assert effective_bisection(fast, DimensionOrder(), samples=50).mean < 1.0
+
+
+def test_chosen_shifts_of_chosen_hosts():
+    net = topology("leaf-spine:4x2x4")
+    hosts = np.array([0, 1, 4, 5, 8], np.int32)
+    found = shift_loads(net, DModK(), hosts=hosts, distances=np.array([2]))
+    alone = measure_loads(net, DModK(), hosts, np.roll(hosts, -2)).channel_load
+    assert found.largest_load.tolist() == [alone.max()]
+    half = effective_bisection(net, DModK(), hosts=hosts, samples=1)
+    assert half.samples == 1
+    assert np.isnan(half.half_width)
+
+
+def test_several_paths_are_expected_in_shifts_and_drawn_in_matchings():
+    net = topology("leaf-spine:4x2x4")
+    found = shift_loads(net, Minimal())
+    by_leaf = found.largest_load[found.distance % 4 == 0]
+    assert by_leaf.tolist() == [2.0] * 3  # four paths of each leaf over two spines
+    assert 0 < effective_bisection(net, Minimal(), samples=20).mean < 1
+
+
+def test_a_seed_gives_one_answer():
+    net = topology("leaf-spine:4x2x4")
+    first, same, other = (
+        effective_bisection(net, DModK(), samples=30, seed=seed).mean for seed in (1, 1, 2)
+    )
+    assert first == same != other
+
+
+def test_broken_hosts_take_no_part():
+    net = without(topology("leaf-spine:2x1x2"), nodes="h3")
+    found = shift_loads(net, parse_routing("default", net))
+    assert found.distance.tolist() == [1, 2]
+
+
+def test_too_few_hosts_and_too_many_pairs_are_refused(monkeypatch):
+    with pytest.raises(InputError, match="at least two for a shift"):
+        shift_loads(mesh(1), DimensionOrder())
+    with pytest.raises(InputError, match="at least two for a bisection"):
+        effective_bisection(mesh(1), DimensionOrder())
+    monkeypatch.setattr("netloom.contention.permutations.MOST_PAIRS", 11)
+    with pytest.raises(InputError, match="3 shifts of 4 hosts"):
+        shift_loads(mesh(4), DimensionOrder())
+    assert inf > shift_loads(mesh(3), DimensionOrder()).longest_time.max()

@@ -1,0 +1,87 @@
+import json
+
+import pytest
+
+from netloom import analyze_permutations
+from netloom.errors import InputError
+from netloom.questions.analyze.permutations.words import lines, sentences
+from netloom.questions.recorded import record
+
+
+def test_a_leaf_spine():
+    found = analyze_permutations("leaf-spine:8x4x8", samples=200)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    low, high = data["effective_bisection"]["ci"]
+    assert low < data["effective_bisection"]["mean"] < high
+    assert data["effective_bisection"]["samples"] == 200
+    assert data["shifts"] == {"count": 63, "max": 2, "mean": pytest.approx(118 / 63), "worst": 5}
+    assert data["all_to_all"] == {"max": 112, "mean": 112.0, "time": 112.0, "bound": 112.0}
+    table = found.shift_table()
+    assert table["distance"].to_list() == list(range(1, 64))
+    assert table["largest_load"].max() == 2
+    words = "\n".join(lines(found))
+    assert "Effective bisection bandwidth: 6" in words
+    assert "2 paths on the busiest channel between routers in the worst of 63 shifts" in words
+    assert "works 1.00 times as long as it must" in words
+    assert len(sentences(record(found))) == 3
+
+
+def test_a_direct_network():
+    data = analyze_permutations("mesh:4x4", samples=20).to_dict()
+    assert data["all_to_all"] == {
+        "max": 16, "mean": pytest.approx(40 / 3), "time": 16.0, "bound": None
+    }  # fmt: skip
+
+
+def test_some_shifts_and_no_matchings():
+    found = analyze_permutations("fat-tree:4x2", samples=0, shifts="1, 5")
+    data = found.to_dict()
+    assert data["effective_bisection"]["mean"] is data["effective_bisection"]["ci"] is None
+    assert data["shifts"]["count"] == 2
+    assert data["all_to_all"]["max"] is None
+    assert len(sentences(record(found))) == 1
+    none = analyze_permutations("fat-tree:4x2", samples=2, shifts="none")
+    assert none.shift_table().is_empty()
+    assert none.to_dict()["note"] is None
+
+
+def test_allocated_hosts_only():
+    found = analyze_permutations("leaf-spine:4x2x4", nodes="h[0-3],h8", samples=5, shifts="all")
+    data = found.to_dict()
+    assert data["hosts"] == 5
+    assert data["shifts"]["count"] == 4
+    assert data["all_to_all"]["mean"] == 2 * 8 / 16  # h8 sends four paths over two channels each
+    with pytest.raises(InputError, match="at least two that work"):
+        analyze_permutations("leaf-spine:4x2x4", nodes="h3")
+
+
+def test_too_many_shifts_are_left_out_unless_asked_for(monkeypatch):
+    module = "netloom.questions.analyze.permutations.question.MOST_PAIRS"
+    monkeypatch.setattr(module, 100)
+    data = analyze_permutations("fat-tree:4x2", samples=2).to_dict()
+    assert data["shifts"]["max"] is None
+    assert data["note"].startswith("all shifts and the all-to-all, of 240 pairs")
+    assert analyze_permutations("fat-tree:4x2", samples=2, shifts="3").shifts is not None
+
+
+def test_the_configuration_asks_it_again():
+    found = analyze_permutations("leaf-spine:4x2x4", samples=10, routing="minimal", seed=3)
+    assert analyze_permutations(**found.provenance.configuration).to_dict() == found.to_dict()
+    assert "seed 3" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"shifts": "16"}, "shifts: found '16'; expected different distances from 1 to 15"),
+        ({"shifts": "1,1"}, "shifts: found '1,1'"),
+        ({"shifts": "some"}, "shifts: found 'some'"),
+        ({"samples": -1}, "samples: found -1"),
+        ({"routing": "west"}, "'west'"),
+    ],
+)
+def test_a_wrong_question_is_one_clear_line(options, wrong):
+    with pytest.raises(InputError, match=wrong):
+        analyze_permutations("fat-tree:4x2", **options)
+    with pytest.raises(InputError, match="at least two that work"):
+        analyze_permutations("fat-tree:1x1")

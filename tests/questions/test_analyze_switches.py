@@ -1,0 +1,200 @@
+"""What ``analyze`` says of networks whose hosts hang on routers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from netloom import analyze
+from netloom.errors import InputError
+from netloom.questions.analyze.words import lines
+from netloom.routing import Minimal
+from netloom.topology import mesh, topology
+from netloom.topology.core import attach_hosts
+from netloom.workload import process_graph
+
+
+def quick(app, on, **options):
+    return analyze(app, on, random_mappings=0, **options)
+
+
+def said(found):
+    return "\n".join(str(line) for line in lines(found))
+
+
+def test_a_program_on_a_leaf_spine():
+    data = quick("examples/lammps-64.mtx", "leaf-spine:8x4x8").to_dict()
+    assert (data["hosts"], data["routers"], data["nodes"], data["channels"]) == (64, 12, 64, 64)
+    assert data["routing"] == "d-mod-k"
+    assert data["path_length"]["max"] == 2
+    assert data["channel_load"]["max"] == 11
+    assert data["host_channel_load"] == {"mean": 591 / 64, "max": 10}
+    assert data["busiest_channel"] == {
+        "name": "h49 -> leaf6", "kind": "injection", "paths": 9,
+        "load": 7190236.0, "bandwidth": 1.0, "time": 7190236.0,
+    }  # fmt: skip
+    assert data["bounds"]["ratio"] == 1
+    assert data["bounds"]["tightest"] == "host"
+    assert data["oversubscription"][0]["ratio"] == 2
+    assert data["saturation"]["upper_bound"] == pytest.approx(0.989, abs=5e-4)
+    assert data["left_out"] is None
+
+
+def test_the_loads_of_a_leaf_by_hand():
+    """Both paths take spine 0; the one inside a leaf is a path without hops."""
+    graph = process_graph(8, [0, 1, 0], [4, 6, 1], bytes=[5, 7, 1])
+    found = quick(graph, "leaf-spine:2x2x4")
+    data = found.to_dict()
+    assert data["paths"] == 3
+    assert data["local_edges"] == 0
+    assert data["path_length"] == {"mean": 4 / 3, "max": 2}
+    assert data["weighted_channel_load"] == {"mean": 24 / 8, "max": 12}
+    assert data["hop_bytes"] == 24
+    neck = data["bottleneck"]
+    assert (neck["channel"], neck["channel_weight"], neck["node"]) == ("leaf0 -> spine0", 12, "h1")
+    assert neck["ratio"] == pytest.approx(12 / 7)
+    assert data["busiest_channel"]["name"] == "leaf0 -> spine0"
+    assert data["busiest_router"] == {"name": "leaf0", "load": 13}
+    assert data["bounds"]["time"] == 7
+    assert data["bounds"]["ratio"] == pytest.approx(12 / 7)
+    assert "Busiest channel: leaf0 -> spine0, 2 paths, 12 bytes: 1.71 times the bound" in said(
+        found
+    )
+    channels = found.channels()
+    assert channels.height == 8 + 16
+    used = channels.filter(channels["weighted_channel_load"] > 0)
+    assert used["kind"].to_list() == ["network"] * 2 + ["injection"] * 2 + ["ejection"] * 3
+    assert used["name"].to_list()[:2] == ["leaf0 -> spine0", "spine0 -> leaf1"]
+    assert found.nodes()["name"].to_list()[:2] == ["h0", "h1"]
+    assert found.paths()["path_length"].to_list() == [0, 2, 2]
+
+
+def test_a_program_all_of_whose_paths_stay_inside_leaves():
+    graph = process_graph(8, [0, 1, 4, 5], [1, 2, 5, 4])
+    found = analyze(graph, "leaf-spine:2x2x4", offered=0.9, random_mappings=3)
+    data = found.to_dict()
+    assert data["channel_load"] == {"mean": 0, "max": 0}
+    assert data["path_length"] == {"mean": 0, "max": 0}
+    assert data["verdict"]["level"] == "contention-free"
+    assert not data["verdict"]["beyond_capacity"]
+    assert data["slowdown"] == {"mean": 1, "max": 1}
+    assert data["bottleneck"]["channel"] == "h0 -> leaf0"
+    assert data["saturation"]["upper_bound"] == 1
+    assert "between routers" in said(found)
+
+
+def test_one_switch_is_a_network_too():
+    data = quick("all-to-all", "fat-tree:8x1").to_dict()
+    assert data["tasks"] == 8
+    assert data["channels"] == 0
+    assert data["channel_load"] == {"mean": 0, "max": 0}
+    assert data["saturation"]["of_capacity"] is None
+    assert data["saturation"]["upper_bound"] == 1
+
+
+def thick():
+    """Two leaves; an uplink carries four times what a host's channel does."""
+    routers = topology("leaf-spine:2x1x2").routers
+    return attach_hosts(routers, np.array([0, 0, 1, 1]), name="thick", bandwidth=0.25)
+
+
+def test_unequal_bandwidths():
+    graph = process_graph(4, [0, 1], [2, 3], bytes=[2, 1])
+    found = analyze(graph, thick(), offered=0.1, random_mappings=2)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    neck = data["busiest_channel"]
+    assert (neck["load"], neck["bandwidth"], neck["time"]) == (2, 0.25, 8)
+    assert data["bottleneck"]["channel_busy_cycles"] == 3  # between routers
+    assert data["bottleneck"]["node_busy_cycles"] == 8
+    limit = data["saturation"]
+    assert limit["upper_bound"] == pytest.approx(1.5 / 8)
+    assert limit["worst_node"] is limit["average_node"] is limit["lemma_3"] is None
+    assert data["slowdown"] is None
+    assert "one bandwidth" in data["left_out"]
+    assert data["verdict"]["level"] == "below-bound"
+    assert "saturation_worst_node" not in data["random_mapping"]
+    words = said(found)
+    assert "2 bytes at bandwidth 0.25" in words
+    assert "Left out: estimates" in words
+    assert "average node *" not in words
+    with pytest.raises(InputError, match="no estimates"):
+        found.slowdown()
+
+
+def test_several_paths_a_pair():
+    found = analyze("shift:4", "leaf-spine:2x2x4", routing=Minimal(), offered=0.4)
+    data = found.to_dict()
+    assert data["routing"] == "minimal"
+    assert data["channel_load"] == {"mean": 2, "max": 2}
+    assert data["path_length"] == {"mean": 2, "max": None}
+    assert data["path_contention"] == {"mean": None, "max": None}
+    assert data["saturation"]["worst_node"] is None
+    assert data["saturation"]["upper_bound"] == 0.5
+    assert data["hop_bytes"] == 16
+    assert data["bounds"]["ratio"] == 1
+    assert "several paths" in data["left_out"]
+    assert data["verdict"]["level"] == "below-bound"
+    assert found.path_contention().is_empty()
+    assert "path_contention" not in found.paths().columns
+    assert "path contention ν" not in said(found)
+    halves = quick("shift:1", "leaf-spine:2x2x4", routing="minimal").to_dict()
+    assert halves["channel_load"]["max"] == 0.5
+    by_messages = quick("shift:1", "leaf-spine:2x2x4", routing="minimal", weight="messages")
+    assert by_messages.to_dict()["hop_bytes"] == 4
+
+
+def test_too_many_paths_are_only_counted(monkeypatch):
+    full = quick("all-to-all", "fat-tree:2x3").to_dict()
+    monkeypatch.setattr("netloom.contention.path_contention.MOST_MEETINGS", 10)
+    only = quick("all-to-all", "fat-tree:2x3").to_dict()
+    assert "too many paths" in only["left_out"]
+    assert only["path_contention"]["max"] is None
+    for name in ("channel_load", "weighted_channel_load", "host_channel_load", "hop_bytes"):
+        assert only[name] == full[name]
+    assert only["path_length"]["mean"] == pytest.approx(full["path_length"]["mean"])
+    assert only["saturation"]["upper_bound"] == full["saturation"]["upper_bound"]
+
+
+def test_shifts_of_a_full_tree():
+    data = quick("shift:1,5,17", "fat-tree:4x3").to_dict()
+    assert data["tasks"] == 64
+    assert [each["shift"] for each in data["shifts"]] == [1, 5, 17]
+    assert [each["channel_load"]["max"] for each in data["shifts"]] == [1, 1, 1]
+    assert data["channel_load"]["max"] <= 3
+    assert quick("shift:5", "fat-tree:4x3").to_dict()["shifts"] is None
+    assert "one after the other" in said(quick("shift:1,5,17", "fat-tree:4x3"))
+
+
+def test_an_all_to_all_on_a_slim_fly():
+    data = quick("all-to-all", "slim-fly:5/4").to_dict()
+    assert data["channel_load"] == {"mean": 208, "max": 208}
+    assert data["host_channel_load"] == {"mean": 199, "max": 199}
+
+
+def test_patterns_take_the_size_of_what_works():
+    found = quick("random-permutation", "leaf-spine:4x2x4", failed_nodes="h3", seed=5)
+    assert found.graph.name == "random-permutation:15,5"
+    assert quick("ring", "leaf-spine:4x2x4", tasks_per_node=2).to_dict()["tasks"] == 32
+    again = analyze(**found.provenance.configuration)
+    assert again.to_dict() == found.to_dict()
+
+
+def test_one_host_on_each_router_has_the_figures_of_the_direct_network():
+    hosted = attach_hosts(mesh(4, 4), np.arange(16), name="mesh:4x4 with hosts")
+    one, other = (quick("transpose:4", on).to_dict() for on in ("mesh:4x4", hosted))
+    for name in (
+        "path_length", "logical_path_length", "channel_load", "weighted_channel_load",
+        "path_contention", "hop_bytes", "dilation", "saturation", "channels",
+    ):  # fmt: skip
+        assert one[name] == other[name], name
+    assert one["bounds"] is one["oversubscription"] is one["busiest_router"] is None
+    assert one["host_channel_load"] == {"mean": None, "max": None}
+    assert one["busiest_channel"]["time"] == one["weighted_channel_load"]["max"]
+
+
+def test_hosts_of_several_ports():
+    """Two rails: a host sends over both of its ports, each with a channel of its own."""
+    data = quick("all-to-all", "xgft:4/2").to_dict()
+    assert data["hosts"] == 4
+    assert data["saturation"]["upper_bound"] >= 1
+    assert data["bounds"]["ratio"] >= 1
