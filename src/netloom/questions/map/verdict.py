@@ -165,6 +165,9 @@ def _counted(
         return _no_help(found, before, after)
     if value == 0 and after is None:
         return MappingVerdict("bound", "Nothing is left that crosses the network.")
+    if value == 0 and found.objective in ("hop-bytes", "max-channel-load"):
+        said = "Nothing is left that goes from router to router: no mapping can do better."
+        return MappingVerdict("bound", said)
     named = found.objective if found.objective in LESS else None
     most_met = [_most_met(each) for each in (before, after)]
     known = {
