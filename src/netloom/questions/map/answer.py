@@ -266,6 +266,10 @@ class ProgramMapping(Answer):
                 "weighted_channel_load": [0.0] * self.topology.num_channels,
             }
         )
+        if not self.topology.direct:
+            known = [analysis.channels() for _, analysis in self._both() if analysis is not None]
+            nothing = pl.col("channel_load", "weighted_channel_load", "time") * 0
+            idle = known[0].with_columns(nothing) if known else idle
         tables = [
             (idle if analysis is None else analysis.channels()).select(
                 pl.lit(when).alias("mapping"), pl.all()

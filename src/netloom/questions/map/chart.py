@@ -51,7 +51,9 @@ def mapped_channels(record: Recorded, when: str) -> NetworkChart:
     """Return the network by channel load ``before`` or ``after``, in the colours of both."""
     channels = record.tables["channels"]
     shown = channels.filter(mapping=when)
-    loads, mine = (part["weighted_channel_load"].to_numpy() for part in (channels, shown))
+    hosted = "kind" in channels.columns
+    between = [part.filter(kind="network") if hosted else part for part in (channels, shown)]
+    loads, mine = (part["weighted_channel_load"].to_numpy() for part in between)
     most, highest = float(loads.max(initial=0.0)), float(mine.max(initial=0.0))
     scale = (float(loads.sum()) / max(1, len(loads)), most or 1.0)
     title = UNITS.get(record.figures["weight"], "paths on the channel")

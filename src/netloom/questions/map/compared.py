@@ -71,7 +71,7 @@ def compared_mappings(
     asked = task.question
     drawn = random_starts(task.graph.num_tasks, task.nodes, task.tasks_per_host, asked.seed)
     rows = [_measured(task, node_of) for node_of in drawn]
-    mean = {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
+    mean = {name: _mean([row[name] for row in rows]) for name in FIGURES}
     yield _row("identity", found.starts["identity"], before.own if before else IDLE)
     yield _row("random", found.starts["random"], mean)
     others = sorted(found.mappings.items(), key=lambda each: each[0] != "random_best")
@@ -81,6 +81,12 @@ def compared_mappings(
     if asked.routes and asked.layout is None:
         yield _row("mapping", placed, _measured(task, found.node_of))
     yield _row("result", found.value, after.own if after else IDLE)
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """Return the mean; None where a figure is not known, as ν where pairs have several paths."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
 
 
 def _row(name: str, value: float, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -165,13 +165,11 @@ def _counted(
         return _no_help(found, before, after)
     if value == 0 and after is None:
         return MappingVerdict("bound", "Nothing is left that crosses the network.")
+    if value == 0 and found.objective in ("hop-bytes", "max-channel-load"):
+        said = "Nothing is left that goes from router to router: no mapping can do better."
+        return MappingVerdict("bound", said)
     named = found.objective if found.objective in LESS else None
-    most_met = [
-        0
-        if each is None or each.mapped.by_path is None
-        else int(each.mapped.by_path.path_contention.max())
-        for each in (before, after)
-    ]
+    most_met = [_most_met(each) for each in (before, after)]
     known = {
         "share": value / first,
         "times": first / value if value else float("inf"),
@@ -228,15 +226,22 @@ def _no_help(
     return MappingVerdict("none", f"Nothing with less {objective} than identity was found: {near}.")
 
 
+def _most_met(analysis: Analysis | None) -> int:
+    """Return the highest ν; 0 if nothing crosses the network, or pairs have several paths."""
+    if analysis is None or analysis.mapped.by_path is None:
+        return 0
+    return int(analysis.mapped.by_path.path_contention.max())
+
+
 def _tie(found: FoundMapping, before: Analysis | None, after: Analysis | None) -> str | None:
     """Say what a mapping that is as good as identity has that is better; None if nothing."""
     if before is None or after is None:
         return None
     each = before.to_dict(), after.to_dict()
     hops = [figures["hop_bytes"] for figures in each]
-    if hops[1] < hops[0] * (1 - CLOSE):
+    if None not in hops and hops[1] < hops[0] * (1 - CLOSE):
         return f"at the same {found.objective}, hop-bytes fall to {hops[1] / hops[0]:.3g} of theirs"
-    met = [figures["path_contention"]["max"] for figures in each]
+    met = [_most_met(analysis) for analysis in (before, after)]
     if met[1] < met[0]:
         return (
             f"at the same {found.objective}, the path that meets most others meets {met[1]}, "

@@ -121,6 +121,11 @@ def _table(result: ProgramMapping) -> Table:
     return table
 
 
+def _paths(load: float) -> str:
+    """Return how many paths, or how many are expected, in words."""
+    return counted(int(load), "path") if float(load).is_integer() else f"{load:.4g} paths"
+
+
 def _times(result: ProgramMapping) -> bool:
     """Whether the objective is of more than loads between routers: of times, or hosts' channels."""
     between = result.topology.routers.channel_bandwidth
@@ -158,7 +163,7 @@ def _remarks(result: ProgramMapping) -> list[str]:
     if result.after is not None:
         neck = result.after.bottleneck()
         lines.append(
-            f"Busiest channel now: {neck['channel']}, {counted(neck['channel_load'], 'path')}, "
+            f"Busiest channel now: {neck['channel']}, {_paths(neck['channel_load'])}, "
             f"{neck['ratio']:.2f} times what the busiest node {neck['node']} sends."
         )
     if result.virtual_channels is not None:
