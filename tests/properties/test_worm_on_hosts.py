@@ -63,7 +63,10 @@ def hosted(draw):
 @st.composite
 def cases(draw):
     net = draw(hosted())
-    routing = parse_routing(draw(st.sampled_from(["default", "shortest-path", "up-down"])), net)
+    names = ["default", "shortest-path", "spread"]
+    if net.num_ports == net.num_hosts:  # else its routers may be in two parts
+        names.append("up-down")
+    routing = parse_routing(draw(st.sampled_from(names)), net)
     parts, rows = [], 0
     for _ in range(draw(st.integers(1, 3))):
         table = draw(tables(net.num_hosts, rows, draw(st.sampled_from([4, 15, 30]))))

@@ -55,7 +55,13 @@ def test_worms_run_a_trace_between_hosts() -> None:
     assert (data["channels"], data["flit_hops"], data["utilisation"]["max"]) == (0, 0, 0)
     assert (messages["hops"] == 0).all()
     assert (messages["unhindered"] == messages["flits"] + 2 + 1).all()
-    assert "busiest channel" not in repr(found)
+    ends = data["busiest_host_channel"]
+    sent = messages.group_by("source_node").agg(pl.col("flits").sum())["flits"].max()
+    heard = messages.group_by("target_node").agg(pl.col("flits").sum())["flits"].max()
+    assert ends["flits"] == max(sent, heard)
+    assert ends["utilisation"] == ends["flits"] / found.finish_cycles
+    assert "busiest channel s1" not in repr(found)
+    assert f"busiest channel of a host {ends['name']}" in repr(found)
 
 
 def test_a_multicast_between_hosts_is_a_message_to_each() -> None:

@@ -16,6 +16,7 @@ from netloom.routing.layered import layer_vcs, layers
 from netloom.routing.virtual_channels import MOST_SLOTS
 from netloom.topology import Cube
 from netloom.topology.alike import check_alike
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -147,7 +148,9 @@ def _layered_share(topology: Topology, routing: str, inner: Paths, vcs: int) -> 
         wanted = f"at least {needed} VCs, or routing up-down"
     if not 0 < needed <= vcs:
         named = tuple(topology.channel_name(channel) for channel in circle)
-        raise DeadlockError(f"{routing} on {topology.name} with {vcs} VCs", named, wanted)
+        raise DeadlockError(
+            f"{routing} on {topology.name} with {counted(vcs, 'VC')}", named, wanted
+        )
     of_layer = layer_vcs(needed, vcs)[:, None] >> np.arange(vcs) & 1
     share[:] = (of_layer / of_layer.sum(axis=1, keepdims=True))[layer]
     return share

@@ -129,6 +129,13 @@ class ProgramEngine(ABC):
     def channel_flits(self) -> NDArray[np.int64]:
         """Return the flits that have crossed each network channel (int64[num_network_channels])."""
 
+    def host_channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
+
+        Those into the routers first; none where routers are hosts.
+        """
+        return np.zeros(2 * self.topology.num_ports, np.int64)
+
     @abstractmethod
     def append(self, messages: Messages) -> None:
         """Append rows to the program.

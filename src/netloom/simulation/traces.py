@@ -58,6 +58,8 @@ class TraceRun:
         The chain of rows that determined the finish; None where the trace did not finish.
     channel_flits
         int64[num_network_channels], flits that crossed each channel.
+    host_channel_flits
+        int64[2 * num_ports], the same of the channels of hosts that hang on routers.
     """
 
     program: Replay
@@ -66,6 +68,7 @@ class TraceRun:
     unhindered: NDArray[np.int64]
     critical_path: CriticalPath | None
     channel_flits: NDArray[np.int64]
+    host_channel_flits: NDArray[np.int64]
 
     @property
     def finish_cycles(self) -> int | None:
@@ -122,7 +125,8 @@ def run_trace(
     path = None
     if ending.enough:
         path = critical_path(program.messages, rows, lambda some: alone[some])
-    return TraceRun(program, ending, rows, alone, path, engine.channel_flits())
+    crossed = engine.channel_flits(), engine.host_channel_flits()
+    return TraceRun(program, ending, rows, alone, path, *crossed)
 
 
 class Parts(NamedTuple):

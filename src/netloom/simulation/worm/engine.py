@@ -145,6 +145,14 @@ class WormEngine(ProgramEngine):
 
     def channel_flits(self) -> NDArray[np.int64]:
         """Return the flits that have crossed each network channel, int64[num_network_channels]."""
+        return self._crossed()[: self.setup.num_channels]
+
+    def host_channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each host's channels; see ``ProgramEngine``."""
+        first = self.setup.num_channels
+        return self._crossed()[first : first + 2 * self.topology.num_ports]
+
+    def _crossed(self) -> NDArray[np.int64]:
         channels = self.state.channels
         foreseen = (channels["free"] > self.cycle) & (channels["free"] < layout.NEVER)
         left = channels["free"] - self.setup.slack - self.cycle
@@ -154,7 +162,7 @@ class WormEngine(ProgramEngine):
         worm = worms[holder[held]]
         crossed = 0 if self.setup.circuit else worm["moves"] - place[held]
         to_come[held] = worm["flits"] - crossed
-        flits: NDArray[np.int64] = (channels["flits"] - to_come)[: self.setup.num_channels]
+        flits: NDArray[np.int64] = channels["flits"] - to_come
         return flits
 
     def append(self, messages: Messages) -> None:

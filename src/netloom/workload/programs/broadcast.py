@@ -100,7 +100,7 @@ class BroadcastTraffic:
         multicast_targets: int = 0,
         seed: int = 1,
     ) -> None:
-        check_direct(topology, "broadcasts from neighbour to neighbour", "all-to-all programs")
+        check_direct(topology, "broadcasts from neighbour to neighbour", "simulate trace")
         assert traffic.num_nodes == topology.num_hosts
         law = parse_lengths(lengths) if isinstance(lengths, str | int) else lengths
         if not 0 < rate * law.mean <= 1:

@@ -10,7 +10,7 @@ from netloom.progress import counting_runs
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import Arriving, Measured, PacketLengths, PatternTraffic
-from netloom.questions.named import read_traffic
+from netloom.questions.named import network_of, read_traffic
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -21,6 +21,7 @@ from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
 from netloom.spec import MAX_ELEMENTS
+from netloom.topology.alike import check_direct
 from netloom.workload import Lengths, parse_lengths
 from netloom.workload.programs.broadcast import BroadcastTraffic
 
@@ -75,7 +76,9 @@ def prepare(question: BroadcastQuestion) -> PreparedBroadcasts:
     asked: Any = question.packet_flits
     lengths = asked if isinstance(asked, Lengths) else parse_lengths(asked)
     whole = question.model_copy(update={"packet_flits": None})  # messages are not cut
-    network = prepare_program(whole, longest_flits=lengths.longest)
+    found = network_of(question)
+    check_direct(found[0], "broadcasts from neighbour to neighbour", "simulate trace")
+    network = prepare_program(whole, longest_flits=lengths.longest, found=found)
     return PreparedBroadcasts(network, read_traffic(question.traffic, network.topology), lengths)
 
 

@@ -118,6 +118,7 @@ class TraceReplay(TraceRun, Answer):
             kind=list,
             value=lambda found: found.busiest_channels(),
         ),
+        Column("busiest_host_channel", kind=dict),
         Column("note", kind=str),
     )
 
@@ -228,6 +229,17 @@ class TraceReplay(TraceRun, Answer):
             return rows
         return [row | {"name": topology.channel_name(row["channel"])} for row in rows]
 
+    @property
+    def busiest_host_channel(self) -> dict[str, Any] | None:
+        """The busiest channel of a host that hangs on a router; None where there is none."""
+        flits, topology = self.host_channel_flits, self.network.topology
+        if not len(flits):
+            return None
+        place = int(np.argmax(flits))
+        used = int(flits[place]) / max(self.finish_cycles or self.ending.cycle, 1)
+        name = topology.channel_name(topology.num_network_channels + place)
+        return {"name": name, "flits": int(flits[place]), "utilisation": used}
+
     @table(LINKS)
     def critical_entries(self) -> pl.DataFrame:
         """Return one row for each link of the critical path, the first first; times in cycles.
@@ -279,6 +291,9 @@ class TraceReplay(TraceRun, Answer):
             busy = self.channels().row(0, named=True)
             name = network.topology.channel_name(busy["channel"])
             lines.append(f"busiest channel {name}: {busy['utilisation']:.3g} flits a cycle")
+        if len(self.moved) and (ends := self.busiest_host_channel):
+            used = f"{ends['utilisation']:.3g} flits a cycle"
+            lines.append(f"busiest channel of a host {ends['name']}: {used}")
         return "\n".join(lines)
 
     def _time(self, cycles: int) -> str:

@@ -42,6 +42,10 @@ def lines(result: TraceReplay) -> list[Any]:
         )
     used = data["utilisation"]
     rows["channels busy"] = f"{percent(used['mean'])} on average, {percent(used['max'])} at most"
+    if ends := data["busiest_host_channel"]:
+        rows["channels of hosts"] = (
+            f"busy {percent(ends['utilisation'])} at most: {escape(ends['name'])}"
+        )
     lines = [*head_of(result.network, data["trace"], f"mapping {data['mapping']}"), pairs(rows)]
     if path := data["critical_path"]:
         parts = ", ".join(
