@@ -288,7 +288,8 @@ def _bundles(
         f"{many:,} cables, {traffic.said(time)} on average"
         for many, time in zip(counts, mean, strict=True)
     )
-    return Bundles(bent(start, end), 1 + 5 * np.sqrt(counts / counts.max()), words)
+    thickest = np.clip(500 / len(counts), 1.5, 6)  # of many together the paper must be seen
+    return Bundles(bent(start, end), 1 + (thickest - 1) * np.sqrt(counts / counts.max()), words)
 
 
 def _parts(column: Column) -> NDArray[np.int64]:

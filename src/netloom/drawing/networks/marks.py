@@ -33,11 +33,12 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
 
     layers: list[Any] = [_bundles(each) for each in scene.bundles]
     heat = colour(traffic, min(300.0, scene.width - 40))
-    curves = [each for each in scene.channels if each.points is not None]
-    squares = [each for each in scene.channels if each.squares is not None]
+    some = [each for each in scene.channels if len(each.channel)]
+    curves = [each for each in some if each.points is not None]
+    squares = [each for each in some if each.squares is not None]
     layers += [_channels(each, traffic, heat) for each in curves]
     layers += _boxes(scene)
-    layers += [_channels(each, traffic, heat) for each in squares if len(each.channel)]
+    layers += [_channels(each, traffic, heat) for each in squares]
     layers += [*_words(scene), *_discs(scene)]
     letters = max(int(scene.width / LETTER), 20)
     title = wrap(traffic.sentence, letters)
