@@ -109,10 +109,23 @@ def test_colour_is_by_time_not_by_load(rows_of):
     net = replace(net, channel_bandwidth=fast)
     load = np.full(net.num_network_channels, 10.0)
     load[0], load[9] = 32.0, 12.0
-    of = Traffic(net, load / fast[: len(load)], "bytes")
+    of = Traffic.of_load(net, load, "bytes")
     assert of.busiest[0] == 9  # 12 bytes at 1 take longer than 32 at 4
     shown = {row["channel"]: row for row in rows_of(scene_of(of, 700), of)}
     slow, quick = shown[net.channel_name(9)], shown[net.channel_name(0)]
     assert (slow["time"], quick["time"], quick["load"]) == (12, 8, 32)
     assert slow["heat"] > quick["heat"]
-    assert "by its bandwidth" in of.sentence
+    said = "carries 12 bytes at 1 flit/cycle and takes longest, 1.4 times the mean"
+    assert of.sentence == f"{net.channel_name(9)} {said}"
+    names = [word.text for word in scene_of(of, 700).words]
+    assert "12 bytes at 1 flit/cycle, 1.4 × the mean time" in names
+
+
+def test_where_all_cables_have_one_bandwidth_loads_are_what_is_said():
+    net = topology("leaf-spine:4x2x2")
+    rate = np.ones(net.num_channels)
+    rate[: net.num_network_channels] = 2.0  # cables twice as fast as those of hosts
+    load = np.full(net.num_network_channels, 10.0)
+    load[3] = 30.0
+    of = Traffic.of_load(replace(net, channel_bandwidth=rate), load, "bytes")
+    assert of.sentence == f"{net.channel_name(3)} carries 30 bytes, 2.67 times the mean"

@@ -87,7 +87,7 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
         "load": time,
         "heat": np.round(traffic.heat(time), 4),
     }
-    if not traffic.topology.even:
+    if not traffic.even:
         bandwidth = traffic.topology.channel_bandwidth[part.channel]
         table |= {"load": time * bandwidth, "bandwidth": bandwidth, "time": time}
     return table
@@ -96,7 +96,7 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
 def _tooltip(traffic: Traffic) -> list[Any]:
     import altair as alt
 
-    told = ["load"] if traffic.topology.even else ["load", "bandwidth", "time"]
+    told = ["load"] if traffic.even else ["load", "bandwidth", "time"]
     titles = {"load": f"{traffic.unit} on the channel"}
     return ["channel:N", *(
         alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told

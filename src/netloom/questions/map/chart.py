@@ -50,6 +50,8 @@ def parts(record: Recorded) -> dict[str, Part]:
 def mapped_channels(record: Recorded, when: str) -> NetworkChart:
     """Return the network by channel load ``before`` or ``after``, in the colours of both."""
     channels = record.tables["channels"]
+    if "kind" in channels.columns:  # those of hosts are in no picture
+        channels = channels.filter(kind="network")
     shown = channels.filter(mapping=when)
     loads, mine = (part["weighted_channel_load"].to_numpy() for part in (channels, shown))
     most, highest = float(loads.max(initial=0.0)), float(mine.max(initial=0.0))
