@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+import netloom as nl
 from netloom.report.page import page_of
 from netloom.report.page.html import render
 from netloom.report.page.pages import figures_on
@@ -309,3 +310,60 @@ def test_a_screenshot_has_its_size_and_shows_something(visit):
     assert len(colours) > 50
     inked = sum(count for colour, count in colours.items() if colour not in empty)
     assert 0.03 < inked / (width * height) < 0.6
+
+
+NETWORKS = ["leaf-spine:4x2x4", "dragonfly:2x4x2", "hyperx:4x4/1", "mesh:4x4x2", "torus:18x18"]
+
+
+@pytest.fixture(scope="module")
+def networks(browser, tmp_path_factory):
+    """A page with the picture of one network of each kind."""
+    found = [nl.analyze("ring:16", on, random_mappings=0) for on in NETWORKS]
+    path = nl.report(found, tmp_path_factory.mktemp("networks") / "report.html")
+    visit = Visit(browser, path, color_scheme="light")
+    visit.drawn()
+    yield visit
+    visit.context.close()
+
+
+@pytest.mark.parametrize("width", [1400, 1180, 821, 820, 600, 390])
+def test_pictures_of_networks_fit_every_window_and_stay_legible(networks, width):
+    networks.tab.set_viewport_size({"width": width, "height": 900})
+    size = "narrow" if width <= 820 else "wide"
+    networks.tab.wait_for_selector(f"html[data-size={size}]", state="attached")
+    shown = networks.tab.evaluate(
+        "[...document.querySelectorAll('figure.chart')].map(each => {"
+        " const plot = each.querySelector('.plot');"
+        " const sizes = [...each.querySelectorAll('svg text')]"
+        "  .filter(one => one.textContent.trim())"
+        "  .map(one => parseFloat(getComputedStyle(one).fontSize));"
+        " return [each.querySelector('strong').textContent, plot.scrollWidth - plot.clientWidth,"
+        "  Math.min(...sizes), plot.ariaLabel]; })"
+    )
+    pictures = [each for each in shown if "How many others" not in each[0]]
+    assert len(pictures) == len(NETWORKS)
+    for title, beyond, smallest, said in pictures:
+        assert beyond <= 1, title
+        assert smallest >= 12, title
+        assert said.startswith(f"{title}. ")
+    assert networks.errors == []
+    over = "document.documentElement.scrollWidth - innerWidth"
+    assert networks.tab.evaluate(over) <= 0
+
+
+def test_a_dark_page_has_dark_pictures_of_networks(networks):
+    networks.tab.emulate_media(color_scheme="dark")
+    networks.drawn("dark")
+    inks = set(
+        networks.tab.evaluate(
+            "[...document.querySelectorAll('#figure-1 svg text')].map(each =>"
+            " getComputedStyle(each).fill)"
+        )
+    )
+    assert inks
+    for ink in map(hexed, inks):
+        paper = THEMES["dark"]["style"]["network-disc"]["stroke"]
+        disc = THEMES["dark"]["style"]["network-disc"]["fill"]
+        assert max(contrast(ink, paper), contrast(ink, disc)) >= 4.5
+    networks.tab.emulate_media(color_scheme="light")
+    networks.drawn("light")

@@ -158,11 +158,12 @@ def network_chart(
     first = load[: topology.num_network_channels]
     if _in_lines(topology, small=wide < SMALL):
         return _drawing(topology, first, title, most)
-    time = first / topology.channel_bandwidth[: len(first)]
-    traffic = Traffic(topology, time, title.removesuffix(ON), scale)
+    traffic = Traffic.of_load(topology, first, title.removesuffix(ON), scale)
     scene = scene_of(traffic, wide) if wide >= SMALL else None
     if scene is None:
-        return _named(_profile(time, traffic.measure, most), traffic)
+        return _named(
+            _profile(traffic.time, title if traffic.even else traffic.measure, most), traffic
+        )
     return drawn(scene, traffic)
 
 
@@ -178,7 +179,7 @@ def _in_lines(topology: Topology, *, small: bool) -> bool:
 
 def _named(profile: alt.Chart, traffic: Traffic) -> alt.Chart:
     """Return a profile that names the busiest channels."""
-    said = [f"{traffic.name(each)}: {traffic.said(traffic.time[each])}" for each in traffic.busiest]
+    said = [f"{traffic.name(each)}: {traffic.compared(each)}" for each in traffic.busiest]
     title = alt.TitleParams(profile.title, subtitle=said or alt.Undefined, subtitleFontSize=12)
     named: alt.Chart = profile.properties(title=title)
     return named

@@ -33,11 +33,12 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
 
     layers: list[Any] = [_bundles(each) for each in scene.bundles]
     heat = colour(traffic, min(300.0, scene.width - 40))
-    curves = [each for each in scene.channels if each.points is not None]
-    squares = [each for each in scene.channels if each.squares is not None]
+    some = [each for each in scene.channels if len(each.channel)]
+    curves = [each for each in some if each.points is not None]
+    squares = [each for each in some if each.squares is not None]
     layers += [_channels(each, traffic, heat) for each in curves]
     layers += _boxes(scene)
-    layers += [_channels(each, traffic, heat) for each in squares if len(each.channel)]
+    layers += [_channels(each, traffic, heat) for each in squares]
     layers += [*_words(scene), *_discs(scene)]
     letters = max(int(scene.width / LETTER), 20)
     title = wrap(traffic.sentence, letters)
@@ -86,7 +87,7 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
         "load": time,
         "heat": np.round(traffic.heat(time), 4),
     }
-    if not traffic.topology.even:
+    if not traffic.even:
         bandwidth = traffic.topology.channel_bandwidth[part.channel]
         table |= {"load": time * bandwidth, "bandwidth": bandwidth, "time": time}
     return table
@@ -95,7 +96,7 @@ def _table(part: Channels, traffic: Traffic) -> dict[str, Any]:
 def _tooltip(traffic: Traffic) -> list[Any]:
     import altair as alt
 
-    told = ["load"] if traffic.topology.even else ["load", "bandwidth", "time"]
+    told = ["load"] if traffic.even else ["load", "bandwidth", "time"]
     titles = {"load": f"{traffic.unit} on the channel"}
     return ["channel:N", *(
         alt.Tooltip(f"{each}:Q", format=",.4~g", title=titles.get(each, each)) for each in told

@@ -263,7 +263,7 @@ def _groups(
     names = [str(each) for each in range(traffic.topology.family.groups)]
     channels, row, column, blocks = pooled(traffic, group[0], group[1], len(names), diagonal=False)
     margin = width_of(names[-1]) + 8
-    cell = (min(room, 330.0) - margin) / blocks
+    cell = (min(room, 330.0) - margin - width_of(names[-1]) / 2) / blocks
     squares = np.stack(
         [
             left + margin + column * cell,

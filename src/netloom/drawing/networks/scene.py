@@ -188,8 +188,7 @@ def named_below(
     discs, words, y = [], [], top
     left = start + 2 * DISC + 6
     for number, channel in enumerate(traffic.busiest, 1):
-        name, time = traffic.name(channel), float(traffic.time[channel])
-        value = f"{traffic.said(time)}, {traffic.times_the_mean(time)}"
+        name, value = traffic.name(channel), traffic.compared(channel)
         discs.append(Disc(start + DISC, y + LINE / 2, number))
         for line in _in_lines(name, width - left):
             words.append(Word(left, y + LINE / 2, line, style="network-heading"))
@@ -201,6 +200,9 @@ def named_below(
             words.append(Word(left, y + LINE / 2, value))
             y += LINE
         y += 5
+    if more := traffic.as_busy:
+        words.append(Word(left, y + LINE / 2, f"and {more:,} more as busy"))
+        y += LINE + 5
     return discs, words, y - top
 
 

@@ -105,30 +105,74 @@ class Traffic:
         last = self.there[::-1][:MARKED]
         return [int(channel) for channel in last if self.time[channel] > self.mean]
 
+    @cached_property
+    def as_busy(self) -> int:
+        """How many channels that are not named are as busy as the last that is."""
+        if not self.busiest:
+            return 0
+        least = self.time[self.busiest[-1]] * (1 - 1e-12)
+        return int((self.time[self.there] >= least).sum()) - len(self.busiest)
+
     def name(self, channel: int) -> str:
         """Return the name of a channel."""
         return self.topology.channel_name(channel)
 
+    @cached_property
+    def even(self) -> bool:
+        """Whether all channels between routers have one bandwidth: then time is load."""
+        rate = self.topology.channel_bandwidth[: len(self.time)]
+        return bool((rate == rate[:1]).all())
+
+    @classmethod
+    def of_load(
+        cls,
+        topology: Topology,
+        load: NDArray[np.float64],
+        unit: str,
+        scale: tuple[float, float] | None = None,
+    ) -> Traffic:
+        """Return the traffic of loads, float64[num_network_channels].
+
+        Times are loads where all channels between routers have one bandwidth, whichever.
+        """
+        found = cls(topology, load, unit, scale)
+        if found.even:
+            return found
+        return cls(topology, load / topology.channel_bandwidth[: len(load)], unit, scale)
+
+    def load(self, channel: int) -> float:
+        """Return what a channel carries."""
+        time = float(self.time[channel])
+        return time if self.even else time * float(self.topology.channel_bandwidth[channel])
+
     @property
     def measure(self) -> str:
         """What is coloured, with its unit."""
-        slower = "" if self.topology.even else ", by bandwidth"
-        return f"{self.unit} on the channel{slower}"
+        if self.even:
+            return f"{self.unit} on the channel"
+        return f"time on the channel ({self.unit} / bandwidth)"
 
-    def said(self, time: float) -> str:
-        """Return a time with its unit.
+    def said(self, channel: int) -> str:
+        """Return what a channel carries, and how fast it is where others are faster or slower.
 
         Examples
         --------
         >>> from netloom.topology import topology
-        >>> Traffic(topology("leaf-spine:2x1x1"), np.ones(4), "bytes").said(48000.0)
+        >>> Traffic(topology("leaf-spine:2x1x1"), np.array([48000.0, 1, 1, 1]), "bytes").said(0)
         '48,000 bytes'
         """
-        return f"{figure(time)} {self.unit}".rstrip()
+        carried = f"{figure(self.load(channel))} {self.unit}".rstrip()
+        if self.even:
+            return carried
+        rate, gbps = self.topology.channel_bandwidth[channel], self.topology.reference_gbps
+        speed = f"{rate:.3g} flit{'' if rate == 1 else 's'}/cycle"
+        speed = speed if gbps is None else f"{rate * gbps:.4g} Gb/s"
+        return f"{carried} at {speed}"
 
-    def times_the_mean(self, time: float) -> str:
-        """Return how a time compares, in words."""
-        return f"{time / self.mean:.3g} × the mean"
+    def compared(self, channel: int) -> str:
+        """Return what a channel carries, and how that compares with the mean."""
+        times = f"{self.time[channel] / self.mean:.3g} × the mean"
+        return f"{self.said(channel)}, {times}{'' if self.even else ' time'}"
 
     @cached_property
     def sentence(self) -> str:
@@ -136,23 +180,31 @@ class Traffic:
         many = len(self.there)
         if not many:
             return f"{self.topology.name}: no channel is left"
-        last = self.there[-1]
-        highest = float(self.time[last])
+        last = int(self.there[-1])
+        highest, mean = float(self.time[last]), float(self.time[self.there].mean())
         if highest == 0:
             return f"{self.topology.name}: nothing on {counted(many, 'channel', ',')}"
-        mean = float(self.time[self.there].mean())
-        slower = "" if self.topology.even else " by its bandwidth"
         if many == 1:
-            return f"{self.name(int(last))} carries {self.said(highest)}"
-        if highest <= mean * (1 + 1e-9):
-            return f"Each of {many:,} channels carries {self.said(highest)}{slower}"
+            return f"{self.name(last)} carries {self.said(last)}"
         if highest <= EVEN * mean:
-            return (
-                f"All {many:,} channels carry nearly the same, up to {self.said(highest)}{slower}"
-            )
+            return self._all_alike(last, exactly=highest <= mean * (1 + 1e-9))
         equal = int((self.time[self.there] >= highest * (1 - 1e-12)).sum())
-        if equal == 1:
-            who, verb = self.name(int(last)), "carries"
-        else:
-            who, verb = f"{equal:,} of {many:,} channels", "carry"
-        return f"{who} {verb} {self.said(highest)}{slower}, {highest / mean:.3g} times the mean"
+        times = f"{highest / mean:.3g} times the mean"
+        if equal > 1:
+            who = f"{equal:,} of {many:,} channels"
+            return f"{who} carry {self.said(last)}, {times}" if self.even else (
+                f"{who} take longest, {times}"
+            )  # fmt: skip
+        longest = "" if self.even else " and takes longest"
+        return f"{self.name(last)} carries {self.said(last)}{longest}, {times}"
+
+    def _all_alike(self, last: int, *, exactly: bool) -> str:
+        """Return the sentence of channels that all take nearly the same time."""
+        many = f"{len(self.there):,} channels"
+        if not self.even:
+            return (
+                f"All {many} take {'' if exactly else 'nearly '}the same time for what they carry"
+            )
+        if exactly:
+            return f"Each of {many} carries {self.said(last)}"
+        return f"All {many} carry nearly the same, up to {self.said(last)}"

@@ -49,9 +49,21 @@ def parts(record: Recorded) -> dict[str, Part]:
         "channels": channel_loads(record),
         "path contention": path_contention(record),
     }
-    if record.tables["random_table"].height:
+    if _known_limits(record):
         parts["saturation"] = saturation_among_random(record)
     return parts
+
+
+def _known_limits(record: Recorded) -> dict[str, str]:
+    """Return the limits of saturation that are known of this mapping and of random ones."""
+    own, random = record.figures["saturation"], record.tables["random_table"]
+    if not random.height:
+        return {}
+    return {
+        limit: name
+        for limit, name in LIMITS.items()
+        if own[limit] is not None and not random[f"saturation_{limit}"].has_nulls()
+    }
 
 
 def channel_loads(record: Recorded) -> NetworkChart:
@@ -90,21 +102,21 @@ def _steps(whose: str, counted: pl.DataFrame) -> pl.DataFrame:
 def saturation_among_random(record: Recorded) -> alt.LayerChart:
     """Return the saturation of each random mapping as a tick, this mapping's as a diamond."""
     own, offered = record.figures["saturation"], record.figures["offered"]
-    random = record.tables["random_table"]
+    random, limits = record.tables["random_table"], _known_limits(record)
     table = pl.DataFrame(
         [
             {"limit": name, "percent": 100 * row[f"saturation_{limit}"], "whose": RANDOM}
             for row in random.iter_rows(named=True)
-            for limit, name in LIMITS.items()
+            for limit, name in limits.items()
         ]
         + [
             {"limit": name, "percent": 100 * own[limit], "whose": OWN}
-            for limit, name in LIMITS.items()
+            for limit, name in limits.items()
         ]
     )
     base = alt.Chart(table).encode(
         x=alt.X("percent:Q", title="% of a channel's bandwidth, offered by the average node"),
-        y=alt.Y("limit:N", title=None, sort=list(LIMITS.values()), axis=alt.Axis(labelLimit=200)),
+        y=alt.Y("limit:N", title=None, sort=list(limits.values()), axis=alt.Axis(labelLimit=200)),
         color=_whose([OWN, RANDOM]),
     )
     ticks = base.transform_filter(alt.datum.whose == RANDOM).mark_tick(thickness=1.5, size=22)

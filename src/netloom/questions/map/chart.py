@@ -50,6 +50,8 @@ def parts(record: Recorded) -> dict[str, Part]:
 def mapped_channels(record: Recorded, when: str) -> NetworkChart:
     """Return the network by channel load ``before`` or ``after``, in the colours of both."""
     channels = record.tables["channels"]
+    if "kind" in channels.columns:  # those of hosts are in no picture
+        channels = channels.filter(kind="network")
     shown = channels.filter(mapping=when)
     hosted = "kind" in channels.columns
     between = [part.filter(kind="network") if hosted else part for part in (channels, shown)]

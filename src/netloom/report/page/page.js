@@ -46,6 +46,7 @@
     }
     for (const view of old) view.finalize();
     root.dataset.drawn = theme;
+    root.dataset.size = tight() ? "narrow" : "wide";
   }
 
   const button = document.getElementById("theme");
