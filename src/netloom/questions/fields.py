@@ -48,7 +48,7 @@ PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
     "files, a spec such as hypercube:10, or a graph."
 )
-NETWORK = "Network (mesh:8x8, torus:4x4x4, graph:FILE), machine name, or topology."
+NETWORK = "Network (torus:4x4x4, leaf-spine:8x4x8, graph:FILE), machine name, or topology."
 
 
 class OnNetwork(Question, panel="Network"):
