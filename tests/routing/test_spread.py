@@ -98,6 +98,7 @@ def test_hashed_paths_are_those_of_the_definition(chance, hosted, polarised, see
         (topology("leaf-spine:4x2x4/2"), 12, 12),
         (topology("xgft:8x8/1x8"), 56, 56),
         (topology("fat-tree:k=8"), 124, 208),
+        (topology("dragonfly:2x4x2"), 68, 92),
         (hypercube(5), 18, 29),
         (mesh(4, 4), 18, 18),
         (torus(4, 4, 4), 40, 61),
@@ -182,6 +183,16 @@ def test_names_of_hashed_routings():
     for wrong in ("ecmp:x", "spread:1", "ecmp-polarised:-1"):
         with pytest.raises(InputError):
             parse_routing(wrong, network)
+
+
+def test_networks_without_a_routing_of_their_own_are_spread():
+    for spec in ("twisted-torus:4x4x8", "slim-fly:5/4", "jellyfish:32x5x3/1"):
+        assert parse_routing("default", topology(spec)) == Spread()
+    # all shortest paths with equal shares would put 73.3 on each channel
+    load = all_to_all(topology("twisted-torus:4x4x8"), Spread())
+    assert load.mean() == pytest.approx(73.3, abs=0.1)
+    assert load.max() < 1.25 * load.mean()
+    assert set(all_to_all(topology("slim-fly:5/4"), Spread())) == {208}
 
 
 def test_tables_that_are_too_large_are_refused():

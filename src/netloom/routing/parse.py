@@ -145,9 +145,9 @@ def default_routing(topology: Topology) -> Routing:
     """Return the routing of a network for which nobody named one.
 
     In a direct network, dimension order on k-ary n-cubes, ``layered`` where something is broken,
-    and ``shortest-path`` elsewhere. If hosts hang on routers, ``d-mod-k`` on fat trees,
-    ``minimal-group`` on dragonflies, dimension order if the routers are a k-ary n-cube or a
-    HyperX, and ``spread`` elsewhere and where something is broken.
+    ``shortest-path`` on graphs, and ``spread`` elsewhere. If hosts hang on routers, ``d-mod-k`` on
+    fat trees, ``minimal-group`` on dragonflies, dimension order if the routers are a k-ary n-cube
+    or a HyperX, and ``spread`` elsewhere and where something is broken.
 
     Examples
     --------
@@ -163,7 +163,8 @@ def default_routing(topology: Topology) -> Routing:
         return MinimalGroup()
     if isinstance(topology.routers, Cube) or is_hyperx(topology):
         return DimensionOrder()
-    return ShortestPath() if topology.direct else Spread()
+    graph = topology.direct and topology.name.startswith("graph:")
+    return ShortestPath() if graph else Spread()
 
 
 def _dimensions(name: str, argument: str, topology: Topology) -> tuple[str, str]:
