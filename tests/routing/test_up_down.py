@@ -22,7 +22,7 @@ from netloom.routing import (
 )
 from netloom.routing.layered import layers
 from netloom.routing.ragged import Paths
-from netloom.routing.up_down import node_ranks
+from netloom.routing.up_down import node_ranks, router_ranks
 from netloom.topology import (
     Topology,
     graph_topology,
@@ -290,3 +290,28 @@ def test_links_of_one_direction_lose_hosts_behind_them():
     assert len(paths(net, UpDown(), [0], [1])[0]) == 3
     with pytest.raises(NoRouteError, match="from node 1 to node 2"):
         paths(net, UpDown(), [0, 1], [1, 2])
+
+
+@pytest.mark.parametrize("spec", ["leaf-spine:8x4x8", "fat-tree:4x3", "xgft:4x4/1x2/1x2"])
+def test_all_spines_of_a_tree_are_up(spec):
+    tree = topology_of(spec)
+    hosts = np.arange(tree.num_hosts)
+    pairs = hosts.repeat(len(hosts)), np.tile(hosts, len(hosts))
+    found, shortest = (paths(tree, routing, *pairs) for routing in (UpDown(), ShortestPath()))
+    assert np.array_equal(found.lengths, shortest.lengths)
+    assert dependency_cycle(found, tree.num_channels) == ()
+    count = tree.num_network_channels
+    load = np.bincount(found.channels, minlength=tree.num_channels)[:count]
+    assert load.min() > 0
+    assert load.max() < 2 * load.mean()
+
+
+def test_trees_that_are_damaged_so_far_that_packets_must_turn_have_a_root():
+    """Leaf 0 has spine 0 alone, leaf 1 spine 1: packets between them go down to a leaf, and up."""
+    tree = without(topology_of("leaf-spine:4x2x2"), channels="leaf0-spine1, leaf1-spine0")
+    rank = router_ranks(tree)
+    assert rank[4:].max() > 1
+    hosts = np.arange(8)
+    found = paths(tree, UpDown(), hosts.repeat(8), np.tile(hosts, 8))
+    assert dependency_cycle(found, tree.num_channels) == ()
+    assert router_ranks(without(tree.whole, channels="leaf0-spine1"))[4:].max() == 1

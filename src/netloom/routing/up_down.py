@@ -7,18 +7,20 @@ links*, 1991.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.hosted import through_routers
+from netloom.routing.hosted import legs, router_pairs, spliced
 from netloom.routing.ragged import Paths, offsets_of
 from netloom.topology import Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_RANKS: WeakKeyDictionary[Topology, NDArray[np.int32]] = WeakKeyDictionary()
 
 MOST_SAMPLES = 256
 """Nodes that the root shall be near to: all of them in networks of up to so many."""
@@ -35,6 +37,10 @@ class UpDown:
     shortest of such paths, always the same for a pair of nodes; pairs spread over all of them.
 
     Links of which one direction is missing or broken are not used at all, as in Autonet.
+
+    Where hosts hang on routers, these are ranked by their distance from the hosts, the farthest
+    first, if all packets can take shortest paths then (``router_ranks``): so the spines of a tree
+    share what a single root would get.
     """
 
     several: ClassVar[bool] = False
@@ -44,51 +50,102 @@ class UpDown:
 
 
 def up_down_paths(
-    topology: Topology,
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    *,
-    planes: bool = False,
+    topology: Topology, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> Paths:
     """Return the up*/down* path of every pair (see ``paths``).
-
-    The routers that hosts hang on may make several ``planes`` that are not joined, each with a
-    root of its own.
 
     Raises
     ------
     InputError
-        If the two-way links do not join all nodes.
+        If the two-way links of a direct network do not join all nodes.
     NoRouteError
-        If a pair has a node without channels.
+        If a pair has a node without channels, or is not joined by two-way links.
+    """
+    if topology.direct:
+        links, net = two_way(topology)
+        rank = node_ranks(topology, net)
+        return _legal_paths(links, net, rank, sources, targets, (sources, targets))
+    if topology not in _RANKS:
+        _RANKS[topology] = router_ranks(topology)
+    (links, net), ends = two_way(topology.routers), legs(topology, sources, targets)
+    found = _legal_paths(links, net, _RANKS[topology], ends.entry, ends.exit, (sources, targets))
+    return spliced(ends, found)
+
+
+def _legal_paths(
+    links: NDArray[np.int32],
+    net: Topology,
+    rank: NDArray[np.int32],
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    keys: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> Paths:
+    """Return the path of every pair of nodes by two-way links and the ranks of the nodes.
+
+    ``keys`` are the two nodes, or the hosts for which packets go from one to the other.
     """
     from netloom.routing.kernels.up_down import fill_legal, legal_lengths
 
-    if not topology.direct:
-        between = partial(up_down_paths, topology.routers, planes=True)
-        return through_routers(topology, sources, targets, between)
-    links = two_way(topology)
-    net = Topology(
-        topology.name, topology.num_vertices, topology.channel_source[links],
-        topology.channel_target[links], topology.labels,
-    )  # fmt: skip
-    rank = node_ranks(topology, net, planes=planes)
     ends = (net.channel_source, net.channel_target)
     up = rank[ends[1]] < rank[ends[0]]
     incoming, outgoing = net.incoming(), net.outgoing()
     by_target = np.argsort(targets, kind="stable")
     lengths = legal_lengths(by_target, sources, targets, up, ends[0], *incoming)
-    offsets = offsets_of(lengths, sources, targets, "nodes that work")
-    taken = fill_legal(by_target, sources, targets, offsets, up, ends, *incoming, *outgoing)
+    offsets = offsets_of(lengths, *keys, "nodes that work")
+    taken = fill_legal(by_target, sources, targets, keys, offsets, up, ends, *incoming, *outgoing)
     return Paths(offsets, links[taken])
 
 
-def two_way(topology: Topology) -> NDArray[np.int32]:
-    """Return the channels whose opposite is there too, int32[], ascending."""
+def router_ranks(topology: Topology) -> NDArray[np.int32]:
+    """Return int32[num_routers], the ranks of the routers that hosts hang on.
+
+    If packets can go away from the hosts first and then towards them on shortest paths between all
+    routers with hosts, as in trees, routers are ranked by their distance from the nearest host,
+    the farthest first. If not, from a root, as in ``node_ranks``; one for each plane of routers.
+    """
+    from netloom.routing.kernels.shortest_path import path_lengths
+    from netloom.routing.kernels.up_down import legal_lengths
+
+    inside, (entry, leave) = topology.routers, router_pairs(topology)
+    _, net = two_way(inside)
+    hops = np.full(inside.num_vertices, -1, np.int64)
+    hops[np.concatenate([entry, leave])] = 0
+    for far in range(inside.num_vertices):
+        reached = net.channel_target[hops[net.channel_source] == far]
+        reached = reached[hops[reached] < 0]
+        if not len(reached):
+            break
+        hops[reached] = far + 1
+    if hops.max(initial=0) > 0:
+        rank = _by_order(-hops)
+        by_exit, wires = np.argsort(leave, kind="stable"), (net.channel_source, *net.incoming())
+        up = rank[net.channel_target] < rank[net.channel_source]
+        shortest = path_lengths(by_exit, entry, leave, *wires, inside.num_vertices)
+        if np.array_equal(legal_lengths(by_exit, entry, leave, up, *wires), shortest):
+            return rank
+    return node_ranks(inside, net, planes=True)
+
+
+def _by_order(keys: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the rank of each key, of equal ones the first first."""
+    rank = np.empty(len(keys), np.int32)
+    rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return rank
+
+
+def two_way(topology: Topology) -> tuple[NDArray[np.int32], Topology]:
+    """Return the channels whose opposite is there too, int32[], ascending, and them as a network.
+
+    That network has their places as the numbers of its channels.
+    """
     source, target = topology.channel_source.astype(np.int64), topology.channel_target
     forward = source * topology.num_vertices + target
     backward = target.astype(np.int64) * topology.num_vertices + source
-    return np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
+    links = np.flatnonzero(np.isin(forward, backward)).astype(np.int32)
+    return links, Topology(
+        topology.name, topology.num_vertices, topology.channel_source[links],
+        topology.channel_target[links], topology.labels,
+    )  # fmt: skip
 
 
 def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> NDArray[np.int32]:
@@ -111,9 +168,7 @@ def node_ranks(topology: Topology, net: Topology, *, planes: bool = False) -> ND
     level = np.full(topology.num_vertices, topology.num_vertices, np.int64)
     for part in parts:
         level[part] = _levels(topology, net, part)[part]
-    rank = np.empty(topology.num_vertices, np.int32)
-    rank[np.argsort(level, kind="stable")] = np.arange(topology.num_vertices)
-    return rank
+    return _by_order(level)
 
 
 def _levels(topology: Topology, net: Topology, inside: NDArray[np.int32]) -> NDArray[np.int64]:

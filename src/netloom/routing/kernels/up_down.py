@@ -64,10 +64,13 @@ def legal_lengths(by_target, sources, targets, up, channel_source, in_offsets, i
 
 @njit(nogil=True)
 def fill_legal(
-    by_target, sources, targets, offsets, up, ends, in_offsets, in_channels, out_offsets,
+    by_target, sources, targets, keys, offsets, up, ends, in_offsets, in_channels, out_offsets,
     out_channels,
 ):  # fmt: skip
-    """Walk every path; where several channels are as short, a hash of pair and node decides."""
+    """Walk every path; where several channels are as short, a hash of pair and node decides.
+
+    ``keys`` are the numbers of the two that are hashed: the pair's own, or those of its hosts.
+    """
     channel_source, channel_target = ends
     channels = np.empty(offsets[-1], np.int32)
     distance = np.empty(2 * (len(in_offsets) - 1), np.int32)
@@ -83,7 +86,7 @@ def fill_legal(
             for slot in range(out_offsets[node], out_offsets[node + 1]):
                 after = following(state, out_channels[slot], up, channel_target)
                 choices += after >= 0 and distance[after] == distance[state] - 1
-            left = scattered(sources[path], known, node) % choices
+            left = scattered(keys[0][path], keys[1][path], node) % choices
             for slot in range(out_offsets[node], out_offsets[node + 1]):
                 after = following(state, out_channels[slot], up, channel_target)
                 if after >= 0 and distance[after] == distance[state] - 1:
