@@ -3,7 +3,18 @@ import pytest
 
 from netloom.contention import expected_loads, measure
 from netloom.errors import InputError, NoRouteError
-from netloom.routing import DimensionOrder, DModK, Minimal, RandomUp, ShortestPath, paths
+from netloom.routing import (
+    DimensionOrder,
+    DModK,
+    Ecmp,
+    Minimal,
+    RandomUp,
+    ShortestPath,
+    SModK,
+    Spread,
+    UpDown,
+    paths,
+)
 from netloom.topology import Topology, mesh, topology, torus
 from netloom.topology.core import attach_hosts
 
@@ -43,6 +54,18 @@ def test_random_up_loads_what_its_paths_do(spec):
     each = np.repeat(found.probability * weight[found.pair], found.lengths)
     expected = np.bincount(found.channels, each, minlength=net.num_channels)
     assert expected_loads(net, RandomUp(), source, target, weight) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("routing", [DModK(), SModK(), Spread(), Ecmp(), UpDown(), ShortestPath()])
+@pytest.mark.parametrize("spec", ["fat-tree:2x3", "leaf-spine:3x2x4/2", "xgft:2x3/2x2/1x2"])
+def test_one_path_a_pair_loads_what_the_paths_do(spec, routing):
+    net = topology(spec)
+    source, target = all_pairs(net.num_hosts)
+    weight = np.arange(len(source)) % 5.0
+    found = paths(net, routing, source, target)
+    each = np.repeat(weight, found.lengths)
+    expected = np.bincount(found.channels, each, minlength=net.num_channels)
+    assert expected_loads(net, routing, source, target, weight) == pytest.approx(expected)
 
 
 def test_random_up_needs_a_tree():

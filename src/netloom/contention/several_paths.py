@@ -23,7 +23,6 @@ from netloom.routing import (
     Paths,
     RandomUp,
     ShortestPath,
-    UpDown,
     Valiant,
     paths,
 )
@@ -48,7 +47,7 @@ FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 MOST_HOPS = 2**24
 """Hops of the paths that are walked at a time, about."""
 
-BETWEEN_ROUTERS = DimensionOrder, ShortestPath, UpDown, Layered, Minimal, Valiant, RandomUp
+BETWEEN_ROUTERS = DimensionOrder, ShortestPath, Layered, Minimal, Valiant, RandomUp
 """Routings that do not look at hosts; on a HyperX, dimension order does."""
 
 
