@@ -95,36 +95,52 @@ def table(topology: Topology, function: NextChannels, *, name: str = "table") ->
     _check_nodes(topology, name)
     exits = _exits(topology)
     found = np.zeros((inside.num_vertices, topology.num_hosts), np.int64)
-    source, port = inside.channel_source.tolist(), ports(inside).out_port.tolist()
+    leaving = inside.channel_source.tolist(), ports(inside).out_port.tolist()
     working = np.flatnonzero(inside.vertex_up).tolist()
     for router in range(inside.num_vertices) if topology.direct else working:
-        node = topology.router_vertex(router)
         for target in range(topology.num_hosts):
             ends = exits[1][exits[0][target] : exits[0][target + 1]]
-            if router in ends or not len(ends):
-                continue
-            answer = function(node, target)
-            channels = list(answer) if isinstance(answer, Iterable) else [answer]
-            channels = [channel for channel in channels if channel is not None]
-            if not channels and topology.direct:
-                raise NoRouteError(node, target, "a channel", name)
-            for channel in map(int, channels):
-                if not 0 <= channel < len(source) or source[channel] != router:
-                    called = topology.name_of if topology.labels else str
-                    asked = f"channel {channel} at node {called(node)}"
-                    asked += f" towards node {called(target)}"
-                    leaves = f"a channel that leaves node {called(node)}"
-                    leaves += "" if topology.direct else " for another router"
-                    raise InputError(name, asked, leaves)
-                found[router, target] |= 1 << port[channel]
+            if len(ends) and router not in ends:
+                answer = function(topology.router_vertex(router), target)
+                channels = _channels(topology, answer, router, target, leaving[0], name)
+                found[router, target] = sum(1 << leaving[1][each] for each in channels)
     wiring = (ports(inside).out_port, inside.channel_source, *inside.incoming())
     router, target = stranded(found, *exits, *wiring)
     if router >= 0:
-        node = topology.router_vertex(router)
-        called = topology.name_of if topology.labels else str
-        circle = f"a way from node {called(node)} that need never come to node {called(target)}"
+        node, host = _called(topology, topology.router_vertex(router)), _called(topology, target)
+        circle = f"a way from node {node} that need never come to node {host}"
         raise InputError(name, circle, "choices that all lead to the target")
     return RouteTable(name, found)
+
+
+def _channels(
+    topology: Topology,
+    answer: int | Iterable[int] | None,
+    router: int,
+    target: int,
+    channel_source: list[int],
+    name: str,
+) -> set[int]:
+    """Return the channels that a function said, having made sure that they leave the router."""
+    said = list(answer) if isinstance(answer, Iterable) else [answer]
+    channels = {int(channel) for channel in said if channel is not None}
+    if not channels and topology.direct:
+        raise NoRouteError(router, target, "a channel", name)
+    for channel in sorted(channels):
+        if not 0 <= channel < len(channel_source) or channel_source[channel] != router:
+            node, host = (
+                _called(topology, topology.router_vertex(router)),
+                _called(topology, target),
+            )
+            leaves = f"a channel that leaves node {node}"
+            leaves += "" if topology.direct else " for another router"
+            raise InputError(name, f"channel {channel} at node {node} towards node {host}", leaves)
+    return channels
+
+
+def _called(topology: Topology, vertex: int) -> str:
+    """Return the name of a vertex, or its number."""
+    return topology.name_of(vertex) if topology.labels else str(vertex)
 
 
 def table_paths(
