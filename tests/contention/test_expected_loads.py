@@ -8,14 +8,16 @@ from netloom.routing import (
     DModK,
     Ecmp,
     Minimal,
+    MinimalGroup,
     RandomUp,
     ShortestPath,
     SModK,
     Spread,
     UpDown,
+    Valiant,
     paths,
 )
-from netloom.topology import Topology, mesh, topology, torus
+from netloom.topology import Topology, mesh, topology, torus, without, working_nodes
 from netloom.topology.core import attach_hosts
 
 
@@ -87,6 +89,31 @@ def test_a_pair_without_a_way_is_refused():
         expected_loads(one_way, Minimal(), [1], [0])
 
 
+@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant("groups"), Valiant()])
+def test_a_pair_of_hosts_without_a_way_is_named_by_its_hosts(routing):
+    net = topology("dragonfly:2x2x1")
+    inside = net.routers
+    lost = np.flatnonzero((inside.channel_source // 2 == 0) != (inside.channel_target // 2 == 0))
+    kept = np.setdiff1d(np.arange(net.num_channels), lost)
+    routers = Topology(
+        "cut", inside.num_vertices, inside.channel_source[kept[: -2 * net.num_ports]],
+        inside.channel_target[kept[: -2 * net.num_ports]], family=inside.family,
+    )  # fmt: skip
+    cut = attach_hosts(routers, np.arange(inside.num_vertices).repeat(2), name="cut")
+    for asked in (paths, expected_loads):
+        with pytest.raises(NoRouteError) as caught:
+            asked(cut, routing, [1, 4], [2, 3])
+        assert caught.value.source in (1, 4, 5)
+        assert caught.value.target < cut.num_hosts
+
+
+@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), ShortestPath()])
+def test_a_host_without_a_port_is_named_by_its_number(routing):
+    net = without(topology("dragonfly:2x2x1"), nodes=[5])
+    with pytest.raises(NoRouteError, match="from node 2 to node 5"):
+        expected_loads(net, routing, [1, 2], [3, 5])
+
+
 def test_arrays_that_do_not_match_are_refused():
     with pytest.raises(InputError, match="3 targets, 2 weights"):
         expected_loads(mesh(4), Minimal(), [0, 1], [1, 2, 3], [1, 1])
@@ -95,3 +122,28 @@ def test_arrays_that_do_not_match_are_refused():
 def test_contention_of_several_paths_a_pair_is_refused():
     with pytest.raises(InputError, match="minimal"):
         measure(mesh(4), Minimal(), [0], [1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "cables", "nodes"),
+    [
+        ("dragonfly:2x3x1", "g0r0-g0r1", "h2, h6, h7"),
+        ("hyperx:3x3/2/2", "(0,0)->(0,2)#2", "h3"),
+        ("torus:4x4", "0-1", "5"),
+        ("leaf-spine:3x2x2/2", "leaf0-spine1#1", "h3"),
+    ],
+)
+@pytest.mark.parametrize("routing", [Minimal(), Valiant(), MinimalGroup(), Spread()])
+def test_loads_go_round_what_is_broken_as_the_paths_do(spec, cables, nodes, routing):
+    net = without(topology(spec), channels=cables, nodes=nodes)
+    if routing == MinimalGroup() and not spec.startswith("dragonfly"):
+        with pytest.raises(InputError, match="a dragonfly"):
+            expected_loads(net, routing, [0], [1])
+        return
+    hosts = working_nodes(net)
+    source, target = np.repeat(hosts, len(hosts)), np.tile(hosts, len(hosts))
+    found = paths(net, routing, source, target)
+    chance = np.ones(len(found)) if found.probability is None else found.probability
+    each = np.repeat(chance, found.lengths)
+    expected = np.bincount(found.channels, each, minlength=net.num_channels)
+    assert expected_loads(net, routing, source, target) == pytest.approx(expected)
