@@ -160,7 +160,7 @@ def _given(
     called = partial(vertex_word, network)
     placed = place(
         mapping, num_tasks, network.num_hosts, topology_name=network.name, names=names,
-        tasks_per_node=num_tasks if several else tasks_per_node, called=called,
+        tasks_per_node=max(num_tasks, 1) if several else tasks_per_node, called=called,
     )  # fmt: skip
     if several:  # a computer takes so many, on whatever hosts of its own
         where = str(mapping) if isinstance(mapping, str | Path) else "mapping"
