@@ -31,6 +31,30 @@ GRAPH = b"""<?xml version="1.0" encoding="utf-8"?>
 <edge source="2" target="0"><data key="b">5</data></edge></graph></graphml>
 """
 LINKS = b"# links\na b\nb c\nc -> a\na c\n"
+SWITCHED = b"""clock: 1GHz
+hosts: h[0-2] d
+h0 s0 10Gb/s 5ns
+h1 s0 10Gb/s 5ns
+h2 s1 1.25GB/s 5ns
+d -> s1 10Gb/s 1us
+s1 -> d 10Gb/s 5ns
+s0 s1 40Gb/s 600ns
+s0 s1 40Gb/s 600ns
+"""
+CABLED = b"""<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="k" for="node" attr.name="kind" attr.type="string"/>
+<key id="c" for="node" attr.name="computer" attr.type="string"/>
+<key id="b" for="edge" attr.name="bandwidth" attr.type="string"/>
+<graph edgedefault="undirected"><node id="s"><data key="k">switch</data></node>
+<node id="g0"><data key="k">gpu</data><data key="c">n0</data></node>
+<node id="g1"><data key="k">gpu</data><data key="c">n0</data></node>
+<node id="g2"><data key="k">gpu</data><data key="c">n1</data></node>
+<edge source="s" target="g0"><data key="b">100Gb/s</data></edge>
+<edge source="s" target="g1"><data key="b">100Gb/s</data></edge>
+<edge source="s" target="g2"><data key="b">200Gb/s</data></edge>
+<edge source="g2" target="s"><data key="b">200Gb/s</data></edge></graph></graphml>
+"""
 TRACE = b"""# tasks: 4
 id,after,compute_cycles,source,target,flits
 a,,5,0,1,8
@@ -90,6 +114,14 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a.graphml": (lambda: GRAPH, f"analyze FILE {ON}"),
     "net.graphml": (lambda: GRAPH, "analyze ring:3 --on graph:FILE --random-mappings 0"),
     "net.edges": (lambda: LINKS, "analyze ring:3 --on graph:FILE --random-mappings 0"),
+    "switched.edges": (
+        lambda: SWITCHED,
+        "analyze ring:4 --on graph:FILE --nodes h[0-2],d --random-mappings 0",
+    ),
+    "switched.graphml": (
+        lambda: CABLED,
+        "analyze ring:3 --on graph:FILE --nodes n1,n0 --random-mappings 0",
+    ),
     "map.txt": (lambda: MAPPING, f"analyze ring:4 {ON} --mapping FILE"),
     "map.json": (_mapping_json, f"analyze ring:4 {ON} --mapping FILE"),
     "routes.txt": (lambda: ROUTES, f"analyze ring:4 {ON} --routing routes:FILE"),
@@ -105,6 +137,10 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "hosts": (
         lambda: b"n0\nn1\nn2\nn3\n",
         "map ring:4 --on mesh:2x2 --rounds 1 --hosts FILE --nodes n0,n1,n2,n3",
+    ),
+    "slots": (
+        lambda: b"# mine\nh[4-5,7] slots=2\nh1:4 slots=2 max_slots=4\n",
+        "analyze ring:8 --on leaf-spine:4x1x2 --random-mappings 0 --ranks-per-node 2 --nodes FILE",
     ),
     "nodes": (lambda: b"0\n1-2\n3\n", "map ring:4 --on mesh:2x2 --rounds 1 --nodes FILE"),
 }

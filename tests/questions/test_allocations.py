@@ -70,6 +70,17 @@ def test_an_allocation_says_something_of_a_program_only():
         nl.simulate_loop("mesh:4x4", app="uniform", applied=0.1, nodes="0-3")
 
 
+def test_programs_on_nodes_of_their_own_may_name_them():
+    asked = {"load": 0.1, "cycles": 200}
+    by_name = nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@(1,1),7,n15"], **asked)
+    by_number = nl.simulate("mesh:4x4", app=["ring:4@0-3", "ring:3@5,7,15"], **asked)
+    assert answer(by_name) == answer(by_number)
+    with pytest.raises(InputError, match="nodes: found 'x7'; expected nodes 0 to 15 of mesh:4x4"):
+        nl.simulate("mesh:4x4", app=["ring:4@n[0-3]", "ring:3@x7"], **asked)
+    with pytest.raises(InputError, match="node 1, which failed"):
+        nl.simulate("mesh:4x4", app=["ring:4@n[0-3]"], failed_nodes="1", **asked)
+
+
 @pytest.mark.parametrize("on", ["graph:examples/my-cluster.graphml", "leaf-spine:8x4x8"])
 def test_a_cluster_s_nodes_are_named_by_its_scheduler(on, tmp_path):
     ranks, nodes = tmp_path / "ranks", tmp_path / "nodes"

@@ -62,7 +62,7 @@ def allocated_hosts(
     if nodes is None:
         return nodes_for_tasks(topology)
     if isinstance(nodes, str | Path):
-        listed = _named(nodes, topology, hosts)
+        listed = named_hosts(nodes, topology, hosts)
         where = str(nodes) if isfile(nodes) else "nodes"  # noqa: PTH113 (a list is a long name)
     else:
         listed, where = np.asarray(nodes), "nodes"
@@ -319,8 +319,19 @@ class _Listed:
         return range(first, last + 1)
 
 
-def _named(nodes: str | Path, topology: Topology, hosts: Sequence[str] | None) -> NDArray[np.int64]:
-    """Return the hosts in a list or a file of lists, each as often as it is named."""
+def named_hosts(
+    nodes: str | Path, topology: Topology, hosts: Sequence[str] | None = None
+) -> NDArray[np.int64]:
+    """Return the hosts in a list or a file of lists, int64[], each once; broken ones as well.
+
+    ``hosts``, errors and all else: see ``allocated_hosts``.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> named_hosts("h[2-3],0", topology("leaf-spine:2x1x2"))
+    array([2, 3, 0])
+    """
     lines: Iterator[tuple[str, str]] = iter([("nodes", str(nodes))])
     if isfile(nodes):  # noqa: PTH113
         lines = read_lines(nodes, wanted="a list of nodes")

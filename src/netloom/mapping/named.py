@@ -160,7 +160,7 @@ def _given(
     called = partial(vertex_word, network)
     placed = place(
         mapping, num_tasks, network.num_hosts, topology_name=network.name, names=names,
-        tasks_per_node=num_tasks if several else tasks_per_node, called=called,
+        tasks_per_node=max(num_tasks, 1) if several else tasks_per_node, called=called,
     )  # fmt: skip
     if several:  # a computer takes so many, on whatever hosts of its own
         where = str(mapping) if isinstance(mapping, str | Path) else "mapping"
@@ -231,7 +231,7 @@ def mapping_with_distance(
         raise InputError("seed", f"{seed}", "a whole number of at least 0")
     check_room(graph.num_tasks, len(usable), 1, topology.name)
     place = np.arange(len(usable))  # of tasks, and of the empty places after them
-    hops = _hops_between(topology, usable)
+    hops = hop_distances(topology, usable)[:, usable]
     edges_of = _edges_of(graph, len(usable))
     wished = distance * graph.num_edges
     off = float(hops[place[graph.source], place[graph.target]].sum()) - wished
@@ -253,19 +253,6 @@ def mapping_with_distance(
         found = f"{distance:g} hops, where swaps lead no nearer than to {nearest:.4g}"
         raise InputError("distance", found, "an average distance that a mapping can have")
     return usable[place[: graph.num_tasks]].astype(np.int32)
-
-
-def _hops_between(topology: Topology, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return the fewest channels between routers from each host to each, float64[hosts, hosts]."""
-    if topology.direct:
-        return hop_distances(topology, hosts)[:, hosts]
-    into, out_of = topology.injection_router, topology.ejection_router
-    begins, begin = np.unique(into, return_inverse=True)
-    from_port = hop_distances(topology.routers, begins)[:, out_of]
-    ports = np.concatenate([np.arange(*topology.port_offsets[host : host + 2]) for host in hosts])
-    first = np.append(0, np.cumsum(np.diff(topology.port_offsets)[hosts]))[:-1]
-    to_hosts = np.minimum.reduceat(from_port[:, ports], first, axis=1)
-    return np.minimum.reduceat(to_hosts[begin[ports]], first, axis=0)
 
 
 def _edges_of(graph: ProcessGraph, num_places: int) -> list[NDArray[np.int64]]:

@@ -34,15 +34,15 @@ def read_edge_list(path: Path) -> Drawing:
     hosts: dict[Hashable, None] | None = None
     written: dict[tuple[Hashable, Hashable], bool] = {}  # and whether one way
     for where, line in read_lines(path, wanted=LINKS):
-        head, colon, rest = line.partition(":")
-        if colon and head.strip() == "hosts":
-            names = [name for word in words_of(rest) for name in _names(word, where)]
+        head, rest = [*line.split(maxsplit=1), ""][:2]
+        if head == "hosts:":
             hosts = {} if hosts is None else hosts
-            hosts.update(dict.fromkeys(names))
-            for name in names:
-                found.vertices.setdefault(name, Vertex())
-        elif colon and head.strip() == "clock":
-            found.clock_ghz = clock_of(rest.strip())
+            for word in words_of(rest):
+                for name in unfolded(word, where=where, most=MOST_HOSTS):
+                    hosts[name] = None
+                    found.vertices.setdefault(name, Vertex())
+        elif head == "clock:":
+            found.clock_ghz = clock_of(rest)
             if found.clock_ghz is None:
                 raise InputError(where, f"'{line:.200}'", f"clock: and {CLOCK}")
         else:
@@ -54,10 +54,6 @@ def read_edge_list(path: Path) -> Drawing:
     for key, vertex in found.vertices.items():
         vertex.kind = "" if hosts is None else "host" if key in hosts else "switch"
     return found
-
-
-def _names(word: str, where: str) -> list[str]:
-    return unfolded(word, where=where, most=MOST_HOSTS)
 
 
 def _link(where: str, line: str) -> tuple[Link, bool]:

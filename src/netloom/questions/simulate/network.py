@@ -169,7 +169,7 @@ def _traffic(
         return read_traffic(question.traffic, topology), None, None
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    only = only_program(question.app)
+    only = only_program(question.app, topology)
     if only is None:
         return *_of_programs(question, topology), None
     graph = read_program(only, messages=question.messages, parts=question.parts)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.mapping.allocation import named_hosts
 from netloom.questions.named import read_program
 from netloom.workload import ProcessGraph
 from netloom.workload.programs.shared import SharedProgram, parse_placed, share
@@ -18,15 +21,21 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
-def only_program(app: Any) -> str | ProcessGraph | None:
+NAMES = re.compile(r"[A-Za-z(\[]")
+"""What tells names of nodes from their numbers."""
+
+
+def only_program(app: Any, topology: Topology | None = None) -> str | ProcessGraph | None:
     """Return the one program that ``app`` is; None if there are several, or if it has nodes.
+
+    ``topology``: the network, in which nodes may have names.
 
     Examples
     --------
     >>> only_program(["ring:4"]), only_program("ring:4@0-3")
     ('ring:4', None)
     """
-    ((first, nodes), *others) = _listed(app)
+    ((first, nodes), *others) = _listed(app, topology)
     return None if others or nodes is not None else first
 
 
@@ -44,7 +53,7 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
         If a program cannot be read or does not fit its nodes, programs have nodes in common
         though ``shared`` is not said, or another field does not go with several programs.
     """
-    listed = _listed(question.app)
+    listed = _listed(question.app, topology)
     if question.messages is not None and len(listed) > 1:
         raise InputError("messages", f"one file for {len(listed)} programs", "none, or one program")
     if question.tasks_per_node > 1:
@@ -69,16 +78,23 @@ def share_programs(question: Programs, topology: Topology, seed: int) -> SharedP
     )
 
 
-def _listed(app: Any) -> list[tuple[str | ProcessGraph, NDArray[np.int32] | None]]:
+def _listed(
+    app: Any, topology: Topology | None
+) -> list[tuple[str | ProcessGraph, NDArray[np.int32] | None]]:
     """Return the programs of ``app``, each with the nodes that it names, if any."""
     given = app if isinstance(app, list | tuple) else [app]
     if not given:
         raise InputError("app", "no program", "at least one")
-    return [_placed(item) for item in given]
+    return [_placed(item, topology) for item in given]
 
 
-def _placed(item: Any) -> tuple[str | ProcessGraph, NDArray[np.int32] | None]:
+def _placed(
+    item: Any, topology: Topology | None
+) -> tuple[str | ProcessGraph, NDArray[np.int32] | None]:
     if isinstance(item, str):
+        app, _, names = item.rpartition("@")
+        if app and topology is not None and NAMES.search(names) and not Path(item).exists():
+            return app, named_hosts(names, topology).astype(np.int32)
         return parse_placed(item)
     if isinstance(item, ProcessGraph):
         return item, None

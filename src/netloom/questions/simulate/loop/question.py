@@ -218,7 +218,7 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
     """Return the tasks that communicate over the network, where they are, and what is left out."""
     if question.app is None:
         raise InputError("app", "no program", f"a process graph, or {UNIFORM}")
-    only = only_program(question.app)
+    only = only_program(question.app, topology)
     if only is None:
         several = share_programs(question, topology, question.seed)
         busy = several.across_network()
