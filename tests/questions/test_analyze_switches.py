@@ -8,6 +8,7 @@ import pytest
 from netloom import analyze
 from netloom.errors import InputError
 from netloom.questions.analyze.words import lines
+from netloom.questions.recorded import chart_of, parts_of, record
 from netloom.routing import Minimal
 from netloom.topology import mesh, topology
 from netloom.topology.core import attach_hosts
@@ -135,6 +136,8 @@ def test_several_paths_a_pair():
     assert "several paths" in data["left_out"]
     assert data["verdict"]["level"] == "below-bound"
     assert found.path_contention().is_empty()
+    assert "path contention" not in parts_of(record(found))
+    assert chart_of(found) is not None
     assert "path_contention" not in found.paths().columns
     assert "path contention ν" not in said(found)
     halves = quick("shift:1", "leaf-spine:2x2x4", routing="minimal").to_dict()

@@ -493,7 +493,8 @@ class Analysis(Answer):
         for whose, counts in (("own", own), ("random", self.random_path_contention)):
             levels = np.flatnonzero(counts)
             columns = {"path_contention": levels, "paths": counts[levels].astype(np.int64)}
-            tables.append(pl.DataFrame({"mapping": [whose] * len(levels)} | columns))
+            names = pl.Series([whose] * len(levels), dtype=pl.String)
+            tables.append(pl.DataFrame({"mapping": names} | columns))
         return pl.concat(tables, how="vertical_relaxed")
 
     def standing(self, figure: str) -> int:

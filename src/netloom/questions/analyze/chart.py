@@ -40,15 +40,14 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
 def arranged(record: Recorded) -> list[Part]:
     """Return the network by channel load beside the mapping's path contention levels."""
     channels, *beside = parts(record).values()
-    return [channels, alt.vconcat(*beside, spacing=24)]
+    return [channels, alt.vconcat(*beside, spacing=24)] if beside else [channels]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of an analysis, by name."""
-    parts: dict[str, Part] = {
-        "channels": channel_loads(record),
-        "path contention": path_contention(record),
-    }
+    parts: dict[str, Part] = {"channels": channel_loads(record)}
+    if record.tables["path_contention"].height:  # nobody counts it where pairs have several paths
+        parts["path contention"] = path_contention(record)
     if _known_limits(record):
         parts["saturation"] = saturation_among_random(record)
     return parts
@@ -74,10 +73,9 @@ def channel_loads(record: Recorded) -> NetworkChart:
 
 def path_contention(record: Recorded) -> alt.Chart:
     """Return the share of paths that meet at most so many others, also under random mappings."""
-    names = {"own": OWN}
-    if record.tables["random_table"].height:
-        names["random"] = RANDOM
     counted = record.tables["path_contention"]
+    both = {"own": OWN, "random": RANDOM}
+    names = {key: whose for key, whose in both.items() if counted.filter(mapping=key).height}
     table = pl.concat([_steps(whose, counted.filter(mapping=key)) for key, whose in names.items()])
     lines = (
         alt.Chart(table)
