@@ -148,6 +148,15 @@ def test_layouts_of_meshes_are_none_of_trees(layout):
         find_mapping(app, "leaf-spine:4x2x4", layout=layout)
 
 
+def test_large_networks_want_an_allocation():
+    with pytest.raises(InputError, match="at most 2048 nodes, or an allocation of so many"):
+        find_mapping("ring:64", "fat-tree:k=24")
+    nodes = np.arange(0, 3456, 54)
+    found = find_mapping("ring:64", "fat-tree:k=24", nodes=nodes, rounds=1)
+    assert found.bound <= found.value <= found.found.starts["identity"]
+    assert np.isin(found.node_of, nodes).all()
+
+
 def test_routers_by_other_numbers_change_nothing():
     """Bounds, starts and what they are worth follow from hosts, not from numbers of routers."""
     tree = topology("leaf-spine:4x2x4")
