@@ -47,6 +47,24 @@ def test_the_search_of_the_issue(netloom, tmp_path):
     assert len(ranks) == 64
 
 
+def test_an_allocation_of_a_dragonfly(netloom, tmp_path):
+    """Two ranks on each of 32 scattered hosts, by their names."""
+    hosts = [f"h{31 * number % 72}" for number in range(32)]
+    allocated, ranks = tmp_path / "nodes", tmp_path / "ranks.txt"
+    allocated.write_text("\n".join(f"{host} slots=2" for host in hosts))
+    code, out, err = netloom(
+        f"map examples/lammps-64.mtx --on dragonfly:2x4x2 --nodes {allocated}",
+        f"--ranks-per-node 2 --rankfile {ranks} --rounds 4 --json",
+    )
+    assert (code, err) == (0, "")
+    objective = json.loads(out)["objective"]
+    assert 0 < objective["bound"] <= objective["after"] < objective["before"]
+    lines = ranks.read_text().splitlines()
+    assert [line.split("=")[0] for line in lines] == [f"rank {rank}" for rank in range(64)]
+    used = [line.split("=")[1].removesuffix(" slot") for line in lines]
+    assert {host: used.count(host) for host in hosts} == dict.fromkeys(hosts, 2)
+
+
 def test_a_layout_of_the_issue(netloom):
     code, out, err = netloom("map binary-tree:255 --on mesh:16x16 --layout tiles --json")
     assert (code, err) == (0, "")

@@ -12,6 +12,7 @@ from netloom.errors import InputError
 from netloom.mapping import joint_routes
 from netloom.mapping.kernels.joint_routes import forced
 from netloom.routing import (
+    ShortestPath,
     UpDown,
     dependency_cycle,
     paths,
@@ -23,7 +24,15 @@ from netloom.routing.layered import layer_vcs
 from netloom.routing.virtual_channel_tables import path_routing
 from netloom.simulation.network import router
 from netloom.simulation.network.program import NetworkProgram
-from netloom.topology import graph_topology, hypercube, mesh, to_networkx, torus, without
+from netloom.topology import (
+    graph_topology,
+    hypercube,
+    mesh,
+    to_networkx,
+    topology,
+    torus,
+    without,
+)
 from netloom.workload import process_graph
 from netloom.workload.programs.messages import messages
 
@@ -302,3 +311,31 @@ def test_networks_too_large_are_refused():
         routed(pair, mesh(128, 128))
     with pytest.raises(InputError, match="a node that 70 channels leave"):
         routed(pair, graph_topology(nx.star_graph(70)))
+
+
+def test_hosts_keep_their_ports_and_routers_get_routes(tmp_path):
+    """Each of four hosts of a leaf sends to the one opposite, over two spines and four cables."""
+    tree = topology("leaf-spine:2x2x4/2")
+    app = sending(np.arange(8), (np.arange(8) + 4) % 8)
+    found = routed(app, tree, routing="shortest-path", seed=1)
+    assert (found.before, found.after, found.bound) == (4.0, 1.0, 1.0)
+    assert found.virtual_channels == 1
+    own = paths(tree, ShortestPath(), app.source, app.target)
+    for path in range(len(own)):
+        ends = found.routes.routes[path][[0, -1]].tolist()
+        assert ends == own[path][[0, -1]].tolist()
+    assert len(found.layer) == len(found.routes.routes.channels) == 8 * 4
+    assert dependency_cycle(found.routes.routes, tree.num_channels) == ()
+    file = tmp_path / "routes.txt"
+    write_routes(tree, found.routes, file)
+    again = paths(tree, read_routes(tree, file), app.source, app.target)
+    assert np.array_equal(again.channels, found.routes.routes.channels)
+    inside = routed(sending([0, 1], [1, 0]), topology("leaf-spine:2x1x2"))
+    assert (inside.before, inside.after, inside.moved, inside.rounds) == (0.0, 0.0, 0, 0)
+    assert inside.routes.routes.lengths.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("routing", ["random-up", "minimal"])
+def test_several_paths_a_pair_are_refused(routing):
+    with pytest.raises(InputError, match="a routing with one path a pair, to choose routes"):
+        routed(sending([0], [3]), topology("leaf-spine:2x2x2"), routing=routing)

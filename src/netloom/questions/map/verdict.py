@@ -22,6 +22,9 @@ Kind: TypeAlias = Literal["bound", "better", "none", "worse"]
 CLOSE = 1e-9
 """Relative difference of two values of an objective that is none."""
 
+WORTH = 0.005
+"""Share of hop-bytes from which on it is worth saying that they are less."""
+
 LESS = {
     "max-channel-load": "The busiest channel carries {share:.3g} of what it does under identity",
     "hop-bytes": "All traffic together takes {share:.3g} of the hops that it does under identity",
@@ -219,7 +222,7 @@ def _no_help(
         return MappingVerdict("none", f"{said}; {near}.")
     if (better := _tie(found, before, after)) is not None:
         near = f"{better}; {near}"
-    elif found.found_by == "identity":
+    elif np.array_equal(found.node_of, found.mappings.get("identity", ())):
         near = f"ranks stay in order; {near}"
     if first <= bound * (1 + CLOSE):
         return MappingVerdict("bound", f"Nothing helps {objective}: {near}.")
@@ -239,7 +242,7 @@ def _tie(found: FoundMapping, before: Analysis | None, after: Analysis | None) -
         return None
     each = before.to_dict(), after.to_dict()
     hops = [figures["hop_bytes"] for figures in each]
-    if None not in hops and hops[1] < hops[0] * (1 - CLOSE):
+    if None not in hops and hops[1] < hops[0] * (1 - WORTH):
         return f"at the same {found.objective}, hop-bytes fall to {hops[1] / hops[0]:.3g} of theirs"
     met = [_most_met(analysis) for analysis in (before, after)]
     if met[1] < met[0]:

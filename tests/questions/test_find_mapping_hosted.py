@@ -1,0 +1,177 @@
+"""Mappings onto hosts of switched networks: what the objective counts, and what is said of it."""
+
+import numpy as np
+import pytest
+
+from netloom import analyze, find_mapping
+from netloom.contention import measure, measure_loads
+from netloom.errors import InputError
+from netloom.mapping import LAYOUTS
+from netloom.questions.map.chart import mapped_channels
+from netloom.questions.map.words import APPLY, GAINLESS, UNCHANGED, ending, lines
+from netloom.questions.recorded import record
+from netloom.routing import parse_routing, read_routes, write_routes
+from netloom.topology import Topology, topology
+from netloom.topology.core import attach_hosts
+from netloom.workload import process_graph, read
+
+LAMMPS = "examples/lammps-64.mtx"
+
+
+def said(found):
+    return "\n".join(str(line) for line in lines(found))
+
+
+def ends_of(found):
+    graph = found.graph
+    return found.node_of[graph.source], found.node_of[graph.target]
+
+
+def test_one_task_a_host_is_judged_by_channels_between_routers():
+    found = find_mapping(LAMMPS, "leaf-spine:8x4x8", rounds=2)
+    loads = measure(found.topology, found.routing, *ends_of(found), found.graph.bytes)
+    assert found.value == loads.weighted_channel_load.max() <= found.found.starts["identity"]
+    assert found.value < loads.weighted_host_channel_load.max()
+    assert 0.85 * found.found.starts["identity"] < found.bound <= found.value
+    assert "leaf" in found.after.bottleneck()["channel"]
+    assert "(64 hosts, 12 routers, 64 channels)" in said(found)
+    assert "hosts included" not in said(found)
+    shown = mapped_channels(record(found), "after").to_dict()["title"]
+    assert shown == f"After: the busiest channel carries {found.value:.4g}"
+
+
+def test_several_tasks_a_host_are_judged_by_hosts_channels_too():
+    nodes = np.arange(0, 64, 2)
+    found = find_mapping(LAMMPS, "dragonfly:2x4x2", nodes=nodes, tasks_per_node=2, rounds=1)
+    loads = measure(found.topology, found.routing, *ends_of(found), found.graph.bytes)
+    assert found.value == loads.channel_time.max()
+    assert np.isin(found.node_of, nodes).all()
+    assert np.bincount(found.node_of).max() == 2
+    assert found.bound <= found.value <= found.found.starts["identity"]
+    assert "of all channels, those of hosts included" in said(found)
+
+
+def uneven():
+    """Return two leaves of two hosts; of the two spines between them one is half as fast."""
+    source, target = np.array([0, 0, 1, 1, 2, 2, 3, 3]), np.array([2, 3, 2, 3, 0, 1, 0, 1])
+    rate = np.where((source == 3) | (target == 3), 0.5, 1.0)
+    ends = source.astype(np.int32), target.astype(np.int32)
+    routers = Topology("uneven", 4, *ends, channel_bandwidth=rate)
+    return attach_hosts(routers, np.array([0, 0, 1, 1]), name="uneven")
+
+
+def test_loads_count_over_bandwidths():
+    app = process_graph(4, [0, 1, 2, 3, 0], [2, 3, 0, 1, 1], bytes=[8, 8, 8, 8, 1])
+    found = find_mapping(app, uneven(), rounds=2)
+    assert 0 < found.bound <= found.value == 1  # pairs that send much are on one leaf
+    loads = measure(found.topology, found.routing, *ends_of(found), app.bytes)
+    times = loads.channel_time[: found.topology.num_network_channels]
+    assert found.value == times.max()
+    assert "the largest load over bandwidth of channels." in said(found)
+    with pytest.raises(InputError, match="saturation on uneven, whose channels differ"):
+        find_mapping(app, uneven(), objective="saturation")
+    with pytest.raises(InputError, match="channels that differ in bandwidth"):
+        find_mapping(app, uneven(), routes=True)
+
+
+@pytest.mark.parametrize("routing", ["random-up", "minimal"])
+def test_several_paths_a_pair_count_as_expected(routing):
+    found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, rounds=1)
+    several = parse_routing(routing, found.topology)
+    loads = measure_loads(found.topology, several, *ends_of(found), found.graph.bytes)
+    assert found.value == pytest.approx(loads.weighted_channel_load.max())
+    assert found.bound <= found.value
+    hops = find_mapping(LAMMPS, "leaf-spine:8x4x8", objective="hop-bytes", rounds=1)
+    same = find_mapping(
+        LAMMPS, "leaf-spine:8x4x8", objective="hop-bytes", routing=routing, rounds=1
+    )
+    assert same.value == pytest.approx(hops.value)  # all paths are shortest ones
+    assert "-" in said(found)
+    for objective in ("path-contention", "saturation"):
+        with pytest.raises(InputError, match="which has several paths a pair"):
+            find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, objective=objective)
+    with pytest.raises(InputError, match="a routing with one path a pair"):
+        find_mapping(LAMMPS, "leaf-spine:8x4x8", routing=routing, routes=True)
+
+
+def test_routes_are_chosen_between_routers(tmp_path):
+    """All over one spine of four: with routes of their own, all four carry as much."""
+    asked = {"routing": "shortest-path", "rounds": 1}
+    plain = find_mapping(LAMMPS, "leaf-spine:8x4x8", **asked)
+    found = find_mapping(LAMMPS, "leaf-spine:8x4x8", routes=True, **asked)
+    assert found.value < 0.3 * plain.value
+    assert found.virtual_channels == 1
+    file = tmp_path / "routes.txt"
+    write_routes(found.topology, found.routes, file)
+    again = read_routes(found.topology, file)
+    assert np.array_equal(again.routes.channels, found.routes.routes.channels)
+    own = analyze(LAMMPS, "leaf-spine:8x4x8", mapping=found.mapping, routing=again)
+    assert own.own["weighted_channel_load_max"] == found.value
+
+
+def test_pairs_come_to_a_leaf_each():
+    app = process_graph(8, np.arange(8), (np.arange(8) + 4) % 8)
+    found = find_mapping(app, "leaf-spine:4x2x2", rounds=1)
+    assert (found.value, found.bound) == (0, 0)
+    assert found.verdict.sentence == (
+        "Nothing is left that goes from router to router: no mapping can do better."
+    )
+    rows = found.channels()
+    assert rows.height == 2 * found.topology.num_channels
+    assert ending(found, wrote=False) == APPLY
+
+
+def test_all_on_one_host():
+    app = process_graph(4, [0, 1, 2, 3], [2, 3, 0, 1])
+    found = find_mapping(app, "leaf-spine:2x1x2", tasks_per_node=2, rounds=1)
+    assert found.after is None
+    after = found.channels().filter(mapping="after")
+    assert after["time"].sum() == after["channel_load"].sum() == 0
+    assert after["kind"].to_list().count("network") == 4
+
+
+def test_what_gains_nothing_is_not_to_be_applied():
+    order = find_mapping("mesh:4x4", "mesh:4x4", layout="morton")
+    assert order.verdict.kind == "none"
+    assert ending(order, wrote=False) == ending(order, wrote=True) == GAINLESS
+    same = find_mapping("mesh:4x4", "mesh:4x4", rounds=1)
+    assert ending(same, wrote=True) == UNCHANGED
+    better = find_mapping("random-regular:16,3", "leaf-spine:4x2x4", rounds=2)
+    assert better.gains == (better.value < better.found.starts["identity"]) is True
+    assert ending(better, wrote=True) == ""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_meshes_are_none_of_trees(layout):
+    app = {"tiles": "binary-tree:15", "h-tree": "binary-tree:15"}.get(layout, "hypercube:4")
+    with pytest.raises(InputError, match=f" '{layout}': found "):
+        find_mapping(app, "leaf-spine:4x2x4", layout=layout)
+
+
+def test_large_networks_want_an_allocation():
+    with pytest.raises(InputError, match="at most 2048 nodes, or an allocation of so many"):
+        find_mapping("ring:64", "fat-tree:k=24")
+    nodes = np.arange(0, 3456, 54)
+    found = find_mapping("ring:64", "fat-tree:k=24", nodes=nodes, rounds=1)
+    assert found.bound <= found.value <= found.found.starts["identity"]
+    assert np.isin(found.node_of, nodes).all()
+
+
+def test_routers_by_other_numbers_change_nothing():
+    """Bounds, starts and what they are worth follow from hosts, not from numbers of routers."""
+    tree = topology("leaf-spine:4x2x4")
+    routers = tree.routers
+    number = np.random.default_rng(1).permutation(routers.num_vertices).astype(np.int32)
+    other = Topology(
+        "other", len(number), number[routers.channel_source], number[routers.channel_target]
+    )
+    turned = attach_hosts(other, number[tree.injection_router], name="other")
+    app = read("random-regular:16,3")
+    one, two = (
+        find_mapping(app, net, routing="minimal", objective=objective, rounds=0)
+        for net in (tree, turned)
+        for objective in ("max-channel-load",)
+    )
+    assert one.bound == pytest.approx(two.bound)
+    assert one.found.starts == pytest.approx(two.found.starts)
+    assert one.node_of.tolist() == two.node_of.tolist()
