@@ -137,8 +137,8 @@ def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) 
     Raises
     ------
     InputError
-        If there are more bytes, a line is longer than ``MOST_LINE_BYTES``, or more than
-        ``MOST_BLANK_LINES`` are blank.
+        If there are more bytes, a line is longer than ``MOST_LINE_BYTES``, more than
+        ``MOST_BLANK_LINES`` are blank, or a byte is zero, on which some parsers crash.
 
     Examples
     --------
@@ -155,6 +155,8 @@ def check_lines(stream: IO[bytes], where: str, *, most_bytes: int = MOST_BYTES) 
         size += len(chunk)
         if size > most_bytes:
             raise InputError(where, f"over {most_bytes} bytes of text", f"at most {most_bytes}")
+        if b"\0" in chunk:
+            raise InputError(where, "a byte that is zero", "a text, in UTF-8")
         if b"\r" in chunk:
             chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")

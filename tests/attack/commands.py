@@ -42,6 +42,14 @@ BASES = {
 }
 """By command: arguments that answer at once."""
 
+NETWORKS = [
+    *["mesh:2x2"] * 8, "leaf-spine:1x1x1", "leaf-spine:2x1x2/2", "fat-tree:k=2", "fat-tree:5x1",
+    "xgft:2x2/2x2", "rail:1x2x2x1", "dragonfly:1x2x1", "dragonfly+:1x1x1x1", "hyperx:2x2/1/2",
+    "slim-fly:3/1", "jellyfish:6x3x1/1", "mesh:2x2/2", "torus:3/2", "butterfly:2x2", "omega:4",
+    "twisted-torus:2x4",
+]  # fmt: skip
+"""What stands in the place of the network of a command: half of the time, one with hosts."""
+
 NUMBERS = [
     "0", "1", "2", "3", "-1", "-0", "0.5", "1e308", "-1e308", "1e-320", "nan", "inf", "-inf",
     "9223372036854775807", "9223372036854775808", "99999999999999999999999999", "1_0", "0x10",
@@ -54,7 +62,11 @@ WORDS = [
     "line:1", "graph:", "graph:.", "graph:nowhere", "routes:", "routes:.", "uniform", "transpose",
     "hot-spot:2:0", "pairs:0-9", "ring:4@0-9", "ring:4@", "all-to-all:0", "random-regular:4,9",
     "fem:plate/0", "%s%n", "[bold]", "[/]", ":smile:", "../..", "/", "/dev/null", "~", "*", "a*[",
-    "wormhole", "reserved", "worm", "network", "adaptive", "valiant", "0-3", "0->1", "9-10", "0-0",
+    "leaf-spine:2x1x2", "leaf-spine:0x1x1", "fat-tree:k=3", "fat-tree:", "xgft:2/", "dragonfly:9",
+    "mesh:2x2/", "mesh:2x2/0", "d-mod-k", "ecmp:-1", "random-up", "spread", "next-group", "h0",
+    "h[0-1]", "n[", "leaf0", "leaf0-spine0", "leaf0 -> spine0#2", "shift:0", "shift:1/0",
+    "random-permutation", "wormhole", "reserved", "worm", "network", "adaptive", "valiant", "0-3",
+    "0->1", "9-10", "0-0",
 ]  # fmt: skip
 SHORT = {
     "cycles": "50", "most-cycles": "200", "loops": "2", "skip": "1", "seconds": "0.01",
@@ -84,7 +96,9 @@ def case(number: int, folder: Path) -> list[str]:
 
 def _of_options(draw: Random, folder: Path) -> list[str]:
     command = draw.choice(list(BASES))
-    words = [*command.split(), *BASES[command]]
+    network = draw.choice(NETWORKS)
+    plain = [*command.split(), *BASES[command]]
+    words = [network if word == "mesh:2x2" else word for word in plain]
     offered = [each for each in options_of(command) if each.opts[0] not in NEVER]
     for each in draw.sample(offered, min(len(offered), draw.choice([1, 1, 2, 3]))):
         name = draw.choice(each.opts + list(each.secondary_opts))

@@ -203,3 +203,24 @@ def test_several_ports_share_what_a_host_sends() -> None:
     found = nl.predict_latency(rails(), traffic="pairs:0-1", offered=0.1)
     assert found.network.bound.load == pytest.approx(1)
     assert found.network.bound.what.startswith("channel h0 -> r")
+
+
+@pytest.mark.parametrize("app", ["ring", "all-to-all", "shift:1,3", "random-permutation"])
+def test_a_pattern_without_a_size_is_of_all_hosts(app) -> None:
+    net = "leaf-spine:4x2x3"
+    found = nl.predict_latency(net, app=app, offered=0.05)
+    assert len(np.unique(found.network.prepared.flows.source)) == 12
+    run = nl.simulate_loop(net, app=app, applied=0.2, engine="worm", loops=20)
+    assert run.to_dict()["saturation"]["upper_bound"] <= 1 + 1e-9
+    assert len(run.point.loops) == 12
+    some = nl.predict_latency(net, app=app, offered=0.05, nodes="h0,h5,h[8-11]")
+    flows = some.network.prepared.flows
+    assert len(set(flows.source)) > 4  # a permutation may leave one where it is
+    assert {*flows.source, *flows.target} <= {0, 5, 8, 9, 10, 11}
+
+
+def test_several_ranks_share_what_a_host_sends_and_receives() -> None:
+    """Four tasks a host, all to all: between hosts 0 and 1 go 16 pairs of tasks each way."""
+    options = {"app": "all-to-all:8", "tasks_per_node": 4, "nodes": "h0,h3"}
+    found = nl.predict_latency("leaf-spine:2x1x2", offered=0.1, **options)
+    assert found.network.traffic.matrix().source.tolist() == [0, 3]

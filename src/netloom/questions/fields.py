@@ -253,7 +253,7 @@ class PatternTraffic(Question, panel="Traffic"):
 
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = option(
         "Traffic pattern: uniform, transpose, bit-complement, bit-reverse, shuffle, "
-        "tornado, neighbour, hot-spot:0.1:NODES or pairs:0-63,5-12; most also with "
+        "tornado, neighbour, next-group, hot-spot:0.1:NODES or pairs:0-63,5-12; most also with "
         "-self.",
         default=None,
         shown_default="uniform",

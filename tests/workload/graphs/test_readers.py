@@ -265,3 +265,13 @@ def test_a_last_line_without_an_end(tail, name, tmp_path):
     file = tmp_path / name
     file.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     assert read(file).bytes.tolist() == [100, 1]
+
+
+@pytest.mark.parametrize("place", [b"1 2 100\0\n", b"1 2 1\x0000\n", b"1\0 2 100\n"])
+def test_a_zero_byte_in_a_matrix_is_refused(tmp_path, place):
+    """SciPy's parser takes the process down with it."""
+    path = tmp_path / "a.mtx"
+    head = b"%%MatrixMarket matrix coordinate integer general\n4 4 2\n"
+    path.write_bytes(head + place + b"2 3 100\n")
+    with pytest.raises(InputError, match="found a byte that is zero; expected a text"):
+        read(path)

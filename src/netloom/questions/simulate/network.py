@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.questions.answers import Column, Columns
 from netloom.questions.fields import ROUTER_FIELDS, asked_router
-from netloom.questions.named import network_of, placed, read_program, read_traffic
+from netloom.questions.named import network_of, num_places, placed, read_program, read_traffic
 from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.simulation.network.engine import MOST_NODES
@@ -172,7 +172,10 @@ def _traffic(
     only = only_program(question.app, topology)
     if only is None:
         return *_of_programs(question, topology), None
-    graph = read_program(only, messages=question.messages, parts=question.parts)
+    graph = read_program(
+        only, messages=question.messages, parts=question.parts,
+        tasks=num_places(question, topology), seed=question.seed,
+    )  # fmt: skip
     node_of = placed(question, graph, topology)
     traffic = from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
     tasks = None

@@ -34,7 +34,14 @@ from netloom.questions.fields import (
     asked_router,
     refuse,
 )
-from netloom.questions.named import mapping_name, network_of, placed, read_program, read_traffic
+from netloom.questions.named import (
+    mapping_name,
+    network_of,
+    num_places,
+    placed,
+    read_program,
+    read_traffic,
+)
 from netloom.questions.numbers import parse_rates
 from netloom.questions.outputs import PLOT
 from netloom.questions.predict.fields import RATES, Simulated
@@ -204,7 +211,10 @@ def _traffic(question: LatencyQuestion, topology: Topology) -> Traffic:
         return read_traffic(question.traffic, topology)
     if question.traffic is not None:
         raise InputError("traffic", "traffic as well as app", "one of them")
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    graph = read_program(
+        question.app, messages=question.messages, parts=question.parts,
+        tasks=num_places(question, topology), seed=question.seed,
+    )  # fmt: skip
     node_of = placed(question, graph, topology)
     return from_process_graph(graph, node_of, topology.num_hosts, weight=question.weight)
 

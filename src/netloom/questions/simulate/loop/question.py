@@ -13,7 +13,7 @@ from netloom.errors import InputError
 from netloom.progress import counting
 from netloom.questions.base import Numbers, Question, option
 from netloom.questions.fields import refuse
-from netloom.questions.named import mapping_name, placed, read_program
+from netloom.questions.named import mapping_name, num_places, placed, read_program
 from netloom.questions.numbers import parse_numbers
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
@@ -162,14 +162,9 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 
 
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
-    """Return what static analysis says; None if the paths are not known.
-
-    Its estimates are of direct networks, whose nodes have no channels of their own.
-    """
+    """Return what static analysis says; None if the paths are not known."""
     network, routing = ready.network, ready.network.routing
-    if ready.graph is None or not network.topology.direct:
-        return None
-    if isinstance(routing, VirtualChannelRouting):
+    if ready.graph is None or isinstance(routing, VirtualChannelRouting):
         return None
     shares = ready.graph.shares(question.choice)
     return loop_saturation(network.topology, routing, ready.graph, ready.node_of, shares)
@@ -225,7 +220,10 @@ def _tasks(question: LoopQuestion, topology: Topology) -> tuple[Any, ...]:
         return busy.graph, busy.node_of, busy, *_left_out(several.graph, busy.graph)
     if only == UNIFORM:
         return None, working_nodes(topology)
-    graph = read_program(only, messages=question.messages, parts=question.parts)
+    graph = read_program(
+        only, messages=question.messages, parts=question.parts,
+        tasks=num_places(question, topology), seed=question.seed,
+    )  # fmt: skip
     node_of = placed(question, graph, topology)
     sent = graph.across(node_of)
     if graph.num_edges and not sent.num_edges:

@@ -13,7 +13,7 @@ from netloom.progress import patience
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, option
 from netloom.questions.fields import ContextSwitches, Placed, ProgramFile
-from netloom.questions.named import placed, read_program
+from netloom.questions.named import num_places, placed, read_program
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -108,7 +108,10 @@ def prepare(question: TransactionQuestion) -> PreparedTransactions:
     protocol = _protocol(question)
     lengths = [step.flits for each in protocol.transactions for step in each.steps]
     network = prepare_program(question, longest_flits=max(lengths))
-    graph = read_program(question.app, messages=question.messages, parts=question.parts)
+    graph = read_program(
+        question.app, messages=question.messages, parts=question.parts,
+        tasks=num_places(question, network.topology), seed=question.seed,
+    )  # fmt: skip
     node_of = placed(question, graph, network.topology)
     if graph.num_edges and not graph.across(node_of).num_edges:
         nothing = "nothing sent between tasks of different nodes"
