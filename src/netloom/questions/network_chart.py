@@ -179,7 +179,8 @@ def _in_lines(topology: Topology, *, small: bool) -> bool:
 
 def _named(profile: alt.Chart, traffic: Traffic) -> alt.Chart:
     """Return a profile that names the busiest channels."""
-    said = [f"{traffic.name(each)}: {traffic.compared(each)}" for each in traffic.busiest]
+    said = [f"{traffic.name(each)}: {traffic.compared(each)};" for each in traffic.busiest]
+    said = ["Busiest:", *said[:-1], f"{said[-1][:-1]}."] if said else []
     title = alt.TitleParams(profile.title, subtitle=said or alt.Undefined, subtitleFontSize=12)
     named: alt.Chart = profile.properties(title=title)
     return named

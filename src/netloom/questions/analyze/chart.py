@@ -40,15 +40,14 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
 def arranged(record: Recorded) -> list[Part]:
     """Return the network by channel load beside the mapping's path contention levels."""
     channels, *beside = parts(record).values()
-    return [channels, alt.vconcat(*beside, spacing=24)]
+    return [channels, alt.vconcat(*beside, spacing=24)] if beside else [channels]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
     """Return the parts of the picture of an analysis, by name."""
-    parts: dict[str, Part] = {
-        "channels": channel_loads(record),
-        "path contention": path_contention(record),
-    }
+    parts: dict[str, Part] = {"channels": channel_loads(record)}
+    if record.tables["path_contention"].height:  # of several paths a pair nobody knows
+        parts["path contention"] = path_contention(record)
     if _known_limits(record):
         parts["saturation"] = saturation_among_random(record)
     return parts
