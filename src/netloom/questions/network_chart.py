@@ -159,12 +159,12 @@ def network_chart(
     if _in_lines(topology, small=wide < SMALL):
         return _drawing(topology, first, title, most)
     traffic = Traffic.of_load(topology, first, title.removesuffix(ON), scale)
-    scene = scene_of(traffic, wide) if wide >= SMALL else None
-    if scene is None:
-        return _named(
-            _profile(traffic.time, title if traffic.even else traffic.measure, most), traffic
-        )
-    return drawn(scene, traffic)
+    small = wide < SMALL
+    scene = None if small else scene_of(traffic, wide)
+    if scene is not None:
+        return drawn(scene, traffic)
+    profile = _profile(traffic.time, title if traffic.even else traffic.measure, most)
+    return profile if small else _named(profile, traffic)
 
 
 def _in_lines(topology: Topology, *, small: bool) -> bool:
