@@ -6,7 +6,16 @@ from copy import deepcopy
 import pytest
 
 from netloom import analyze, compile_phases, simulate
-from netloom.drawing.colours import COLOURS, DARK_LOAD_COLOURS, GREY, LOAD_COLOURS
+from netloom.drawing.colours import (
+    COLOURS,
+    DARK_HEAT_COLOURS,
+    DARK_LOAD_COLOURS,
+    DARK_STYLES,
+    GREY,
+    HEAT_COLOURS,
+    LOAD_COLOURS,
+    STYLES,
+)
 from netloom.questions.network_chart import topology_of
 from netloom.questions.recorded import Recorded, record
 from netloom.questions.register import all_kinds
@@ -118,12 +127,34 @@ def test_every_series_can_be_seen_on_white_and_on_near_black(background):
 
 
 @pytest.mark.parametrize(
-    ("background", "ramp"), [("#ffffff", LOAD_COLOURS), ("#111418", DARK_LOAD_COLOURS)]
-)
+    ("background", "ramp"),
+    [
+        ("#ffffff", LOAD_COLOURS), ("#111418", DARK_LOAD_COLOURS),
+        ("#ffffff", HEAT_COLOURS), ("#181c22", DARK_HEAT_COLOURS),
+    ],
+)  # fmt: skip
 def test_the_busier_a_channel_the_more_it_stands_out(background, ramp):
     seen = [contrast(colour, background) for colour in ramp]
     assert seen == sorted(seen)
     assert seen[-1] > 4.5
+
+
+@pytest.mark.parametrize("ramp", [HEAT_COLOURS, DARK_HEAT_COLOURS])
+def test_up_to_the_mean_channels_are_grey(ramp):
+    for place, colour in enumerate(ramp):
+        parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+        assert (max(parts) - min(parts) < 30) == (place < 2), colour
+
+
+@pytest.mark.parametrize("styles", [STYLES, DARK_STYLES])
+def test_words_on_networks_can_be_read(styles):
+    paper = styles["network-disc"]["stroke"]
+    for name, behind in (
+        ("network-name", paper), ("network-heading", paper),
+        ("network-name", styles["network-box"]["fill"]),
+        ("network-number", styles["network-disc"]["fill"]),
+    ):  # fmt: skip
+        assert contrast(styles[name]["fill"], behind) >= 4.5, name
 
 
 @pytest.mark.parametrize(

@@ -159,12 +159,12 @@ def network_chart(
     if _in_lines(topology, small=wide < SMALL):
         return _drawing(topology, first, title, most)
     traffic = Traffic.of_load(topology, first, title.removesuffix(ON), scale)
-    scene = scene_of(traffic, wide) if wide >= SMALL else None
-    if scene is None:
-        return _named(
-            _profile(traffic.time, title if traffic.even else traffic.measure, most), traffic
-        )
-    return drawn(scene, traffic)
+    small = wide < SMALL
+    scene = None if small else scene_of(traffic, wide)
+    if scene is not None:
+        return drawn(scene, traffic)
+    profile = _profile(traffic.time, title if traffic.even else traffic.measure, most)
+    return profile if small else _named(profile, traffic)
 
 
 def _in_lines(topology: Topology, *, small: bool) -> bool:
@@ -179,7 +179,8 @@ def _in_lines(topology: Topology, *, small: bool) -> bool:
 
 def _named(profile: alt.Chart, traffic: Traffic) -> alt.Chart:
     """Return a profile that names the busiest channels."""
-    said = [f"{traffic.name(each)}: {traffic.compared(each)}" for each in traffic.busiest]
+    said = [f"{traffic.name(each)}: {traffic.compared(each)};" for each in traffic.busiest]
+    said = ["Busiest:", *said[:-1], f"{said[-1][:-1]}."] if said else []
     title = alt.TitleParams(profile.title, subtitle=said or alt.Undefined, subtitleFontSize=12)
     named: alt.Chart = profile.properties(title=title)
     return named

@@ -379,8 +379,10 @@ def _apart(middles: Sequence[float]) -> int:
 
 def _inner_names(traffic: Traffic, each: _Placed) -> list[Word]:
     """Return the names of routers inside their boxes, if there is room for all."""
+    if each.height.min() < NAMED:
+        return []
     shown = without_common(_names(traffic, each.column), each.width - 6)
-    if each.height.min() < NAMED or any("…" in name for name in shown):
+    if any("…" in name for name in shown):
         return []
     x = each.left + each.width / 2
     return [Word(x, float(y), text, "center") for y, text in zip(each.middle, shown, strict=True)]

@@ -34,11 +34,13 @@ def drawn(scene: Scene, traffic: Traffic) -> alt.LayerChart:
     layers: list[Any] = [_bundles(each) for each in scene.bundles]
     heat = colour(traffic, min(300.0, scene.width - 40))
     some = [each for each in scene.channels if len(each.channel)]
-    curves = [each for each in some if each.points is not None]
-    squares = [each for each in some if each.squares is not None]
-    layers += [_channels(each, traffic, heat) for each in curves]
-    layers += _boxes(scene)
-    layers += [_channels(each, traffic, heat) for each in squares]
+    some.sort(key=lambda each: each.squares is not None)
+    tables = _tables(some, traffic)
+    marks = [
+        _channels(part, tables[part.again], place, traffic, heat) for place, part in enumerate(some)
+    ]
+    curves = sum(part.squares is None for part in some)
+    layers += [*marks[:curves], *_boxes(scene), *marks[curves:]]
     layers += [*_words(scene), *_discs(scene)]
     letters = max(int(scene.width / LETTER), 20)
     title = wrap(traffic.sentence, letters)
@@ -103,23 +105,38 @@ def _tooltip(traffic: Traffic) -> list[Any]:
     )]  # fmt: skip
 
 
-def _channels(part: Channels, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
-    import altair as alt
+def _tables(parts: Sequence[Channels], traffic: Traffic) -> dict[bool, pl.DataFrame]:
+    """Return the rows of what is drawn first, and of what is drawn again: one table of each."""
     import polars as pl
 
+    rows: dict[bool, list[pl.DataFrame]] = {}
+    for place, part in enumerate(parts):
+        path, thick = _strokes(part, traffic)
+        table = {"path": path, "thick": np.round(thick, 2), "layer": np.full(len(path), place)}
+        rows.setdefault(part.again, []).append(pl.DataFrame(table | _table(part, traffic)))
+    return {
+        again: pl.concat(each).sort("heat", maintain_order=True) for again, each in rows.items()
+    }
+
+
+def _strokes(part: Channels, traffic: Traffic) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the paths of channels as SVG has them, and how thick they are."""
     if part.points is not None:
         base = part.thinnest if len(part.channel) < 1200 else 0.7 * part.thinnest
         above = np.maximum(traffic.heat(traffic.time[part.channel]) - MEAN_HEAT, 0)
         thick = base + (part.thickest - base) * above / (1 - MEAN_HEAT)
-        path = paths(part.points)
-    else:
-        assert part.squares is not None
-        left, top, thick = part.squares.T
-        middles = np.round(np.stack([left + thick / 2, top + thick / 2], axis=1), 2)
-        path = [f"M{x:g},{y:g}h0.01" for x, y in middles]  # a point with a square cap
-    table = pl.DataFrame(
-        {"path": path, "thick": np.round(thick, 2)} | _table(part, traffic), strict=False
-    )
+        return paths(part.points), np.asarray(thick, np.float64)
+    assert part.squares is not None
+    left, top, side = part.squares.T
+    middles = np.round(np.stack([left + side / 2, top + side / 2], axis=1), 2)
+    return [f"M{x:g},{y:g}h0.01" for x, y in middles], side  # a point with a square cap
+
+
+def _channels(
+    part: Channels, table: pl.DataFrame, layer: int, traffic: Traffic, heat: alt.Stroke
+) -> alt.Chart:
+    import altair as alt
+
     made: alt.Chart = (
         alt.Chart(table)
         .mark_point(
@@ -130,6 +147,7 @@ def _channels(part: Channels, traffic: Traffic, heat: alt.Stroke) -> alt.Chart:
             strokeCap="round" if part.squares is None else "square",
             clip=part.squares is not None,
         )
+        .transform_filter(f"datum.layer == {layer}")
         .encode(
             x=alt.value(0),
             y=alt.value(0),

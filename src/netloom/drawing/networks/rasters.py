@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     from netloom.drawing.networks.traffic import Traffic
 
-LEAST, LARGEST = 2.0, 16.0
+LEAST, LARGEST = 2.0, 24.0
 """Pixels of the smallest and of the largest square."""
 
 TALL, COLUMN = 600.0, 500.0
-"""Pixels of a picture from top to bottom, about; twice as many below this width."""
+"""Pixels of a picture from top to bottom, about; of many lines twice as many below this width."""
 
-GAP = 8.0
-"""Pixels between panels."""
+GAP, SLIM = 8.0, 420.0
+"""Pixels between panels; and of the narrowest picture, if there is room: it has a title."""
 
 AXES = "xyz"
 """What the dimensions of a cube are called, the last first."""
@@ -108,7 +108,7 @@ def planes_scene(traffic: Traffic, width: float) -> Scene | None:
         ]
     node_at, corner = ("(z,y,x)", "y = x = 0") if across else ("(y,x)", "(0,0)")
     note = f"a square is the channel that leaves node {node_at} in a direction; top left: {corner}"
-    return _scene(traffic, bands, width, note, beside=bool(across))
+    return _scene(traffic, bands, (width, TALL), note, beside=bool(across))
 
 
 def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
@@ -145,7 +145,7 @@ def hyperx_scene(traffic: Traffic, width: float) -> Scene | None:
         )
     lanes = "; the busiest of the lanes" if shape.lanes > 1 else ""
     note = f"in each matrix rows send, columns receive, along the ·{lanes}"
-    return _scene(traffic, bands, width, note)
+    return _scene(traffic, bands, (width, TALL if width > COLUMN else 2 * TALL), note)
 
 
 def _line(number: int, axis: int, sides: Sequence[int]) -> str:
@@ -156,11 +156,17 @@ def _line(number: int, axis: int, sides: Sequence[int]) -> str:
 
 
 def _scene(
-    traffic: Traffic, bands: list[Band], width: float, note: str, *, beside: bool = False
+    traffic: Traffic,
+    bands: list[Band],
+    size: tuple[float, float],
+    note: str,
+    *,
+    beside: bool = False,
 ) -> Scene | None:
-    """Return bands of panels as a scene; headings stand above them, or at their left."""
+    """Return bands of panels as a scene of about some size; headings stand above or at the left."""
+    width, tall = size
     margin = max((width_of(band.heading) for band in bands), default=0) + 8 if beside else 0.0
-    cell = _cell(bands, width - margin, beside=beside)
+    cell = _cell(bands, width - margin, tall, beside=beside)
     if cell < LEAST:
         return None
     parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
@@ -193,21 +199,23 @@ def _scene(
     drawn = Channels(channel[order], squares=squares[order])
     discs = _discs(traffic, drawn, words, (width, top))
     listed, names, below = named_below(traffic, top + 4, width)
+    words += names
+    right = [box.x + box.width for box in boxes] + [word.extent[1] for word in words]
     return Scene(
-        width, top + 4 + below, (drawn,), tuple(boxes), (*words, *names), (*discs, *listed),
-        note=note,
+        max(*right, min(width, SLIM)), top + 4 + below, (drawn,), tuple(boxes), tuple(words),
+        (*discs, *listed), note=note,
     )  # fmt: skip
 
 
-def _cell(bands: Sequence[Band], room: float, *, beside: bool) -> float:
-    """Return the pixels of a square: as large as the picture has room for."""
+def _cell(bands: Sequence[Band], room: float, most: float, *, beside: bool) -> float:
+    """Return the pixels of a square: as large as the picture has room for, ``most`` high."""
     for cell in np.arange(LARGEST, LEAST - 0.1, -0.25):
         rows = [row for band in bands for row in _rows(band, float(cell), room)]
         wide = max(left + panel.columns * cell for row in rows for left, panel in row)
         tall = sum(max(panel.rows for _, panel in row) * cell + GAP for row in rows)
         tall += LINE * (1 if beside else len(rows))
         whole = not beside or len(rows) == len(bands)
-        if wide <= room and tall <= (TALL if room > COLUMN else 2 * TALL) and whole:
+        if wide <= room and tall <= most and whole:
             return float(cell)
     rows = [row for band in bands for row in _rows(band, LEAST, room)]
     wide = max(left + panel.columns * LEAST for row in rows for left, panel in row)

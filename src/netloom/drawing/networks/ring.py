@@ -277,4 +277,4 @@ def _groups(
     what = "busiest from group to group"
     words.append(Word(left, top - 1.5 * LINE, what, style="network-heading"))
     words.append(Word(left, top - LINE / 2, "rows send, columns receive"))
-    return Channels(channels, squares=squares), words, top + LINE + 4 + blocks * cell
+    return Channels(channels, squares=squares, again=True), words, top + LINE + 4 + blocks * cell

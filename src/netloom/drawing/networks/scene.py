@@ -82,6 +82,8 @@ class Channels:
         float64[n, 3]: left, top and side; None for curves.
     thinnest, thickest
         Pixels of the curves up to the mean, and of the busiest one.
+    again
+        Whether they are drawn elsewhere as well: a summary.
     """
 
     channel: NDArray[np.int64]
@@ -89,6 +91,7 @@ class Channels:
     squares: NDArray[np.float64] | None = None
     thickest: float = 4.5
     thinnest: float = 1.1
+    again: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered, titled
+from netloom.drawing.room import room
 from netloom.questions.named import mapping_name
 from netloom.questions.network_chart import channels_chart
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 OWN, RANDOM = "this mapping", "random mappings"
 WHOSE = {OWN: COLOURS[0], RANDOM: GREY}
 UNITS = {"bytes": "bytes on the channel", "messages": "messages on the channel"}
+OFFERED = "% of a channel's bandwidth, offered by the average node"
+
+NAMES = 150.0
+"""Pixels beside a panel for the names of limits."""
+
 LIMITS = {
     "worst_node": "worst node (estimate)",
     "average_node": "average node (estimate)",
@@ -101,6 +107,7 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
     """Return the saturation of each random mapping as a tick, this mapping's as a diamond."""
     own, offered = record.figures["saturation"], record.figures["offered"]
     random, limits = record.tables["random_table"], _known_limits(record)
+    width = min(400.0, room() - NAMES)
     table = pl.DataFrame(
         [
             {"limit": name, "percent": 100 * row[f"saturation_{limit}"], "whose": RANDOM}
@@ -113,7 +120,7 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         ]
     )
     base = alt.Chart(table).encode(
-        x=alt.X("percent:Q", title="% of a channel's bandwidth, offered by the average node"),
+        x=alt.X("percent:Q", title=textwrap.wrap(OFFERED, max(int(width / 7), 20))),
         y=alt.Y("limit:N", title=None, sort=list(limits.values()), axis=alt.Axis(labelLimit=200)),
         color=_whose([OWN, RANDOM]),
     )
@@ -126,7 +133,7 @@ def saturation_among_random(record: Recorded) -> alt.LayerChart:
         known = pl.DataFrame({"percent": [100 * offered]})
         layers.append(alt.Chart(known).mark_rule(strokeDash=[4, 3]).encode(x="percent:Q"))
     dashed = "" if offered is None else "; dashed: what the program offers"
-    return layered(layers, f"Saturation: more is better{dashed}", 400, 110)
+    return layered(layers, f"Saturation: more is better{dashed}", width, 110)
 
 
 def _whose(names: list[str]) -> alt.Color:

@@ -9,6 +9,7 @@ import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered
+from netloom.drawing.room import room
 from netloom.questions.analyze.chart import UNITS, wrapped
 from netloom.questions.network_chart import channels_chart
 
@@ -21,6 +22,9 @@ NAMES = {"random": "random (mean of 25)", "random_best": "random (best of 25)",
          "mapping": "mapping, without routes"}  # fmt: skip
 WHEN = {"before": "Before (identity)", "after": "After"}
 RESULT, OTHERS = COLOURS[0], GREY
+
+NAMED = 200.0
+"""Pixels beside the bars for the names of mappings and for numbers."""
 
 
 def heading(record: Recorded) -> tuple[str, list[str]]:
@@ -94,7 +98,8 @@ def objectives(record: Recorded) -> alt.LayerChart:
         bound = alt.Chart(pl.DataFrame({"value": [objective["bound"]]}))
         layers.append(bound.mark_rule(strokeDash=[4, 3]).encode(x="value:Q"))
         dashed = "; dashed: no mapping can be below"
-    return layered(layers, f"What it is compared with{dashed}", 520, 22 * len(rows))
+    width = min(520.0, room() - NAMED)
+    return layered(layers, f"What it is compared with{dashed}", width, 22 * len(rows))
 
 
 PART_TITLES = {

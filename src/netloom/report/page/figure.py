@@ -20,6 +20,9 @@ MOST_ROWS = 200
 DIGITS = 6
 """Digits of the numbers that a chart is drawn from."""
 
+DRAWN = ("shape", "strokeWidth")
+"""Encodings that say how something is drawn, where they have no scale."""
+
 INSIDE = ("layer", "hconcat", "vconcat", "concat", "spec")
 """Where the specification of a chart has others in it."""
 
@@ -154,9 +157,12 @@ def describe(spec: Mapping[str, Any], title: str) -> str:
 def data_of(spec: Mapping[str, Any]) -> DataTable:
     """Return what a chart is drawn from: of its largest data set the columns that it shows.
 
-    Names come first. Where there is but one number a row, the largest come first.
+    Names come first. Where there is but one number a row, the largest come first; of what is drawn
+    in the colours of a load, what is drawn last.
     """
     columns, rows = _columns(spec)
+    if any("stroke" in encoding for encoding, _ in _units(spec, {}, None)):
+        rows = rows[::-1]
     order = sorted(columns, key=lambda field: columns[field][1] == "quantitative")
     numeric = [field for field in order if columns[field][1] == "quantitative"]
     if len(numeric) == 1 and all(_is_number(row.get(numeric[0])) for row in rows):
@@ -221,11 +227,13 @@ def _columns(
     for encoding, name in units:
         if name != main:
             continue
-        for channel in encoding.values():
+        for place, channel in encoding.items():
             for each in channel if isinstance(channel, list) else [channel]:
                 field = each.get("field") if isinstance(each, dict) else None
                 if field is None or ("axis" in each and each["axis"] is None):
                     continue
+                if (place in DRAWN and each.get("scale", "") is None) or place == "stroke":
+                    continue  # how something is drawn, not what it is
                 field = field.replace("\\", "")
                 title = each.get("title") or columns.get(field, ("", ""))[0]
                 columns[field] = (

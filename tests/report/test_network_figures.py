@@ -1,0 +1,106 @@
+"""Networks on a page: in words and numbers, in a narrow window, and where they are too large."""
+
+import json
+
+import numpy as np
+import pytest
+
+import netloom as nl
+from netloom.drawing.room import NARROW, WIDE, narrow_page, room
+from netloom.questions.network_chart import network_chart
+from netloom.questions.recorded import record
+from netloom.report import chart_of
+from netloom.report.page.answers import figures_of
+from netloom.topology import topology
+
+
+def figure(on, app="ring:16"):
+    return figures_of(record(nl.analyze(app, on, random_mappings=0)))[0]
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "hyperx:4x4/1",
+                                "mesh:4x4x2", "jellyfish:8x3x2/1"])  # fmt: skip
+def test_a_figure_says_in_words_and_numbers_what_it_shows(on):
+    found = record(nl.analyze("ring:16", on, random_mappings=0))
+    shown = figures_of(found)[0]
+    net = topology(on)
+    assert shown.data.columns == ("channel", "bytes on the channel")
+    assert shown.data.total == net.num_network_channels
+    loads = found.tables["channels"]["weighted_channel_load"].to_numpy()
+    loads = loads[: net.num_network_channels]
+    assert shown.data.rows[0][1] == f"{loads.max():g}"
+    listed = [float(row[1]) for row in shown.data.rows]
+    assert listed == sorted(listed, reverse=True)
+    assert shown.alternative.startswith(f"{shown.title}. bytes on the channel from")
+    assert f"{shown.data.total} rows" in shown.alternative
+    assert "path" not in shown.alternative
+
+
+@pytest.mark.parametrize("on", ["leaf-spine:4x2x4", "dragonfly:2x4x2", "torus:18x18"])
+def test_a_narrow_window_has_a_chart_of_its_own_with_the_data_it_lacks(on):
+    shown = figure(on)
+    (wide,), (narrow,) = shown.spec["hconcat"], shown.narrow["hconcat"]
+    assert wide["width"] > 400
+    assert narrow["width"] <= NARROW
+    named = set(json.dumps(narrow).split('"name": "')[1:])
+    names = {each.split('"')[0] for each in named}
+    assert names <= set(shown.spec["datasets"]) | set(shown.narrow["datasets"])
+    assert not set(shown.spec["datasets"]) & set(shown.narrow["datasets"])
+
+
+def test_room_is_given_back():
+    with narrow_page():
+        assert room() == NARROW
+    assert room() == WIDE
+
+
+def test_what_is_too_large_to_be_drawn_names_its_busiest_channels():
+    net = topology("jellyfish:1024x12x1/1")
+    load = np.ones(net.num_network_channels)
+    load[[5, 17, 2000]] = 9, 8, 7
+    title = network_chart(net, load, "bytes on the channel").to_dict()["title"]
+    for channel, said in ((5, "9 bytes, "), (17, "8 bytes, "), (2000, "7 bytes, ")):
+        assert any(
+            line.startswith(f"{net.channel_name(channel)}: {said}") for line in title["subtitle"]
+        )
+
+
+def test_small_maps_have_no_names():
+    net = topology("leaf-spine:4x2x4")
+    drawn = network_chart(net, np.arange(16.0), "words", width=210).to_dict()
+    assert drawn["mark"]["type"] == "area"
+    assert "->" not in json.dumps(drawn)
+
+
+def test_a_map_s_titles_and_colours_are_of_channels_between_routers():
+    found = nl.find_mapping("ring:8", "leaf-spine:4x2x2", seconds=0.2)
+    kept = record(found)
+    table = kept.tables["channels"].filter(kind="network", mapping="before")
+    most = table["weighted_channel_load"].max()
+    spec = json.dumps(chart_of(found).to_dict())
+    assert f"Before (identity): the busiest channel carries {most:.4g}" in spec
+
+
+def test_an_analysis_of_several_paths_has_its_network():
+    found = record(nl.analyze("ring:16", "leaf-spine:4x2x4", routing="ecmp", random_mappings=2))
+    names = [figure.title for figure in figures_of(found)]
+    assert "channel" in names[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        ({"samples": 20, "shifts": "1,5"}, ["Pairs get", "shift"]),
+        ({"samples": 0, "shifts": "1"}, ["shift"]),
+        ({"samples": 1, "shifts": "none"}, ["Pairs get"]),
+    ],
+)
+def test_permutations_have_a_picture_of_what_was_asked_for(asked, parts):
+    found = record(nl.analyze_permutations("leaf-spine:4x2x4", **asked))
+    shown = figures_of(found)
+    assert len(shown) == len(parts)
+    for each, words in zip(shown, parts, strict=True):
+        assert words in each.title
+    if "Pairs get" in parts:
+        mean = found.figures["effective_bisection"]["mean"]
+        assert f"{100 * mean:.3g} %" in shown[0].title
