@@ -14,6 +14,9 @@ demo: $(READY)
 	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
 	  --on mesh:8x8 --plot out/lammps-64-mesh.png
 	@echo
+	@$(BIN)/netloom analyze examples/lammps-64.mtx --on leaf-spine:8x4x8 --mapping random \
+	  --plot out/lammps-64-cluster.png
+	@echo
 	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --rounds 4 --rankfile out/ranks.txt \
 	  --save-mapping out/better.json --plot out/lammps-64-mapped.png
 	@echo
