@@ -57,9 +57,7 @@ def mapped_channels(record: Recorded, when: str) -> NetworkChart:
     if "kind" in channels.columns:  # those of hosts are in no picture
         channels = channels.filter(kind="network")
     shown = channels.filter(mapping=when)
-    hosted = "kind" in channels.columns
-    between = [part.filter(kind="network") if hosted else part for part in (channels, shown)]
-    loads, mine = (part["weighted_channel_load"].to_numpy() for part in between)
+    loads, mine = (part["weighted_channel_load"].to_numpy() for part in (channels, shown))
     most, highest = float(loads.max(initial=0.0)), float(mine.max(initial=0.0))
     scale = (float(loads.sum()) / max(1, len(loads)), most or 1.0)
     title = UNITS.get(record.figures["weight"], "paths on the channel")
