@@ -8,14 +8,16 @@ from netloom.routing import (
     DModK,
     Ecmp,
     Minimal,
+    MinimalGroup,
     RandomUp,
     ShortestPath,
     SModK,
     Spread,
     UpDown,
+    Valiant,
     paths,
 )
-from netloom.topology import Topology, mesh, topology, torus
+from netloom.topology import Topology, mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
 
 
@@ -85,6 +87,31 @@ def test_a_pair_without_a_way_is_refused():
     assert expected_loads(one_way, Minimal(), [0], [1]).tolist() == [1]
     with pytest.raises(NoRouteError, match="from node 1 to node 0"):
         expected_loads(one_way, Minimal(), [1], [0])
+
+
+@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant("groups"), Valiant()])
+def test_a_pair_of_hosts_without_a_way_is_named_by_its_hosts(routing):
+    net = topology("dragonfly:2x2x1")
+    inside = net.routers
+    lost = np.flatnonzero((inside.channel_source // 2 == 0) != (inside.channel_target // 2 == 0))
+    kept = np.setdiff1d(np.arange(net.num_channels), lost)
+    routers = Topology(
+        "cut", inside.num_vertices, inside.channel_source[kept[: -2 * net.num_ports]],
+        inside.channel_target[kept[: -2 * net.num_ports]], family=inside.family,
+    )  # fmt: skip
+    cut = attach_hosts(routers, np.arange(inside.num_vertices).repeat(2), name="cut")
+    for asked in (paths, expected_loads):
+        with pytest.raises(NoRouteError) as caught:
+            asked(cut, routing, [1, 4], [2, 3])
+        assert caught.value.source in (1, 4, 5)
+        assert caught.value.target < cut.num_hosts
+
+
+@pytest.mark.parametrize("routing", [Minimal(), MinimalGroup(), Valiant(), ShortestPath()])
+def test_a_host_without_a_port_is_named_by_its_number(routing):
+    net = without(topology("dragonfly:2x2x1"), nodes=[5])
+    with pytest.raises(NoRouteError, match="from node 2 to node 5"):
+        expected_loads(net, routing, [1, 2], [3, 5])
 
 
 def test_arrays_that_do_not_match_are_refused():

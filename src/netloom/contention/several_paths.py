@@ -8,13 +8,13 @@ router is split as its packets are. No path is listed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from netloom.contention.expected_load import dimension_order_loads, valiant_loads
 from netloom.contention.router_flows import entries, push, push_detours, summed, sums
-from netloom.errors import InputError
+from netloom.errors import InputError, NoRouteError
 from netloom.routing import (
     DimensionOrder,
     Layered,
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from netloom.routing import Routing
     from netloom.topology import Topology
 
+    Blocks: TypeAlias = Iterable[tuple[Legs, NDArray[np.float64]]]
+
 FEWEST_PAIRS, MOST_PAIRS = 2**12, 2**20
 """Pairs that are walked at a time."""
 
@@ -60,8 +62,7 @@ def expected_loads(
 ) -> NDArray[np.float64]:
     """Return how much of some traffic each channel carries, on average over drawn paths.
 
-    Exact under every routing: the sum over all paths of all pairs of weight × probability, which
-    is not worked out path by path where pairs have several. Memory is bounded by the pairs.
+    Exact under every routing: the sum over all pairs' paths of weight × probability.
 
     Parameters
     ----------
@@ -97,35 +98,42 @@ def expected_loads(
     source, target = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
     weight = np.ones(len(source)) if weights is None else np.asarray(weights, np.float64)
     if not source.shape == target.shape == weight.shape:
-        found = f"{len(target)} targets, {len(weight)} weights"
-        raise InputError("pairs", found, "one a source")
+        raise InputError("pairs", f"{len(target)} targets, {len(weight)} weights", "one a source")
     load = np.zeros(topology.num_channels)
-    inside = load[: topology.num_network_channels]
     if isinstance(routing, RandomUp):
         whole_tree(topology, routing)  # refuses what is none
         if len(set(topology.port_host.tolist())) < topology.num_ports:  # packets choose a port
             demand = summed((topology.num_vertices,) * 2, [(target, source, weight)])
             push(shortest_ways(topology), demand, load)
             return load
-    if isinstance(routing, MinimalGroup) or (
-        isinstance(routing, DimensionOrder) and is_hyperx(topology)
-    ):
-        _walk_to_ports(topology, routing, _by_leg(topology, source, target, weight, load), inside)
-    elif isinstance(routing, BETWEEN_ROUTERS):
-        between = _by_leg(topology, source, target, weight, load)
-        shape = (topology.num_routers,) * 2
-        demand = summed(shape, ((ends.exit, ends.entry, sent) for ends, _, sent in between))
-        _add_between(topology, routing, demand, inside)
+    if isinstance(routing, (MinimalGroup, *BETWEEN_ROUTERS)):
+        _add_by_legs(topology, routing, _by_leg(topology, source, target, weight, load), load)
     else:
         demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
         _walk(demand, load, lambda row, column: paths(topology, routing, column, row))
     return load
 
 
+def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any) -> None:
+    """Add the loads of channels between routers, where hosts of one router are alike."""
+    inside = load[: topology.num_network_channels]
+    to_ports = isinstance(routing, MinimalGroup) or (
+        isinstance(routing, DimensionOrder) and is_hyperx(topology)
+    )
+    demand = _to_ports(topology, blocks) if to_ports else _to_routers(topology, blocks)
+    try:
+        if to_ports:
+            _walk_to_ports(topology, routing, demand, inside)
+        else:
+            _add_between(topology, routing, demand, inside)
+    except NoRouteError as error:
+        raise _between_hosts(topology, error) from None
+
+
 def _by_leg(
     topology: Topology, sources: Ends, targets: Ends, weights: NDArray[np.float64], load: Any
-) -> Iterator[tuple[Legs, Ends, NDArray[np.float64]]]:
-    """Yield how pairs enter and leave the routers, their targets and weights, block by block.
+) -> Iterator[tuple[Legs, NDArray[np.float64]]]:
+    """Yield how pairs enter and leave the routers, and their weights, block by block.
 
     Add what goes by the ports of hosts; pairs of one router are left out of what is yielded.
     """
@@ -136,12 +144,31 @@ def _by_leg(
             used = channels >= 0
             load += np.bincount(channels[used], weight[used], minlength=len(load))
         moving = ends.entry != ends.exit
-        kept = Legs(*(each[moving] for each in ends))
-        yield kept, targets[block][moving], weight[moving]
+        yield Legs(*(each[moving] for each in ends)), weight[moving]
 
 
-def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
-    """Add the loads of channels between routers, given what goes from router to router."""
+def _to_routers(topology: Topology, blocks: Blocks) -> Any:
+    """Return what goes from router to router: a csr_array, [exit, entry]."""
+    shape = (topology.num_routers,) * 2
+    return summed(shape, ((ends.exit, ends.entry, sent) for ends, sent in blocks))
+
+
+def _to_ports(topology: Topology, blocks: Blocks) -> Any:
+    """Return what goes from router to port, in a direct network to router: [port, entry]."""
+    if topology.direct:
+        return _to_routers(topology, blocks)
+    first = topology.num_network_channels + topology.num_ports
+    rows = ((ends.ejection - first, ends.entry, sent) for ends, sent in blocks)
+    return summed((topology.num_ports, topology.num_routers), rows)
+
+
+def _add_between(
+    topology: Topology,
+    routing: Routing,
+    demand: Any,
+    load: Any,
+) -> None:
+    """Add the loads of paths that depend on the routers of source and target alone."""
     inside = topology.routers
     if isinstance(routing, Minimal | RandomUp):
         push(shortest_ways(inside), demand, load)
@@ -161,6 +188,18 @@ def _add_between(topology: Topology, routing: Routing, demand: Any, load: Any) -
         _walk(demand, load, lambda row, column: paths(inside, routing, column, row))
 
 
+def _between_hosts(topology: Topology, error: NoRouteError) -> NoRouteError:
+    """Return an error of two routers as one of hosts on them, where there are such."""
+    if topology.direct:
+        return error
+    sends = np.flatnonzero(topology.injection_router == error.source)
+    receives = np.flatnonzero(topology.ejection_router == error.target)
+    if not len(sends) or not len(receives):
+        return error
+    source, target = topology.port_host[sends[0]], topology.port_host[receives[0]]
+    return NoRouteError(int(source), int(target), error.wanted, error.where)
+
+
 def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
     """Add the loads of the one path of each entry; ``route`` takes rows and columns."""
     from netloom.contention.kernels.several_paths import add_paths
@@ -174,22 +213,13 @@ def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
         many = int(np.clip(MOST_HOPS / hops, FEWEST_PAIRS, MOST_PAIRS))
 
 
-def _walk_to_ports(
-    topology: Topology,
-    routing: MinimalGroup | DimensionOrder,
-    blocks: Iterable[tuple[Legs, Ends, NDArray[np.float64]]],
-    load: Any,
-) -> None:
+def _walk_to_ports(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
     """Add the loads of paths that depend on the router of the source and the host of the target."""
+    assert isinstance(routing, MinimalGroup | DimensionOrder)
     ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
-    first = topology.num_network_channels + topology.num_ports
+    leave, host = topology.ejection_router, topology.port_host
     if topology.direct:
         leave = host = np.arange(topology.num_routers, dtype=np.int32)
-        rows = ((ends.exit, ends.entry, sent) for ends, _, sent in blocks)
-    else:
-        leave, host = topology.ejection_router, topology.port_host
-        rows = ((ends.ejection - first, ends.entry, sent) for ends, _, sent in blocks)
-    demand = summed((len(host), topology.num_routers), rows)
     _walk(
         demand, load,
         lambda row, column: walked(ways, column, leave[row], numbers[host[row]], pick=pick),

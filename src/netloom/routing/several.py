@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing.dimension_order import DimensionOrder
+    from netloom.routing.ways import Hosts
     from netloom.topology import Topology
 
 
@@ -181,12 +182,13 @@ def several_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends = legs(topology, sources, targets)
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
     where = f"{routing} on {topology.name}"
     if isinstance(routing, Minimal):
-        found = listed(ways_of(topology, routing), ends.entry, ends.exit, where=where)
+        ways = ways_of(topology, routing)
+        found = listed(ways, ends.entry, ends.exit, hosts=hosts, where=where)
     else:
-        found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, where)
+        found = _listed_detours(detour(topology, routing), ends.entry, ends.exit, hosts, where)
     return spliced(ends, found)
 
 
@@ -204,18 +206,22 @@ def drawn_paths(
     NoRouteError
         If a pair has no path.
     """
-    ends = legs(topology, sources, targets)
+    ends, hosts = legs(topology, sources, targets), (sources, targets)
     numbers = rng.integers(0, 2**62, (3, len(sources)))
     if isinstance(routing, Minimal):
         ways = ways_of(topology, routing)
-        return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[0], pick=DRAWN))
+        found = walked(ways, ends.entry, ends.exit, numbers[0], hosts=hosts, pick=DRAWN)
+        return spliced(ends, found)
     trip = detour(topology, routing)
     straight = trip.direct(ends.entry, ends.exit)
     own = trip.ways.group[ends.entry] if trip.to_group else ends.exit
     goals = np.where(straight, own, trip.goals[numbers[1] % len(trip.goals)])
-    there = walked(trip.ways, ends.entry, goals, numbers[0], to_group=trip.to_group, pick=DRAWN)
+    there = walked(
+        trip.ways, ends.entry, goals, numbers[0],
+        to_group=trip.to_group, hosts=hosts, pick=DRAWN,
+    )  # fmt: skip
     begin = ends_of(trip.ways, there, ends.entry)
-    back = walked(trip.ways, begin, ends.exit, numbers[2], pick=DRAWN)
+    back = walked(trip.ways, begin, ends.exit, numbers[2], hosts=hosts, pick=DRAWN)
     return spliced(ends, joined(there, back))
 
 
@@ -236,7 +242,9 @@ def single_paths(
     """
     ends, ways = legs(topology, sources, targets), ways_of(topology, routing)
     numbers, pick = target_numbers(topology, routing)
-    return spliced(ends, walked(ways, ends.entry, ends.exit, numbers[targets], pick=pick))
+    hosts = sources, targets
+    found = walked(ways, ends.entry, ends.exit, numbers[targets], hosts=hosts, pick=pick)
+    return spliced(ends, found)
 
 
 def target_numbers(
@@ -278,7 +286,7 @@ def joined(first: Paths, second: Paths) -> Paths:
 
 
 def _listed_detours(
-    trip: Detour, entry: NDArray[np.int32], leave: NDArray[np.int32], where: str
+    trip: Detour, entry: NDArray[np.int32], leave: NDArray[np.int32], hosts: Hosts, where: str
 ) -> Paths:
     """Return all ways by way of all goals: every first part with every second one that follows."""
     straight = trip.direct(entry, leave)
@@ -288,11 +296,17 @@ def _listed_detours(
     pair = np.repeat(np.arange(len(entry), dtype=np.int32), counts)
     drawn = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)
     goals = np.where(straight[pair], own[pair], trip.goals[drawn]).astype(np.int32)
-    there = listed(trip.ways, entry[pair], goals, to_group=trip.to_group, where=where)
+    there = listed(
+        trip.ways, entry[pair], goals,
+        to_group=trip.to_group, hosts=(hosts[0][pair], hosts[1][pair]), where=where,
+    )  # fmt: skip
     assert there.pair is not None
     assert there.probability is not None
     begun = pair[there.pair]
-    back = listed(trip.ways, ends_of(trip.ways, there, entry[begun]), leave[begun], where=where)
+    back = listed(
+        trip.ways, ends_of(trip.ways, there, entry[begun]), leave[begun],
+        hosts=(hosts[0][begun], hosts[1][begun]), where=where,
+    )  # fmt: skip
     assert back.pair is not None
     assert back.probability is not None
     found = joined(there.taken(back.pair), back)

@@ -7,7 +7,7 @@ listed, drawn or walked choose among them. ``Ways`` holds what the kernels need 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
+
+    Hosts: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 MOST_PATHS = 2**24
 """Most paths that are listed."""
@@ -143,9 +145,12 @@ def listed(
     goals: NDArray[np.int32],
     *,
     to_group: bool = False,
+    hosts: Hosts | None = None,
     where: str,
 ) -> Paths:
     """Return all paths from routers to routers, or to the first router of a group.
+
+    ``hosts`` are the sources and targets of the pairs, by which an error names one.
 
     Raises
     ------
@@ -158,7 +163,7 @@ def listed(
 
     by_goal = np.argsort(goals, kind="stable")
     hops, many = measure_ways(ways, by_goal, sources, goals, to_group)
-    offsets_of(hops, sources, goals, JOINED)
+    offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     check_paths(many.sum(), where, hops=(many * hops).sum())
     counts = many.astype(np.int64)
     pair = np.repeat(np.arange(len(sources), dtype=np.int32), counts)
@@ -184,9 +189,12 @@ def walked(
     numbers: NDArray[np.int64],
     *,
     to_group: bool = False,
+    hosts: Hosts | None = None,
     pick: int,
 ) -> Paths:
     """Return one path of each pair of routers: each pair's number picks among equal channels.
+
+    ``hosts`` are as in ``listed``.
 
     ``pick`` is WHOLE, DIGITS or DRAWN: see ``kernels.several.walk_paths``.
 
@@ -199,7 +207,7 @@ def walked(
 
     by_goal = np.argsort(goals, kind="stable")
     hops = hops_to_goals(ways, by_goal, sources, goals, to_group)
-    offsets = offsets_of(hops, sources, goals, JOINED)
+    offsets = offsets_of(hops, *(hosts or (sources, goals)), JOINED)
     channels = walk_paths(ways, by_goal, sources, goals, to_group, numbers, pick, offsets)
     return Paths(offsets, channels)
 
