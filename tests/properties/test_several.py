@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from netloom.contention import expected_loads
 from netloom.routing import (
     DimensionOrder,
+    Ecmp,
     Layered,
     Minimal,
     MinimalGroup,
     ShortestPath,
+    Spread,
     UpDown,
     Valiant,
     draw_paths,
@@ -27,7 +29,7 @@ from netloom.topology import topology
 from tests.properties.several_strategies import flows, networks, router_graphs
 from tests.reference.several import Way, valiant_group_paths, valiant_paths
 
-ANYWHERE = Minimal(), Valiant(), ShortestPath(), UpDown(), Layered()
+ANYWHERE = Minimal(), Valiant(), ShortestPath(), UpDown(), Layered(), Spread(), Ecmp(3)
 
 DRAGONFLIES = (
     "dragonfly:2x2x1", "dragonfly:1x3x2/3", "dragonfly:2x2x2/3/palmtree",

@@ -23,11 +23,13 @@ from netloom.routing import (
     Paths,
     RandomUp,
     ShortestPath,
+    Spread,
     Valiant,
     paths,
 )
 from netloom.routing.hosted import Legs, legs
 from netloom.routing.several import detour, target_numbers, ways_of
+from netloom.routing.spread import followed
 from netloom.routing.trees import whole_tree
 from netloom.routing.ways import is_hyperx, shortest_ways, walked
 from netloom.topology import Cube
@@ -106,7 +108,7 @@ def expected_loads(
             demand = summed((topology.num_vertices,) * 2, [(target, source, weight)])
             push(shortest_ways(topology), demand, load)
             return load
-    if isinstance(routing, (MinimalGroup, *BETWEEN_ROUTERS)):
+    if isinstance(routing, (MinimalGroup, Spread, *BETWEEN_ROUTERS)):
         _add_by_legs(topology, routing, _by_leg(topology, source, target, weight, load), load)
     else:
         demand = summed((topology.num_hosts,) * 2, [(target, source, weight)])
@@ -117,7 +119,7 @@ def expected_loads(
 def _add_by_legs(topology: Topology, routing: Routing, blocks: Blocks, load: Any) -> None:
     """Add the loads of channels between routers, where hosts of one router are alike."""
     inside = load[: topology.num_network_channels]
-    to_ports = isinstance(routing, MinimalGroup) or (
+    to_ports = isinstance(routing, MinimalGroup | Spread) or (
         isinstance(routing, DimensionOrder) and is_hyperx(topology)
     )
     demand = _to_ports(topology, blocks) if to_ports else _to_routers(topology, blocks)
@@ -215,6 +217,9 @@ def _walk(demand: Any, load: Any, route: Callable[[Ends, Ends], Paths]) -> None:
 
 def _walk_to_ports(topology: Topology, routing: Routing, demand: Any, load: Any) -> None:
     """Add the loads of paths that depend on the router of the source and the host of the target."""
+    if isinstance(routing, Spread):
+        _walk(demand, load, lambda row, column: followed(topology, column, row))
+        return
     assert isinstance(routing, MinimalGroup | DimensionOrder)
     ways, (numbers, pick) = ways_of(topology, routing), target_numbers(topology, routing)
     leave, host = topology.ejection_router, topology.port_host

@@ -76,6 +76,26 @@ def spread_paths(
     return spliced(ends, Paths(offsets, found))
 
 
+def followed(
+    topology: Topology, entry: NDArray[np.int32], destinations: NDArray[np.int32]
+) -> Paths:
+    """Return the paths from routers to rows of ``spread_table``, without channels of ports.
+
+    Raises
+    ------
+    NoRouteError
+        If there is no way, naming the routers.
+    """
+    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
+
+    table, enters = spread_table(topology), topology.routers.channel_target
+    leave = destinations if topology.direct else topology.ejection_router[destinations]
+    lengths, last = follow_lengths(table, destinations, entry, enters)
+    lengths[last != leave] = -1
+    offsets = offsets_of(lengths, entry, leave, "hosts that can reach each other")
+    return Paths(offsets, fill_followed(table, destinations, entry, offsets, enters))
+
+
 def spread_table(topology: Topology) -> NDArray[np.int32]:
     """Return the forwarding table of ``Spread``: see there.
 
