@@ -17,7 +17,7 @@ from netloom.routing import (
     Valiant,
     paths,
 )
-from netloom.topology import Topology, mesh, topology, torus, without
+from netloom.topology import Topology, mesh, topology, torus, without, working_nodes
 from netloom.topology.core import attach_hosts
 
 
@@ -122,3 +122,28 @@ def test_arrays_that_do_not_match_are_refused():
 def test_contention_of_several_paths_a_pair_is_refused():
     with pytest.raises(InputError, match="minimal"):
         measure(mesh(4), Minimal(), [0], [1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "cables", "nodes"),
+    [
+        ("dragonfly:2x3x1", "g0r0-g0r1", "h2, h6, h7"),
+        ("hyperx:3x3/2/2", "(0,0)->(0,2)#2", "h3"),
+        ("torus:4x4", "0-1", "5"),
+        ("leaf-spine:3x2x2/2", "leaf0-spine1#1", "h3"),
+    ],
+)
+@pytest.mark.parametrize("routing", [Minimal(), Valiant(), MinimalGroup(), Spread()])
+def test_loads_go_round_what_is_broken_as_the_paths_do(spec, cables, nodes, routing):
+    net = without(topology(spec), channels=cables, nodes=nodes)
+    if routing == MinimalGroup() and not spec.startswith("dragonfly"):
+        with pytest.raises(InputError, match="a dragonfly"):
+            expected_loads(net, routing, [0], [1])
+        return
+    hosts = working_nodes(net)
+    source, target = np.repeat(hosts, len(hosts)), np.tile(hosts, len(hosts))
+    found = paths(net, routing, source, target)
+    chance = np.ones(len(found)) if found.probability is None else found.probability
+    each = np.repeat(chance, found.lengths)
+    expected = np.bincount(found.channels, each, minlength=net.num_channels)
+    assert expected_loads(net, routing, source, target) == pytest.approx(expected)
