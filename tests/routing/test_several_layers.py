@@ -1,6 +1,6 @@
 """Layers in which routings with choices are free of deadlock."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import hypothesis.strategies as st
 import numpy as np
@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.errors import InputError
-from netloom.routing import DimensionOrder, Minimal, MinimalGroup, ShortestPath, Valiant
+from netloom.routing import (
+    DimensionOrder,
+    Minimal,
+    MinimalGroup,
+    ShortestPath,
+    Valiant,
+    find_deadlock,
+    paths,
+)
+from netloom.routing.cycles import dependencies
 from netloom.routing.several import detour, ends_of, host_routers, ways_of
 from netloom.routing.several_layers import layers_needed
 from netloom.routing.ways import listed
@@ -77,6 +86,29 @@ def test_layers_on_dragonflies_are_free_of_circles(spec, routing):
 @settings(max_examples=80)
 def test_layers_on_any_network_are_free_of_circles(network, routing):
     check(network, routing)
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing"),
+    [
+        ("dragonfly:1x3x1", Valiant()),
+        ("dragonfly:1x3x1", Valiant("groups")),
+        ("slim-fly:3/2", Valiant()),
+        ("torus:5x2", Valiant()),
+        ("mesh:3x2", Valiant()),
+    ],
+)
+def test_a_circle_of_a_part_is_one_of_the_listed_paths(spec, routing):
+    net = topology(spec)
+    hosts = np.arange(net.num_hosts)
+    found = paths(net, routing, np.repeat(hosts, len(hosts)), np.tile(hosts, len(hosts)))
+    waits = set(zip(*(ends.tolist() for ends in dependencies(found)), strict=True))
+    circle = find_deadlock(net, routing)
+    assert set(pairwise((*circle, circle[0]))) <= waits
+
+
+def test_a_circle_is_found_where_paths_are_too_many_to_list():
+    assert find_deadlock(topology("dragonfly:4x8x4"), Valiant("groups"))
 
 
 def test_other_routings_are_refused():

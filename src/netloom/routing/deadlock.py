@@ -19,7 +19,8 @@ from netloom.routing.hosted import router_pairs
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
 from netloom.routing.route_tables import RouteTable, table_cycle
-from netloom.routing.several import Minimal, minimal_ways
+from netloom.routing.several import Minimal, Valiant, minimal_ways
+from netloom.routing.several_layers import layers_needed
 from netloom.routing.source_routing import SourceRoutes
 from netloom.routing.spread import Spread, spread_waits
 from netloom.routing.trees import DModK, RandomUp, SModK
@@ -82,6 +83,10 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         return _ring_cycle(inside)
     if isinstance(routing, ShortestPath) and topology.direct:
         return _shortest_path_cycle(topology)
+    if isinstance(routing, Valiant):  # one part of packets' ways may do, without listing any
+        for part in layers_needed(topology, routing).parts:
+            if part.circle:
+                return part.circle
     return listed_cycle(topology, routing)
 
 

@@ -52,11 +52,15 @@ class Part(NamedTuple):
         How many there are.
     rises
         bool[num_network_channels], the channels behind which packets are one layer higher.
+    circle
+        Channels that packets of this part could wait for in a circle if they had one layer; empty
+        if they could not.
     """
 
     rule: str
     layers: int
     rises: NDArray[np.bool_]
+    circle: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +146,7 @@ def _part(
     """Return the layers of packets from some routers to goals, and where they arrive."""
     from netloom.routing.kernels.several_layers import layered_waits
 
-    hops = 0
+    hops, in_one = 0, tuple[int, ...]()
     for rule, rises, most in _rules(ways):
         flags = len(rises) * most * int(np.diff(ways.out_offsets).max(initial=0))
         if flags > MOST_FLAGS:
@@ -156,9 +160,10 @@ def _part(
         asked = ways.out_channels[ways.out_offsets[ways.target[held]] + slot]
         next_layer = layer + rises[held]
         circle = cycle_of_waits(held * most + layer, asked * most + next_layer, len(rises) * most)
+        in_one = circle if rule == PLAIN else in_one
         if used <= most and not circle:
-            return Part(rule, max(used, 1), rises), arrived
-    return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_)), arrived
+            return Part(rule, max(used, 1), rises, in_one), arrived
+    return Part(HOPS, max(hops, 1), np.ones(len(ways.source), np.bool_), in_one), arrived
 
 
 def _rules(ways: Ways) -> Iterator[tuple[str, NDArray[np.bool_], int]]:
