@@ -5,7 +5,7 @@ import pytest
 from netloom import analyze_permutations
 from netloom.errors import InputError
 from netloom.questions.analyze.permutations.words import lines, sentences
-from netloom.questions.recorded import record
+from netloom.questions.recorded import parts_of, record
 
 
 def test_a_leaf_spine():
@@ -45,6 +45,15 @@ def test_some_shifts_and_no_matchings():
     assert none.to_dict()["note"] is None
 
 
+def test_its_picture_has_what_was_asked_for():
+    every, matched, shifted = (
+        parts_of(record(analyze_permutations("mesh:3x3", **asked)))
+        for asked in ({"samples": 5}, {"samples": 5, "shifts": "none"}, {"samples": 0})
+    )
+    assert list(every) == ["bisection", "shifts"]
+    assert (list(matched), list(shifted)) == (["bisection"], ["shifts"])
+
+
 def test_allocated_hosts_only():
     found = analyze_permutations("leaf-spine:4x2x4", nodes="h[0-3],h8", samples=5, shifts="all")
     data = found.to_dict()
@@ -77,6 +86,7 @@ def test_the_configuration_asks_it_again():
         ({"shifts": "1,1"}, "shifts: found '1,1'"),
         ({"shifts": "some"}, "shifts: found 'some'"),
         ({"samples": -1}, "samples: found -1"),
+        ({"samples": 0, "shifts": "none"}, "samples: found no matchings and no shifts"),
         ({"routing": "west"}, "'west'"),
     ],
 )

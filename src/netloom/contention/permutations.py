@@ -41,7 +41,7 @@ Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int64]"]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EffectiveBisection:
     """What pairs of hosts in different halves get, as a share of what a host could send alone.
 
@@ -51,16 +51,23 @@ class EffectiveBisection:
         Over all drawings.
     half_width
         Of its 95 % confidence interval (Student's t); NaN of a single drawing.
-    least
-        The mean of the worst drawing.
-    samples
-        Drawings.
+    shares
+        float64[samples], the mean of each drawing.
     """
 
     mean: float
     half_width: float
-    least: float
-    samples: int
+    shares: NDArray[np.float64]
+
+    @property
+    def samples(self) -> int:
+        """Drawings."""
+        return len(self.shares)
+
+    @property
+    def least(self) -> float:
+        """The mean of the worst drawing."""
+        return float(self.shares.min())
 
 
 def effective_bisection(
@@ -116,8 +123,7 @@ def effective_bisection(
     return EffectiveBisection(
         mean=float(shares.mean()),
         half_width=wide * spread / float(np.sqrt(samples)),
-        least=float(shares.min()),
-        samples=samples,
+        shares=shares,
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from netloom.contention import ChannelLoads
     from netloom.machines import Machine
-    from netloom.questions.analyze.answer import MappedProgram
+    from netloom.questions.analyze.mapped import MappedProgram
     from netloom.routing import Routing
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph

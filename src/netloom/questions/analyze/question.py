@@ -22,8 +22,9 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine_names
 from netloom.mapping.named import place_program
 from netloom.progress import patience, track
-from netloom.questions.analyze.answer import Analysis, MappedProgram, figures
+from netloom.questions.analyze.answer import Analysis
 from netloom.questions.analyze.busiest import each_shift
+from netloom.questions.analyze.mapped import MappedProgram, figures
 from netloom.questions.base import MOST, option
 from netloom.questions.fields import (
     BrokenParts,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.questions.analyze import answer as analysis
+from netloom.questions.analyze.mapped import FIGURES as ANALYSED
 from netloom.questions.answers import Answer, Column, Columns, asked, table
 from netloom.questions.map.verdict import better_than_identity, worst_share
 from netloom.routing.hosted import between_routers
@@ -45,7 +46,7 @@ FIGURES = (
 
 def _compared(name: str) -> Column:
     """Return a figure of ``analyze`` as one of a mapping, or the mean of several."""
-    return replace(analysis.FIGURES[name], kind=float, key=name in KEY)
+    return replace(ANALYSED[name], kind=float, key=name in KEY)
 
 
 COLUMNS = Columns(

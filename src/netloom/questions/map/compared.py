@@ -11,7 +11,7 @@ import numpy as np
 from netloom.contention import load_to_compare
 from netloom.errors import InputError
 from netloom.mapping.search.starts import random_starts
-from netloom.questions.analyze.answer import figures
+from netloom.questions.analyze.mapped import figures
 from netloom.questions.base import ask
 from netloom.questions.map.answer import FIGURES, SimulatedMappings
 from netloom.questions.map.verdict import paired

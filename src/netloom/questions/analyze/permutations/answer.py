@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from netloom.questions.answers import Answer, Column, Columns, table
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ SHIFTS = Columns(
     Column("distance", kind=int),
     Column("largest_load", "paths on the busiest channel between routers", kind=Real),
     Column("longest_time", "the same over bandwidth"),
+)
+
+
+MATCHINGS = Columns(
+    Column("matching", kind=int),
+    Column("share", "mean share of its pairs", "share of a host's"),
 )
 
 
@@ -137,6 +145,16 @@ class PermutationAnalysis(Answer):
         if found is None:
             return SHIFTS.frame_of([])
         return pl.DataFrame({name: getattr(found, name) for name in SHIFTS.names})
+
+    @table(MATCHINGS)
+    def matchings(self) -> pl.DataFrame:
+        """Return one row a random matching of random halves: what its pairs get on average."""
+        import polars as pl
+
+        if self.bisection is None:
+            return MATCHINGS.frame_of([])
+        shares = self.bisection.shares
+        return pl.DataFrame({"matching": np.arange(len(shares)), "share": shares})
 
     def __repr__(self) -> str:
         figures = {each.name: each.of(self) for each in self.columns.key}

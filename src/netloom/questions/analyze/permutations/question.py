@@ -17,6 +17,7 @@ from netloom.questions.analyze.permutations.answer import PermutationAnalysis
 from netloom.questions.base import option
 from netloom.questions.fields import BrokenParts, NodeList, OnNetwork, PathRouting, Seeded
 from netloom.questions.named import network_of
+from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import Routing, parse_routing
@@ -72,6 +73,7 @@ def prepare(question: PermutationQuestion) -> RoutedHosts:
     title="Permutations",
     example="netloom analyze permutations --on leaf-spine:8x4x8",
     page="will-it-contend.md",
+    outputs=(PLOT,),
 )
 def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> PermutationAnalysis:
     """Find how a network bears permutations: effective bisection bandwidth, shifts, all-to-all.
@@ -90,6 +92,11 @@ def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> P
     """
     network, routing, hosts = ready.network, ready.routing, ready.hosts
     distances, left_out = _distances(question.shifts, ready)
+    if not question.samples and not len(distances):
+        found = "no matchings and no shifts" + (
+            f", which are too many: {left_out}" * bool(left_out)
+        )
+        raise InputError("samples", found, "samples above 0, or some shifts")
     bisection, shifts = None, None
     if question.samples:
         pairs = question.samples * (len(hosts) // 2)
