@@ -72,7 +72,7 @@ def prepare(question: PermutationQuestion) -> RoutedHosts:
     prepare=prepare,
     title="Permutations",
     example="netloom analyze permutations --on leaf-spine:8x4x8",
-    page="will-it-contend.md",
+    page="my-cluster-is-a-fat-tree.md",
     outputs=(PLOT,),
 )
 def analyze_permutations(question: PermutationQuestion, ready: RoutedHosts) -> PermutationAnalysis:
