@@ -223,5 +223,5 @@ SPECS: dict[str, Spec] = {
 }
 """Every name of a network, once."""
 
-TOPOLOGIES = ", ".join(spec.forms[0] for spec in SPECS.values())
-"""One example of each, for messages."""
+TOPOLOGIES = f"torus:4x4x4, fat-tree:4x3 or the like, of {', '.join(SPECS)}"
+"""All names, for messages."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.mapping.search.compact import ground_of, halves
-from netloom.mapping.search.cuts import MOST_TASKS, least_spread, least_time
+from netloom.mapping.search.cuts import MOST_TASKS, least_spread, least_time, spectrum_of
 from netloom.mapping.search.loads import hop_pace
 from netloom.mapping.search.pairs import hops, joint_weights
 from netloom.provenance import DEFAULT_SEED
@@ -232,10 +232,8 @@ def _across_cuts(
     app: ProcessGraph, topology: Topology, weights: Weights, nodes: Nodes, tasks_per_node: int
 ) -> float:
     """Return a bound from the channels between halves of the network."""
-    sent = joint_weights(app, weights).toarray()
-    laplacian = np.diag(sent.sum(axis=1)) - sent
     tasks, found = app.num_tasks, 0.0
-    connected = float(np.linalg.eigvalsh(laplacian)[1])
+    connected = float(spectrum_of(app, weights)[1])
     for inside in _halves(topology):
         places = int(np.count_nonzero(inside[nodes])) * tasks_per_node
         fewest = max(0, tasks - (len(nodes) * tasks_per_node - places))

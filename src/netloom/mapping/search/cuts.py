@@ -78,7 +78,7 @@ def least_time(
     """
     carried = float((1 / pace[: topology.num_network_channels]).sum())
     found = hop_bytes / carried if carried else 0.0
-    spectrum = _spectrum(app, weights)
+    spectrum = spectrum_of(app, weights)
     for groups in _groupings(topology, nodes, tasks_per_node, pace):
         for task, around in ((app.source, groups.leaving), (app.target, groups.entering)):
             outside = _to_others(task, weights, app.num_tasks, int(groups.places.max()))
@@ -110,7 +110,7 @@ def least_spread(
     """
     apart, joint = hops(topology, nodes, nodes), joint_weights(app, weights)
     task = np.repeat(np.arange(app.num_tasks, dtype=np.int32), np.diff(joint.indptr))
-    found, spectrum = 0.0, _spectrum(app, weights)
+    found, spectrum = 0.0, spectrum_of(app, weights)
     for within, beyond, label in _levels(apart):
         places = np.bincount(label) * tasks_per_node
         outside = _to_others(task, joint.data, app.num_tasks, int(places.max())).sum()
@@ -159,8 +159,11 @@ def _alone(outside: Floats, around: Floats, groups: Groups) -> float:
     return found
 
 
-def _spectrum(app: ProcessGraph, weights: Floats) -> Floats:
-    """Return the eigenvalues of a program's Laplacian matrix, rising; zeros of large programs."""
+def spectrum_of(app: ProcessGraph, weights: Floats) -> Floats:
+    """Return the eigenvalues of a program's Laplacian matrix, rising; zeros of large programs.
+
+    None is above the true one: what rounding may have added is taken off.
+    """
     if not 2 <= app.num_tasks <= MOST_TASKS:
         return np.zeros(app.num_tasks)
     sent = joint_weights(app, weights).toarray()
