@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
+from pydantic import model_validator
+
 from netloom.progress import counting, counting_runs, patience
 from netloom.questions.answers import FLITS
 from netloom.questions.base import Numbers, ask, option, positional_fields
@@ -42,6 +44,14 @@ class SimulateQuestion(OpenLoad):
         unit=FLITS,
         panel="Traffic",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _offered_is_the_load(cls, given: Any) -> Any:
+        """Take ``offered``, as other questions call it, for ``load``."""
+        if isinstance(given, dict) and "offered" in given and "load" not in given:
+            return {("load" if name == "offered" else name): given[name] for name in given}
+        return given
 
     @property
     def loads(self) -> tuple[float, ...]:
