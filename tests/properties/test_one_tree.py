@@ -1,5 +1,7 @@
 """A fat tree is one network, however it is written and its routers are numbered."""
 
+from random import Random
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -68,3 +70,18 @@ def test_all_ways_to_write_a_tree_give_one_analysis(tmp_path_factory, spec, rand
     for again in written(spec, random, tmp_path_factory.mktemp("tree")):
         found = [figures(again, app, mapping) for app in apps]
         assert all(same(*pair) for pair in zip(found, wanted, strict=True))
+
+
+def limits(on):
+    """What a search and a compiler cannot beat, and the loads that they begin with."""
+    app = f"random-regular:{on.num_hosts},3"
+    found = nl.find_mapping(app, on, rounds=1).to_dict()["objective"]
+    compiled = nl.compile_phases(app, on, channels=2)
+    return {"before": found["before"], "bound": found["bound"], "phases": compiled.bound.phases}
+
+
+@pytest.mark.parametrize("spec", SPECS[:3])
+def test_all_ways_to_write_a_tree_have_the_same_limits(tmp_path, spec):
+    wanted = limits(topology(spec))
+    for again in written(spec, Random(5), tmp_path):
+        assert same(limits(again), wanted)
