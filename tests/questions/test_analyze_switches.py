@@ -122,6 +122,18 @@ def test_unequal_bandwidths():
         found.slowdown()
 
 
+def test_oversubscription_says_bandwidths_where_the_counts_do_not():
+    """Four hosts a leaf; one uplink carries twice what a host's channel does."""
+    routers = topology("leaf-spine:2x1x4").routers
+    net = attach_hosts(routers, np.repeat([0, 1], 4), name="taper", bandwidth=0.5)
+    words = said(analyze("ring:8", net, random_mappings=0))
+    assert "Oversubscribed 2:1: leaf0 and 1 router like it have 4 channels" in words
+    assert "1 uplink, of bandwidth 2 and 1 in all." in words
+    even = said(analyze("ring:8", "leaf-spine:2x1x4", random_mappings=0))
+    assert "Oversubscribed 4:1" in even
+    assert "1 uplink." in even
+
+
 def test_several_paths_a_pair():
     found = analyze("shift:4", "leaf-spine:2x2x4", routing=Minimal(), offered=0.4)
     data = found.to_dict()

@@ -12,7 +12,7 @@ routing and the network between.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -227,16 +227,9 @@ def _measure_hosted(topology: Topology, routed: Paths, weight: NDArray[np.float6
     between = measure_paths(
         Paths(offsets, routed.channels[inside]), topology.num_network_channels, weight
     )
-    moving = routed.lengths > 0
-    alone = moving & (between.path_length == 0)
-    return Contention(
-        moving=moving,
-        path_length=between.path_length,
-        logical_path_length=between.logical_path_length,
-        path_contention=between.path_contention,
-        contending_weight=np.where(alone, weight, between.contending_weight),
-        heaviest_channel=_largest_along(routed, weighted_load / topology.channel_bandwidth),
-        **split_loads(topology, load, weighted_load),
+    heaviest = _largest_along(routed, weighted_load / topology.channel_bandwidth)
+    return _from_host_to_host(
+        topology, between, weight, routed.lengths > 0, heaviest, load, weighted_load
     )
 
 
@@ -261,6 +254,22 @@ def _measure_hosted_cube(
     heaviest = between.heaviest_channel.copy()
     at_hosts = np.maximum(time[ends.injection[moving]], time[ends.ejection[moving]])
     heaviest[moving] = np.maximum(heaviest[moving], at_hosts)
+    return _from_host_to_host(topology, between, weights, moving, heaviest, load, weighted_load)
+
+
+def _from_host_to_host(
+    topology: Topology,
+    between: Contention,
+    weights: NDArray[np.float64],
+    moving: NDArray[np.bool_],
+    heaviest: NDArray[np.float64],
+    load: NDArray[Any],
+    weighted_load: NDArray[np.float64],
+) -> Contention:
+    """Return what paths between routers meet, with the loads of all channels, those of hosts too.
+
+    A path that stays at one router meets itself alone.
+    """
     alone = moving & (between.path_length == 0)
     return Contention(
         moving=moving,

@@ -80,7 +80,10 @@ def _taper(each: dict[str, Any]) -> str:
     if others:
         who += f" and {counted(others, 'router')} like it"
     have = "have" if others else "has"
+    rates = ""
+    if (each["below"], each["above"]) != (below, above):  # else the counts say it
+        rates = f", of bandwidth {number(each['below'])} and {number(each['above'])} in all"
     return (
         f"Oversubscribed {number(each['ratio'])}:1: {who} {have} {counted(below, 'channel')} from "
-        f"below and {counted(above, 'uplink')}."
+        f"below and {counted(above, 'uplink')}{rates}."
     )

@@ -79,7 +79,7 @@ class MappingQuestion(
         panel=SEARCH,
     )
     seconds: float = option(
-        "Processor time of the search, all threads together, in seconds.",
+        "Processor time of the search, all threads together.",
         default=10.0,
         unit="seconds",
         gt=0,
