@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import stat
+import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -57,6 +59,9 @@ def check_file(path: str | Path, *, wanted: str) -> Path:
     return Path(path)
 
 
+GZIP = b"\x1f\x8b"
+"""How a file that gzip compressed begins."""
+
 MOST_BYTES = 2**28
 """Most bytes of a text file."""
 
@@ -79,6 +84,8 @@ CHUNK_BYTES = 2**20
 def read_text(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -> str:
     """Return the text of a file of moderate size, or say that ``wanted`` was expected.
 
+    A file that gzip compressed is unpacked, whatever its name.
+
     Raises
     ------
     InputError
@@ -88,6 +95,12 @@ def read_text(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) ->
     try:
         with path.open("rb") as stream:
             data = stream.read(most_bytes + 1)
+            if data.startswith(GZIP):
+                stream.seek(0)
+                with gzip.open(stream) as unpacked:
+                    data = unpacked.read(most_bytes + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise InputError(str(path), "a broken gzip file", wanted) from None
     except OSError as error:
         raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
     if len(data) > most_bytes:

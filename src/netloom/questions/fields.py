@@ -19,7 +19,7 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
-from netloom.routing import NamedRouting, RouteTable, SourceRoutes
+from netloom.routing import ForwardingTable, NamedRouting, RouteTable, SourceRoutes
 from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
 from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
@@ -33,7 +33,11 @@ ROUTER_FIELDS = tuple(field for field in vars(Router()) if field != "switching")
 Network: TypeAlias = str | InstanceOf[Topology] | InstanceOf[Machine]
 Program: TypeAlias = str | InstanceOf[ProcessGraph]
 OnePath: TypeAlias = (
-    str | InstanceOf[NamedRouting] | InstanceOf[SourceRoutes] | InstanceOf[RouteTable]
+    str
+    | InstanceOf[NamedRouting]
+    | InstanceOf[SourceRoutes]
+    | InstanceOf[RouteTable]
+    | InstanceOf[ForwardingTable]
 )
 """A routing that tells the paths of each pair of hosts."""
 

@@ -8,6 +8,7 @@ from netloom.routing.cycles import dependency_cycle
 from netloom.routing.deadlock import find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.ecmp import Ecmp
+from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import (
     NamedRouting,
@@ -39,6 +40,7 @@ __all__ = [
     "DModK",
     "DimensionOrder",
     "Ecmp",
+    "ForwardingTable",
     "Layered",
     "Layering",
     "Minimal",

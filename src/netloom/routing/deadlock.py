@@ -15,6 +15,7 @@ from netloom.errors import InputError
 from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp
+from netloom.routing.forwarding.tables import ForwardingTable, table_dependencies
 from netloom.routing.hosted import router_pairs
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import MOST_ROUTES, Routing, all_pairs, all_routes, paths
@@ -71,12 +72,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
-    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
-        return ()  # their paths take channels in one order: see there
-    if isinstance(routing, DimensionOrder) and is_hyperx(topology):
-        return ()
-    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
-    if shortest and isinstance(topology.family, TreeShape) and not topology.broken:
+    if _in_one_order(topology, routing):
         return ()
     inside = topology.routers
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
@@ -90,6 +86,16 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     return listed_cycle(topology, routing)
 
 
+def _in_one_order(topology: Topology, routing: Routing) -> bool:
+    """Whether all paths take channels in one order, as the routing or the network sees to."""
+    if isinstance(routing, UpDown | DModK | SModK | RandomUp):
+        return True
+    if isinstance(routing, DimensionOrder):
+        return is_hyperx(topology)
+    shortest = isinstance(routing, ShortestPath | Layered | Spread | Ecmp | Minimal)
+    return shortest and isinstance(topology.family, TreeShape) and not topology.broken
+
+
 def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """Return what ``find_deadlock`` does for a routing by name, by following all paths.
 
@@ -101,6 +107,8 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     count = topology.num_channels
     if isinstance(routing, Spread):
         return cycle_of_waits(*spread_waits(topology), count)
+    if isinstance(routing, ForwardingTable):
+        return cycle_of_waits(*table_dependencies(topology, routing.next_channel), count)
     if isinstance(routing, Minimal):
         return cycle_of_waits(*_minimal_waits(topology), count)
     by_routers = isinstance(routing, ShortestPath | Layered | DimensionOrder)

@@ -11,6 +11,9 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimension_order_paths
 from netloom.routing.ecmp import Ecmp, ecmp_paths
+from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
 from netloom.routing.route_tables import RouteTable, table_paths
@@ -62,12 +65,12 @@ NamedRouting: TypeAlias = (
 )
 """What ``parse_routing`` reads from the routing's own name."""
 
-Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable
+Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable | ForwardingTable
 
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
-    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal, minimal-group, valiant, valiant-group "
-    "or routes:FILE"
+    "up-down, layered, d-mod-k, s-mod-k, random-up, minimal, minimal-group, valiant, "
+    f"valiant-group, OpenSM's {', '.join(ENGINES)}, or routes:FILE, lfts:FILE"
 )
 
 SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
@@ -82,7 +85,7 @@ MOST_ROUTES = 2**21
 
 def named_here(name: str) -> bool:
     """Whether ``parse_routing`` knows a name, the argument taken off."""
-    return name in ("default", "dimension-order", "routes", *_PLAIN, *_HASHED)
+    return name in ("default", "dimension-order", *_FILES, *ENGINES, *_PLAIN, *_HASHED)
 
 
 def parse_routing(spec: str, topology: Topology) -> Routing:
@@ -122,23 +125,29 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
             cube_tables(topology.routers, routing)  # so does this
         return routing
     if name in _PLAIN and not argument:
-        found = _PLAIN[name]
-        if isinstance(found, DModK | SModK | RandomUp):
-            whole_tree(topology, found)  # refuses what is no tree
-        if isinstance(found, Minimal | MinimalGroup | Valiant):
-            check_fits(topology, found)
-        return found
+        return _fitting(topology, _PLAIN[name])
     if name in _HASHED:
         seed = whole_number(argument, where=spec) if argument else Ecmp().seed
         return Ecmp(seed, polarised=_HASHED[name])
     if name in SIMULATED:
         looks = "a routing that looks at queues, for simulation"
         raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
-    if name == "routes":
-        return read_routes(topology, argument)
+    if name in ENGINES and not argument:
+        return ENGINES[name](topology)
+    if name in _FILES:
+        return _FILES[name](topology, argument)
     if isfile(spec):  # noqa: PTH113 (any words may be no path)
         return read_routes(topology, spec)
     raise InputError(f"routing '{spec}'", f"'{name}'", ROUTINGS)
+
+
+def _fitting(topology: Topology, routing: NamedRouting) -> NamedRouting:
+    """Return a routing, having refused one that does not fit the network."""
+    if isinstance(routing, DModK | SModK | RandomUp):
+        whole_tree(topology, routing)  # refuses what is no tree
+    if isinstance(routing, Minimal | MinimalGroup | Valiant):
+        check_fits(topology, routing)
+    return routing
 
 
 def default_routing(topology: Topology) -> Routing:
@@ -155,6 +164,8 @@ def default_routing(topology: Topology) -> Routing:
     >>> str(default_routing(topology("fat-tree:4x3")))
     'd-mod-k'
     """
+    if topology.cabling is not None:
+        return ENGINES["minhop"](topology)
     if topology.broken:
         return Layered() if topology.direct else Spread()
     if isinstance(topology.family, TreeShape):
@@ -345,7 +356,7 @@ def all_pairs(topology: Topology, routing: str) -> tuple[NDArray[np.int32], NDAr
     return sources[moving], targets[moving]
 
 
-_PLAIN: dict[str, Routing] = {
+_PLAIN: dict[str, NamedRouting] = {
     str(each): each
     for each in (
         ShortestPath(),
@@ -361,6 +372,12 @@ _PLAIN: dict[str, Routing] = {
         Valiant("groups"),
     )
 }
+
+_FILES: dict[str, Callable[[Topology, str], Routing]] = {
+    "lfts": read_lfts,
+    "routes": read_routes,
+}
+"""What reads routings from files."""
 
 _HASHED = {"ecmp": False, "ecmp-polarised": True}
 
@@ -378,6 +395,7 @@ _BETWEEN_HOSTS: dict[type, _Between] = {
     Spread: lambda network, _, here, there: spread_paths(network, here, there),
     SourceRoutes: routed_paths,
     RouteTable: table_paths,
+    ForwardingTable: forwarded_paths,
 }
 """What lists the paths of routings that see hosts."""
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from netloom.errors import InputError, NoRouteError
 from netloom.routing.cycles import cycle_of_waits
+from netloom.routing.forwarding.tables import MOST_ENTRIES
 from netloom.routing.hosted import legs, spliced
 from netloom.routing.port_numbers import ports
 from netloom.routing.ragged import Paths, offsets_of
-from netloom.routing.spread import MOST_ENTRIES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

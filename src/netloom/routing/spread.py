@@ -12,17 +12,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.cycles import slots_of
-from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
+from netloom.routing.forwarding.tables import (
+    MOST_ENTRIES,
+    ForwardingTable,
+    exits,
+    forwarded_paths,
+    senders,
+    table_dependencies,
+)
 from netloom.routing.ragged import Paths, offsets_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
-
-MOST_ENTRIES = 2**26
-"""Most routers × destinations of a forwarding table."""
 
 ROUNDS = 4
 """How often each destination chooses its paths."""
@@ -63,17 +66,9 @@ def spread_paths(
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
-
-    table, ends = spread_table(topology), legs(topology, sources, targets)
-    destinations = _destinations(topology, targets, ends.ejection)
-    enters = topology.routers.channel_target
-    lengths, last = follow_lengths(table, destinations, ends.entry, enters)
-    lengths[last != ends.exit] = -1
-    lengths[sources == targets] = 0
-    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
-    found = fill_followed(table, destinations, ends.entry, offsets, enters)
-    return spliced(ends, Paths(offsets, found))
+    return forwarded_paths(
+        topology, ForwardingTable("spread", spread_table(topology)), sources, targets
+    )
 
 
 def followed(
@@ -130,64 +125,20 @@ def spread_waits(topology: Topology) -> tuple[NDArray[np.int64], NDArray[np.int3
     InputError
         If the table would be too large.
     """
-    from netloom.routing.kernels.forwarding import table_waits
-
-    inside = topology.routers
-    own = np.full(topology.num_ports or topology.num_hosts, -1, np.int32)
-    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
-        own = topology.injection_router  # whose one host is the destination itself
-    waits = table_waits(
-        spread_table(topology), _senders(topology), own, inside.channel_target, *inside.outgoing()
-    )
-    return slots_of(inside, waits)
+    return table_dependencies(topology, spread_table(topology))
 
 
 def _made(topology: Topology) -> NDArray[np.int32]:
     from netloom.routing.kernels.forwarding import spread_table as spread
 
     inside = topology.routers
-    exits = topology.ejection_router
-    if topology.direct:
-        exits = np.arange(topology.num_hosts, dtype=np.int32)
-    entries = len(exits) * inside.num_vertices
+    leaves = exits(topology)
+    entries = len(leaves) * inside.num_vertices
     if entries > MOST_ENTRIES:
-        found = f"{inside.num_vertices} routers times {len(exits)} destinations"
+        found = f"{inside.num_vertices} routers times {len(leaves)} destinations"
         raise InputError(f"routing spread on {topology.name}", found, f"at most {MOST_ENTRIES:,}")
     wiring = (inside.channel_source, inside.channel_target, *inside.incoming(), *inside.outgoing())
     table: NDArray[np.int32] = spread(
-        exits, _senders(topology), np.ascontiguousarray(inside.channel_bandwidth), wiring, ROUNDS
+        leaves, senders(topology), np.ascontiguousarray(inside.channel_bandwidth), wiring, ROUNDS
     )
     return table
-
-
-def _destinations(
-    topology: Topology, targets: NDArray[np.int32], ejection: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the row of the table for each pair: the target's port, or the target itself."""
-    if topology.direct:
-        return targets
-    # a pair of equal hosts has no port, and no path whatever its row
-    return np.maximum(ejection - topology.num_network_channels - topology.num_ports, 0)
-
-
-def _senders(topology: Topology) -> NDArray[np.int64]:
-    """Return how many hosts send from each router to each destination.
-
-    int64[num_routers, num_ports], or [num_routers, 1] where that is the same for all destinations.
-    """
-    if topology.direct:
-        return topology.vertex_up.astype(np.int64)[:, None]
-    counts = np.diff(topology.port_offsets)
-    if counts.max(initial=0) <= 1:
-        injects = topology.injection_router
-        return np.bincount(injects, minlength=topology.num_routers).astype(np.int64)[:, None]
-    sent = np.zeros((topology.num_routers, topology.num_ports), np.int64)
-    hosts = np.flatnonzero(counts).astype(np.int32)
-    step = max(PAIRS_AT_ONCE // len(hosts), 1)
-    for first in range(0, len(hosts), step):
-        some = hosts[first : first + step]
-        ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
-        moving = ends.ejection >= 0
-        port = ends.ejection[moving] - topology.num_network_channels - topology.num_ports
-        np.add.at(sent, (ends.entry[moving], port), 1)
-    return sent

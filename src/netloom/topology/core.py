@@ -17,6 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.topology.cabling import Cabling
     from netloom.topology.family import Family
 
 
@@ -67,6 +68,8 @@ class Topology:
         Gb/s of a channel of bandwidth 1; None where nobody said.
     family
         The parameters of a family that routings and pictures know, such as a fat tree's; or None.
+    cabling
+        The ports, GUIDs and LIDs that an administrator's file says; None elsewhere.
     unbroken
         The network before anything broke; None where nothing has. Take ``whole``.
     kept_channels
@@ -91,6 +94,7 @@ class Topology:
     computer_labels: tuple[str, ...] = ()
     reference_gbps: float | None = None
     family: Family | None = None
+    cabling: Cabling | None = field(default=None, repr=False)
     unbroken: Topology | None = field(default=None, repr=False)
     kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
@@ -231,6 +235,17 @@ class Topology:
         found = np.empty(len(keys), np.int32)
         found[order] = np.where(np.repeat(counts, counts) > 1, number, 0)
         return found
+
+    def cable_end(self, channel: int) -> tuple[str, int, str, int]:
+        """Return the names and port numbers of the two ends of a channel, source first.
+
+        Ports are 0 where no file says them.
+        """
+        source, target = self.channel_source[channel], self.channel_target[channel]
+        ports = (0, 0)
+        if self.cabling is not None:
+            ports = int(self.cabling.out_port[channel]), int(self.cabling.in_port[channel])
+        return self.name_of(int(source)), ports[0], self.name_of(int(target)), ports[1]
 
     def channel_name(self, channel: int) -> str:
         """Return ``from -> to``, and ``#2`` behind it for the second of several channels there."""

@@ -106,6 +106,8 @@ def _parts_of(
             "router_network": _parts_of(routers, routers.name, works[:first], gone),
             "port_host": whole.port_host[works[ports]],
         }
+        if whole.cabling is not None:
+            hosted["cabling"] = whole.cabling.kept(kept, works[ports])
     return Topology(
         name, whole.num_vertices, whole.channel_source[kept], whole.channel_target[kept],
         whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host,

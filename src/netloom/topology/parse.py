@@ -133,6 +133,14 @@ def _graph(argument: str, spec: str) -> Topology:
     return read_graph(argument)
 
 
+def _fabric(argument: str, spec: str) -> Topology:
+    if not argument:
+        raise InputError(spec, "no file", "fabric:FILE")
+    from netloom.topology.subnets.files import read_fabric
+
+    return read_fabric(argument)
+
+
 SPECS: dict[str, Spec] = {
     "mesh": Spec(
         ("mesh:8x8", "mesh:4x4/4"),
@@ -220,6 +228,7 @@ SPECS: dict[str, Spec] = {
         _omega,
     ),
     "graph": Spec(("graph:FILE",), "GraphML or an edge list", _graph),
+    "fabric": Spec(("fabric:FILE",), "ibnetdiscover's output", _fabric),
 }
 """Every name of a network, once."""
 

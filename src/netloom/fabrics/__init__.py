@@ -1,0 +1,1 @@
+"""Real subnets: how good their routing tables are, and better ones."""

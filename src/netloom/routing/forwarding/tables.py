@@ -1,0 +1,166 @@
+"""A forwarding table as a routing: its paths, what it fails to reach, and what packets wait for.
+
+A table says for each destination and router the one channel that packets take next, as the
+switches of a subnet do. Destinations are the host ports of a network, in their order, and the nodes
+of a direct network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from netloom.routing.cycles import slots_of
+from netloom.routing.hosted import PAIRS_AT_ONCE, legs, spliced
+from netloom.routing.ragged import Paths, offsets_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MOST_ENTRIES = 2**26
+"""Most routers × destinations of a forwarding table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """The virtual lanes of packets.
+
+    Attributes
+    ----------
+    level
+        uint8[num_destinations, num_routers], the service level (SL) of packets from the hosts of a
+        router to a destination. It does not change on the way.
+    lane_of
+        uint8[num_routers, ports, ports, 16], the lane (VL) by router, the ports by which packets
+        come in and go out, and service level (``topology.cabling.port_numbers`` numbers ports);
+        None where a packet's lane is its service level.
+    """
+
+    level: NDArray[np.uint8]
+    lane_of: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardingTable:
+    """A routing that each router's table says, by destination alone.
+
+    Attributes
+    ----------
+    name
+        What ``parse_routing`` makes it from, such as ``minhop`` or ``lfts:FILE``.
+    next_channel
+        int32[num_destinations, num_routers], the channel between routers by which a packet to a
+        host port (in a direct network, to a node) leaves each router; -1 where it has arrived, or
+        there is no way.
+    others
+        int32[num_others + num_routers, num_routers], the same to the other end points of a subnet
+        (``Cabling.others``), then to the routers themselves; None where nobody asked.
+    lanes
+        The lanes of packets; None where all take one.
+    undelivered
+        bool[num_destinations], where the last router's own entry does not lead to the destination;
+        None where all do.
+    """
+
+    several: ClassVar[bool] = False
+
+    name: str
+    next_channel: NDArray[np.int32]
+    others: NDArray[np.int32] | None = None
+    lanes: Lanes | None = None
+    undelivered: NDArray[np.bool_] | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def exits(topology: Topology) -> NDArray[np.int32]:
+    """Return the router of each destination: where packets to it leave the routers."""
+    if topology.direct:
+        return np.arange(topology.num_hosts, dtype=np.int32)
+    return topology.ejection_router
+
+
+def forwarded_paths(
+    topology: Topology,
+    routing: ForwardingTable,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+) -> Paths:
+    """Return the path of every pair of hosts (see ``paths``).
+
+    Raises
+    ------
+    NoRouteError
+        If the table does not lead to a target.
+    """
+    from netloom.routing.kernels.forwarding import fill_followed, follow_lengths
+
+    table, ends = routing.next_channel, legs(topology, sources, targets)
+    row = destinations(topology, targets, ends.ejection)
+    enters = topology.routers.channel_target
+    lengths, last = follow_lengths(table, row, ends.entry, enters)
+    lengths[last != ends.exit] = -1
+    if routing.undelivered is not None:
+        lengths[routing.undelivered[row]] = -1
+    lengths[sources == targets] = 0
+    offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
+    found = fill_followed(table, row, ends.entry, offsets, enters)
+    return spliced(ends, Paths(offsets, found))
+
+
+def destinations(
+    topology: Topology, targets: NDArray[np.int32], ejection: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the row of the table for each pair: the target's port, or the target itself."""
+    if topology.direct:
+        return targets
+    # a pair of equal hosts has no port, and no path whatever its row
+    return np.maximum(ejection - topology.num_network_channels - topology.num_ports, 0)
+
+
+def senders(topology: Topology) -> NDArray[np.int64]:
+    """Return how many hosts send from each router to each destination.
+
+    int64[num_routers, num_ports], or [num_routers, 1] where that is the same for all destinations:
+    the one host that is the destination itself counts.
+    """
+    if topology.direct:
+        return topology.vertex_up.astype(np.int64)[:, None]
+    counts = np.diff(topology.port_offsets)
+    if counts.max(initial=0) <= 1:
+        injects = topology.injection_router
+        return np.bincount(injects, minlength=topology.num_routers).astype(np.int64)[:, None]
+    sent = np.zeros((topology.num_routers, topology.num_ports), np.int64)
+    hosts = np.flatnonzero(counts).astype(np.int32)
+    step = max(PAIRS_AT_ONCE // len(hosts), 1)
+    for first in range(0, len(hosts), step):
+        some = hosts[first : first + step]
+        ends = legs(topology, np.tile(hosts, len(some)), some.repeat(len(hosts)))
+        moving = ends.ejection >= 0
+        port = ends.ejection[moving] - topology.num_network_channels - topology.num_ports
+        np.add.at(sent, (ends.entry[moving], port), 1)
+    return sent
+
+
+def table_dependencies(
+    topology: Topology, next_channel: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return what packets between hosts hold and what they ask for, in one lane.
+
+    Each two channels in a row once; for ``cycles.cycle_of_waits``.
+    """
+    from netloom.routing.kernels.forwarding import table_waits
+
+    inside = topology.routers
+    own = np.full(topology.num_ports or topology.num_hosts, -1, np.int32)
+    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
+        own = topology.injection_router  # whose one host is the destination itself
+    waits = table_waits(
+        next_channel, senders(topology), own, inside.channel_target, *inside.outgoing()
+    )
+    return slots_of(inside, waits)

@@ -1,0 +1,1 @@
+"""Networks as administrators' files describe them: devices, ports and cables."""
