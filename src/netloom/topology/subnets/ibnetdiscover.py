@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from netloom.errors import InputError
 from netloom.topology.subnets.names import host_of
@@ -20,9 +19,6 @@ from netloom.topology.subnets.records import (
     cables_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]*)"\s*(?:#\s*(.*))?$', re.IGNORECASE)
 _PORT = re.compile(
     r'^\[(\d+)\](?:\[ext \d+\])?\s*(?:\(([0-9a-f]+)\))?\s*"([^"]*)"\s*\[(\d+)\]'
@@ -35,7 +31,7 @@ _LMC = re.compile(r"\blmc (\d+)")
 _GUID = re.compile(r"^(?:[SHR]-)?(?:0x)?([0-9a-f]+)$", re.IGNORECASE)
 
 
-def read_ibnetdiscover(subnet: Subnet, lines: Iterator[tuple[int, str]]) -> None:
+def read_ibnetdiscover(subnet: Subnet, text: str) -> None:
     """Fill in what a file of ``ibnetdiscover`` says.
 
     Raises
@@ -45,7 +41,7 @@ def read_ibnetdiscover(subnet: Subnet, lines: Iterator[tuple[int, str]]) -> None
     """
     sightings: list[Sighting] = []
     key = ""
-    for number, line in lines:
+    for number, line in enumerate(text.split("\n"), start=1):
         node = _NODE.match(line)
         if node:
             key = node[3]
