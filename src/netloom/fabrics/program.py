@@ -1,0 +1,171 @@
+"""Forwarding tables for one program: the paths of its own messages, and of nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.provenance import DEFAULT_SEED
+from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits
+from netloom.routing.hosted import legs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+ROUNDS = 24
+"""How often each destination of a program chooses its paths."""
+
+POWERS = (2.0, 4.0, 12.0)
+"""Powers of the time that a channel works, of the first rounds, those that follow, the last."""
+
+
+class Flows(NamedTuple):
+    """What hosts send through the network, in all.
+
+    Attributes
+    ----------
+    source, target
+        int32[num_flows] hosts of different computers, each pair once.
+    volume
+        float64[num_flows], bytes.
+    """
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    volume: NDArray[np.float64]
+
+
+def flows_of(
+    topology: Topology,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    volume: NDArray[np.float64],
+) -> Flows:
+    """Return what hosts send through the network, given messages between hosts.
+
+    What a host sends to another of its computer stays inside, on its own links.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> pairs = np.array([[0, 1], [0, 2], [0, 2]], np.int32).T
+    >>> flows_of(topology("rail:1x2x2x1"), *pairs, np.array([5.0, 3.0, 4.0])).volume
+    array([7.])
+    """
+    computer = topology.node_of_host
+    outside = (computer[source] != computer[target]) & (volume > 0)
+    keys = source[outside].astype(np.int64) * topology.num_hosts + target[outside]
+    known, place = np.unique(keys, return_inverse=True)
+    sums = np.bincount(place, weights=volume[outside], minlength=len(known))
+    first, second = np.divmod(known, topology.num_hosts)
+    return Flows(first.astype(np.int32), second.astype(np.int32), sums)
+
+
+def program_times(
+    topology: Topology, table: ForwardingTable, flows: Flows
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how long each channel works for a program: bytes over bandwidth.
+
+    float64[num_channels], by a table; and the same if nothing but the hosts' own channels counted,
+    which no table changes.
+    """
+    from netloom.routing.forwarding.tables import forwarded_paths
+
+    routed = forwarded_paths(topology, table, flows.source, flows.target)
+    volume = np.repeat(flows.volume, np.diff(routed.offsets))
+    load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
+    times = load / topology.channel_bandwidth
+    own = times.copy()
+    own[: topology.num_network_channels] = 0.0
+    return times, own
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramTable:
+    """A table for a program.
+
+    Attributes
+    ----------
+    table
+        The table: that given, but for the rows of the program's destinations.
+    rows
+        bool[num_destinations], those rows.
+    before, after
+        How long the busiest channel between routers works for the program, in bytes over
+        bandwidth, by the table given and by this one.
+    """
+
+    table: ForwardingTable
+    rows: NDArray[np.bool_]
+    before: float
+    after: float
+
+
+def for_program(
+    topology: Topology,
+    start: ForwardingTable,
+    flows: Flows,
+    allowed: NDArray[np.bool_],
+    *,
+    seed: int = DEFAULT_SEED,
+    tries: int = 4,
+) -> ProgramTable:
+    """Return a table by which a program's busiest channel works as shortly as could be found.
+
+    Destination by destination, the program's flows to it take the cheapest paths, largest first,
+    the others' as they are: a path costs the sum of (x + w)^p - x^p over its channels, x the time
+    that a channel works and w what the flow adds; rounds of this, p rising. Rows of hosts that the
+    program does not send to stay as they are, as do entries that none of its flows meets; the
+    table is never worse for the program than the one given.
+
+    Parameters
+    ----------
+    topology, start
+        The network, and the table to begin with.
+    flows
+        What the program sends.
+    allowed
+        bool[num_destinations, num_network_channels], the channels by which packets may go to each
+        destination; each leads one hop nearer, however packets go on.
+    seed, tries
+        Where the order of destinations comes from, and how many orders are tried.
+    """
+    from netloom.fabrics.kernels.program import descend
+
+    inside, ends = topology.routers, legs(topology, flows.source, flows.target)
+    row = destinations(topology, flows.target, ends.ejection)
+    order = np.lexsort((-flows.volume, row))
+    known, counts = np.unique(row, return_counts=True)
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    listed = offsets, ends.entry[order], np.ascontiguousarray(flows.volume[order])
+    speed = np.ascontiguousarray(inside.channel_bandwidth)
+    rng = np.random.default_rng(seed)
+    powers = np.repeat(POWERS, ROUNDS // len(POWERS))
+    best, before = start, _busiest(topology, start, flows)
+    after = before
+    for number in range(tries if len(known) else 0):
+        turns = np.array([rng.permutation(len(known)) for _ in powers])
+        if number == 0:
+            turns[:] = np.arange(len(known))
+        rows = descend(
+            start.next_channel[known], exits(topology)[known], listed, allowed[known],
+            inside.outgoing(), inside.channel_target, speed, turns, powers,
+        )  # fmt: skip
+        table = start.next_channel.copy()
+        table[known] = rows
+        found = replace(start, next_channel=table)
+        time = _busiest(topology, found, flows)
+        if time < after * (1 - 1e-9):
+            best, after = found, time
+    touched = np.zeros(len(start.next_channel), np.bool_)
+    touched[known] = True
+    return ProgramTable(best, touched, before, after)
+
+
+def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
+    times = program_times(topology, table, flows)[0]
+    return float(times[: topology.num_network_channels].max(initial=0.0))
