@@ -60,7 +60,7 @@ def flows_of(
     outside = (computer[source] != computer[target]) & (volume > 0)
     keys = source[outside].astype(np.int64) * topology.num_hosts + target[outside]
     known, place = np.unique(keys, return_inverse=True)
-    sums = np.bincount(place, weights=volume[outside], minlength=len(known))
+    sums = np.bincount(place, weights=volume[outside], minlength=len(known)).astype(np.float64)
     first, second = np.divmod(known, topology.num_hosts)
     return Flows(first.astype(np.int32), second.astype(np.int32), sums)
 

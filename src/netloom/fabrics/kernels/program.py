@@ -36,20 +36,8 @@ def route_flows(row, end, router, volume, allowed, outgoing, channel_target, spe
     for flow in range(len(router)):
         if router[flow] == end:
             continue
-        reach[0], count, place = router[flow], 1, 0
-        seen[router[flow]] = flow
-        while place < count:  # hops only ever lead nearer, so the list falls in distance
-            here = reach[place]
-            place += 1
-            for slot in range(offsets[here], offsets[here + 1]):
-                channel = leaving[slot]
-                after = channel_target[channel]
-                if here == end or not allowed[channel] or (fixed[here] and channel != row[here]):
-                    continue
-                if seen[after] != flow:
-                    seen[after] = flow
-                    reach[count] = after
-                    count += 1
+        reach[0], seen[router[flow]] = router[flow], flow
+        count = _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target)
         for place in range(count - 1, -1, -1):
             here = reach[place]
             cost[here], chosen[here] = np.inf, -1
@@ -72,6 +60,28 @@ def route_flows(row, end, router, volume, allowed, outgoing, channel_target, spe
             row[here], fixed[here] = chosen[here], True
             load[chosen[here]] += volume[flow]
             here = channel_target[chosen[here]]
+
+
+@njit(nogil=True)
+def _reached(reach, seen, flow, fixed, row, allowed, outgoing, channel_target):
+    """Fill in the routers on allowed ways from ``reach[0]``, farthest first; return their number.
+
+    Hops only ever lead nearer, so what is reached first is farther. ``seen`` is of this flow.
+    """
+    offsets, leaving = outgoing
+    count, place = 1, 0
+    while place < count:
+        here = reach[place]
+        place += 1
+        for slot in range(offsets[here], offsets[here + 1]):
+            channel = leaving[slot]
+            after = channel_target[channel]
+            open_way = channel == row[here] if fixed[here] else allowed[channel]
+            if open_way and seen[after] != flow:
+                seen[after] = flow
+                reach[count] = after
+                count += 1
+    return count
 
 
 @njit(nogil=True)
