@@ -8,6 +8,7 @@ from netloom.topology import spec_table, topology
 from netloom.topology.parse import SPECS, TOPOLOGIES
 
 FORMS = [form for spec in SPECS.values() for form in spec.forms if not form.endswith("FILE")]
+FILES = ("graph", "fabric")
 
 
 @pytest.mark.parametrize("form", [*FORMS, "omega:16/2", "dragonfly:2x4x2/9", "xgft:4x4/1x2/1x1"])
@@ -33,14 +34,14 @@ def test_every_name_is_in_the_message_and_in_the_table():
         assert name in str(caught.value)
         assert all(form.startswith(f"{name}:") and f"`{form}`" in table for form in spec.forms)
         assert spec.says in table
-    assert TOPOLOGIES.endswith("omega, graph")
+    assert TOPOLOGIES.endswith("omega, graph, fabric")
     assert "\n" not in str(caught.value)
 
 
 def junk():
     numbers = ("", "0", "-1", "x", "4x", "4x4x4x4x4", "99999999999999999999", "4/", "/4", "4//4",
                "4x4/0", "4.5", "k=", "k=-2", "1e9", "4 4", "٤x٤", "4x4/4/4/4/4")  # fmt: skip
-    return [f"{name}:{text}" for name in SPECS if name != "graph" for text in numbers]
+    return [f"{name}:{text}" for name in SPECS if name not in FILES for text in numbers]
 
 
 @pytest.mark.parametrize("spec", junk())
