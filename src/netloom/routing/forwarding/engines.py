@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.routing.forwarding.min_hop import minhop
+from netloom.routing.forwarding.min_hop import dor, minhop
+from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,5 +16,23 @@ if TYPE_CHECKING:
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
-ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {"minhop": minhop}
+ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
+    "minhop": minhop, "updn": updn, "dnup": dnup, "dor": dor,
+}  # fmt: skip
 """Every engine, by the name that OpenSM gives it, in lower case."""
+
+_FALLS_BACK: dict[str, Callable[[Topology], str]] = {"updn": updn_falls_back}
+
+
+def would_fall_back(topology: Topology, engine: str) -> str:
+    """Return why OpenSM, asked for an engine, would configure minhop; empty if it would not.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> would_fall_back(topology("fat-tree:2x2"), "updn")
+    ''
+    >>> would_fall_back(topology("torus:4x4"), "updn")
+    'no switch has over 90% of all adapters at one distance and all others within 5%'
+    """
+    return _FALLS_BACK[engine](topology) if engine in _FALLS_BACK else ""

@@ -1,23 +1,21 @@
-"""OpenSM's minhop: shortest ways, ports of a router used alike."""
+"""OpenSM's minhop and dor: shortest ways, by ports used alike or by the lowest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from netloom.routing.forwarding.tables import ForwardingTable, exits
-from netloom.topology.cabling import port_numbers
+from netloom.routing.forwarding.opensm import counted_table
 
 if TYPE_CHECKING:
+    from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
 
 def minhop(topology: Topology) -> ForwardingTable:
-    """Return the table of OpenSM's default engine (``opensm/doc/current-routing.txt``).
+    """Return the table of OpenSM's default engine, entry for entry.
 
-    Every router sends to each LID, in ascending order, by the port of a shortest way that has been
-    given the fewest LIDs so far. Packets may wait for each other in a circle.
+    Packets take shortest ways; each router gives its ports alike numbers of destinations (see
+    ``counted_table``). Packets may wait for each other in a circle.
 
     Examples
     --------
@@ -25,14 +23,22 @@ def minhop(topology: Topology) -> ForwardingTable:
     >>> minhop(topology("leaf-spine:2x2x2")).next_channel[2:].tolist()
     [[0, -1, 5, 7], [1, -1, 5, 7]]
     """
-    from netloom.routing.kernels.min_hop import least_used
+    return counted_table(topology, "minhop")
 
-    inside = topology.routers
-    order = np.arange(len(exits(topology)))
-    if topology.cabling is not None:
-        order = np.argsort(topology.cabling.port_lid, kind="stable")
-    table = least_used(
-        order, exits(topology), port_numbers(topology)[0], inside.channel_source,
-        inside.channel_target, inside.incoming(), inside.outgoing(),
-    )  # fmt: skip
-    return ForwardingTable("minhop", table)
+
+def dor(topology: Topology) -> ForwardingTable:
+    """Return the table of OpenSM's dimension order, entry for entry.
+
+    Packets take shortest ways, and each router the neighbour on its lowest port that leads on; of
+    several cables to it the one that has been given the fewest destinations. That is dimension
+    order on a mesh or cube whose cables of one dimension have the same ports on every router. On
+    other networks, and on tori, packets may wait for each other in a circle.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> net = mesh(2, 2)
+    >>> net.routers.channel_target[dor(net).next_channel[3, :3]].tolist()
+    [2, 3, 3]
+    """
+    return counted_table(topology, "dor", same_neighbour=True)
