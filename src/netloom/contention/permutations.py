@@ -11,6 +11,7 @@ Paths are made a block at a time, and counted permutation by permutation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ MOST_PAIRS = 2**26
 
 MOST_EXPECTED = 2**20
 """The same where pairs have several paths, whose expected loads take longer."""
+
+Reached = Callable[["NDArray[np.int32]", "NDArray[np.int32]"], "NDArray[np.bool_]"]
+"""Given sources and targets of pairs of hosts, which of them have a path."""
 
 Block = tuple["NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int64]"]
 """Sources and targets of the pairs of some permutations, and where each one's pairs begin."""
@@ -77,6 +81,7 @@ def effective_bisection(
     hosts: NDArray[np.int32] | None = None,
     samples: int = 1000,
     seed: int = DEFAULT_SEED,
+    reached: Reached | None = None,
 ) -> EffectiveBisection:
     """Return the effective bisection bandwidth of a network.
 
@@ -93,6 +98,8 @@ def effective_bisection(
         Drawings.
     seed
         Where chance comes from.
+    reached
+        Which pairs have a path: others count neither as traffic nor in the mean. All by default.
 
     Raises
     ------
@@ -117,7 +124,8 @@ def effective_bisection(
     if not half:
         raise InputError(topology.name, f"{len(taking)} hosts", "at least two for a bisection")
     blocks = _matchings(taking, samples, np.random.default_rng(seed))
-    shares = np.concatenate([found[2] for found in _counted(topology, routing, blocks, seed)[0]])
+    parts, _ = _counted(topology, routing, blocks, seed, reached)
+    shares = np.concatenate([found[2] for found in parts])
     spread = float(shares.std(ddof=1)) if samples > 1 else np.nan
     wide = float(stdtrit(samples - 1, 0.975)) if samples > 1 else np.nan
     return EffectiveBisection(
@@ -167,6 +175,7 @@ def shift_loads(
     *,
     hosts: NDArray[np.int32] | None = None,
     distances: NDArray[np.int64] | None = None,
+    reached: Reached | None = None,
 ) -> Shifts:
     """Return what each shift of the hosts loads.
 
@@ -180,6 +189,8 @@ def shift_loads(
         Those that take part, in order; all that work by default.
     distances
         1 … number of hosts - 1; all of these by default.
+    reached
+        Which pairs have a path, under a routing with one each: others send nothing. All by default.
 
     Raises
     ------
@@ -207,7 +218,7 @@ def shift_loads(
         raise InputError(topology.name, found, f"at most {most:,} pairs in all: fewer shifts")
     if routing.several:
         return _expected_shifts(topology, routing, taking, ahead)
-    parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED)
+    parts, total = _counted(topology, routing, _shifted(taking, ahead), DEFAULT_SEED, reached)
     loads, times, _ = (np.concatenate(each) for each in zip(*parts, strict=True))
     return Shifts(ahead, loads, times, total)
 
@@ -223,7 +234,11 @@ def _shifted(hosts: NDArray[np.int32], ahead: NDArray[np.int64]) -> Iterator[Blo
 
 
 def _counted(
-    topology: Topology, routing: Routing, blocks: Iterator[Block], seed: int
+    topology: Topology,
+    routing: Routing,
+    blocks: Iterator[Block],
+    seed: int,
+    reached: Reached | None,
 ) -> tuple[list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], NDArray[np.int64]]:
     """Return the figures of each permutation (see the kernel), and the load of all together."""
     from netloom.contention.kernels.permutations import permutation_figures
@@ -232,6 +247,10 @@ def _counted(
     bandwidth = np.ascontiguousarray(topology.channel_bandwidth)
     found = []
     for number, (source, target, firsts) in enumerate(blocks):
+        if reached is not None:
+            has = reached(source, target)
+            firsts = np.append(0, np.cumsum(has, dtype=np.int64))[firsts]
+            source, target = source[has], target[has]
         routed = draw_paths(topology, routing, source, target, seed + number)
         found.append(
             permutation_figures(

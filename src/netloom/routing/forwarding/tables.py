@@ -123,17 +123,22 @@ def destinations(
     return np.maximum(ejection - topology.num_network_channels - topology.num_ports, 0)
 
 
-def senders(topology: Topology) -> NDArray[np.int64]:
+def senders(topology: Topology, taking: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
     """Return how many hosts send from each router to each destination.
 
     int64[num_routers, num_ports], or [num_routers, 1] where that is the same for all destinations:
-    the one host that is the destination itself counts.
+    the one host that is the destination itself counts. All hosts take part, or those ``taking``
+    names.
     """
+    takes = np.ones(topology.num_hosts, np.bool_)
+    if taking is not None:
+        takes = np.isin(np.arange(topology.num_hosts), taking)
     if topology.direct:
-        return topology.vertex_up.astype(np.int64)[:, None]
-    counts = np.diff(topology.port_offsets)
+        sending = topology.vertex_up if taking is None else takes
+        return sending.astype(np.int64)[:, None]
+    counts = np.where(takes, np.diff(topology.port_offsets), 0)
     if counts.max(initial=0) <= 1:
-        injects = topology.injection_router
+        injects = topology.injection_router[counts[topology.port_host] > 0]
         return np.bincount(injects, minlength=topology.num_routers).astype(np.int64)[:, None]
     sent = np.zeros((topology.num_routers, topology.num_ports), np.int64)
     hosts = np.flatnonzero(counts).astype(np.int32)

@@ -1,0 +1,292 @@
+"""How good a forwarding table is: what an administrator would ask of a subnet.
+
+All-to-all, shifts and random matchings of random halves load the cables; circles of packets that
+wait for each other, and pairs of hosts without a way, are what must not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.contention import effective_bisection, shift_loads
+from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
+from netloom.routing import find_deadlock
+from netloom.routing.forwarding.tables import destinations, exits, senders
+from netloom.routing.hosted import legs
+from netloom.topology.cabling import way_back
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.contention import EffectiveBisection, Shifts
+    from netloom.contention.permutations import Reached
+    from netloom.routing.forwarding.tables import ForwardingTable
+    from netloom.topology import Topology
+
+MOST_SHIFTED = 2**23
+"""Most pairs of hosts of all shifts together, about a second of work; beyond, shifts are drawn."""
+
+MOST_BUSIEST = 10
+"""Busiest channels that are listed."""
+
+
+class BusyChannel(NamedTuple):
+    """A channel between routers: its ends, their ports (0: not said), and what it carries."""
+
+    source: str
+    source_port: int
+    target: str
+    target_port: int
+    paths: int
+    channel: int
+
+
+@dataclass(frozen=True, eq=False)
+class TableFigures:
+    """How good a forwarding table is.
+
+    Attributes
+    ----------
+    hosts, switches, cables
+        How many hosts take part; the routers of the network, and its cables with those of hosts.
+    paths
+        int64[num_network_channels], paths on each channel between routers if every host sends to
+        every other.
+    time
+        float64[num_network_channels], paths over bandwidth.
+    routed, unrouted
+        Ordered pairs of hosts with a path, and without. All figures are of those with a path.
+    switch_hops_max
+        Channels between routers on the longest path.
+    shifts
+        What each shift of the hosts loads; see ``contention.shift_loads``.
+    bisection
+        What pairs get in random matchings of random halves; None where no matchings were asked for.
+    lanes
+        How many virtual lanes packets take.
+    circle
+        Channels in which packets can wait for each other in a circle; () where there is none.
+    """
+
+    topology: Topology
+    hosts: int
+    switches: int
+    cables: int
+    paths: NDArray[np.int64]
+    time: NDArray[np.float64]
+    routed: int
+    unrouted: int
+    switch_hops_max: int
+    shifts: Shifts
+    bisection: EffectiveBisection | None
+    lanes: int
+    circle: tuple[int, ...]
+
+    @property
+    def switch_hops_mean(self) -> float:
+        """Channels between routers on a path, mean over ordered pairs of hosts."""
+        return float(self.paths.sum()) / self.routed if self.routed else 0.0
+
+    @property
+    def most_paths(self) -> int:
+        """Paths of an all-to-all on the channel that has most."""
+        return int(self.paths.max(initial=0))
+
+    @property
+    def longest_time(self) -> float:
+        """The same over bandwidth, of the channel where that is most."""
+        return float(self.time.max(initial=0.0))
+
+    @property
+    def mean_paths(self) -> float:
+        """Paths of an all-to-all on a channel between routers, on average."""
+        return float(self.paths.mean()) if len(self.paths) else 0.0
+
+    @property
+    def largest_of_shifts(self) -> NDArray[np.int64]:
+        """int64[shifts], paths on the busiest channel; host channels, of one path, count."""
+        return np.maximum(self.shifts.largest_load.astype(np.int64), 1)
+
+    @property
+    def every_shift(self) -> bool:
+        """Whether all shifts were counted, not some that were drawn."""
+        return len(self.shifts.distance) == self.hosts - 1
+
+    @property
+    def deadlock_free(self) -> bool:
+        """Whether packets between hosts cannot wait for each other in a circle."""
+        return not self.circle
+
+    def busiest(self, most: int = MOST_BUSIEST) -> tuple[BusyChannel, ...]:
+        """Return the channels between routers that an all-to-all keeps busy longest, in order."""
+        order = np.argsort(-self.time, kind="stable")[:most]
+        return tuple(
+            BusyChannel(*self.topology.cable_end(channel), int(self.paths[channel]), channel)
+            for channel in order.tolist()
+            if self.paths[channel]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        half, loads = self.bisection, self.largest_of_shifts
+        spread = None if half is None or half.samples < 2 else float(half.shares.std(ddof=1))
+        return {
+            "hosts": self.hosts,
+            "switches": self.switches,
+            "cables": self.cables,
+            "unrouted": self.unrouted,
+            "switch_hops": {"mean": self.switch_hops_mean, "max": self.switch_hops_max},
+            "all_to_all": {
+                "max": self.most_paths, "mean": self.mean_paths, "time": self.longest_time,
+            },
+            "shifts": {
+                "max": int(loads.max()), "mean": float(loads.mean()), "count": len(loads),
+            },
+            "effective_bisection": {
+                "mean": None if half is None else half.mean,
+                "sd": spread,
+                "samples": 0 if half is None else half.samples,
+            },
+            "lanes": self.lanes,
+            "deadlock_free": self.deadlock_free,
+            "busiest": [
+                {
+                    "from": each.source, "from_port": each.source_port, "to": each.target,
+                    "to_port": each.target_port, "paths": each.paths,
+                }
+                for each in self.busiest()
+            ],
+        }  # fmt: skip
+
+
+def table_figures(
+    topology: Topology,
+    table: ForwardingTable,
+    *,
+    hosts: NDArray[np.int32] | None = None,
+    samples: int = 1000,
+    seed: int = DEFAULT_SEED,
+) -> TableFigures:
+    """Return how good a forwarding table is.
+
+    Shifts are of the hosts in order: host i sends to host i + d, modulo their number. Where all
+    shifts would be more than ``MOST_SHIFTED`` pairs, some are drawn.
+
+    Parameters
+    ----------
+    topology, table
+        The network and where its routers forward.
+    hosts
+        int32[], those that take part, in order; all that work by default.
+    samples
+        Random matchings of random halves; 0: none.
+    seed
+        Where chance comes from.
+
+    Raises
+    ------
+    InputError
+        If fewer than two hosts take part.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:8x4x8")
+    >>> found = table_figures(net, ENGINES["minhop"](net), samples=0)
+    >>> found.most_paths, found.busiest(1)[0][:4], found.deadlock_free
+    (112, ('leaf0', 0, 'spine0', 0), True)
+    """
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    if len(taking) < 2:
+        raise InputError(topology.name, f"{len(taking)} hosts", "at least two")
+    ways = _ways(topology, table, taking)
+    reached = _reached(topology, ways.arrives) if ways.unrouted else None
+    inside = topology.num_network_channels
+    return TableFigures(
+        topology=topology,
+        hosts=len(taking),
+        switches=topology.num_routers,
+        cables=num_cables(topology),
+        paths=ways.paths,
+        time=ways.paths / topology.channel_bandwidth[:inside],
+        routed=ways.routed,
+        unrouted=ways.unrouted,
+        switch_hops_max=ways.longest,
+        shifts=shift_loads(
+            topology, table, hosts=taking, distances=_distances(len(taking), seed), reached=reached
+        ),
+        bisection=effective_bisection(
+            topology, table, hosts=taking, samples=samples, seed=seed, reached=reached
+        )
+        if samples
+        else None,
+        lanes=1,
+        circle=find_deadlock(topology, table),
+    )
+
+
+class _Ways(NamedTuple):
+    paths: NDArray[np.int64]
+    arrives: NDArray[np.bool_]
+    routed: int
+    unrouted: int
+    longest: int
+
+
+def _ways(topology: Topology, table: ForwardingTable, taking: NDArray[np.int32]) -> _Ways:
+    """Return what an all-to-all of some hosts loads, and what arrives."""
+    from netloom.fabrics.kernels.figures import all_to_all
+
+    takes = np.isin(np.arange(topology.num_hosts), taking)
+    own = np.arange(topology.num_hosts, dtype=np.int32)
+    sent, wanted = senders(topology, taking), takes
+    if not topology.direct:
+        wanted = takes[topology.port_host]
+        own = np.where(sent.shape[1] == 1, topology.injection_router, -1).astype(np.int32)
+    leaves = exits(topology)
+    if table.undelivered is not None:
+        leaves = np.where(table.undelivered, -1, leaves).astype(np.int32)
+    found = all_to_all(
+        table.next_channel, wanted, leaves, sent, own, topology.routers.channel_target
+    )
+    return _Ways(*found)
+
+
+def _reached(topology: Topology, arrives: NDArray[np.bool_]) -> Reached:
+    """Return what says of pairs of hosts whether they have a path."""
+
+    def reached(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.bool_]:
+        ends = legs(topology, sources, targets)
+        found: NDArray[np.bool_] = arrives[
+            destinations(topology, targets, ends.ejection), ends.entry
+        ]
+        return found
+
+    return reached
+
+
+def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
+    """Return all shifts of the hosts, or as many drawn ones as there is time for, ascending."""
+    most = max(MOST_SHIFTED // hosts, 1)
+    if hosts - 1 <= most:
+        return np.arange(1, hosts)
+    return np.sort(np.random.default_rng(seed).choice(hosts - 1, most, replace=False) + 1)
+
+
+def num_cables(topology: Topology) -> int:
+    """Return the number of cables: between routers, and of hosts; one-way ones count.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> num_cables(topology("leaf-spine:2x1x3/2"))
+    10
+    """
+    back = way_back(topology)
+    return int((back >= 0).sum()) // 2 + int((back < 0).sum())
