@@ -15,6 +15,7 @@ from netloom.errors import InputError
 from netloom.routing.cycles import cycle_of_waits, dependencies, dependency_cycle, slots_of
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp
+from netloom.routing.forwarding.lanes import lane_circle
 from netloom.routing.forwarding.tables import ForwardingTable, table_dependencies
 from netloom.routing.hosted import router_pairs
 from netloom.routing.layered import Layered, ShortestPath
@@ -45,9 +46,10 @@ PAIRS_AT_ONCE = 2**17
 def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     """Return a cycle of channels in which this routing can deadlock, or () when it cannot.
 
-    One virtual channel a channel is assumed; datelines and escape channels are what removes the
-    cycles that this finds. All pairs of different hosts that work may communicate (with given
-    routes: those that have one), by any of their paths if they have several.
+    One virtual channel a channel is assumed, except for a forwarding table with lanes; datelines
+    and escape channels are what removes the cycles that this finds. All pairs of different hosts
+    that work may communicate (with given routes: those that have one), by any of their paths if
+    they have several.
 
     Up*/down* routing cannot deadlock on any network, and no routing by shortest paths can on a
     whole fat tree: packets go up first, then down, and never up again. Nor can dimension order on
@@ -107,6 +109,8 @@ def listed_cycle(topology: Topology, routing: Routing) -> tuple[int, ...]:
     count = topology.num_channels
     if isinstance(routing, Spread):
         return cycle_of_waits(*spread_waits(topology), count)
+    if isinstance(routing, ForwardingTable) and routing.lanes is not None:
+        return tuple(channel for channel, _ in lane_circle(topology, routing))
     if isinstance(routing, ForwardingTable):
         return cycle_of_waits(*table_dependencies(topology, routing.next_channel), count)
     if isinstance(routing, Minimal):

@@ -33,7 +33,8 @@ class Lanes:
     ----------
     level
         uint8[num_destinations, num_routers], the service level (SL) of packets from the hosts of a
-        router to a destination. It does not change on the way.
+        router to a destination. It does not change on the way. Rows for the other end points of
+        a subnet (``Cabling.others``) may follow; their level is 0 where there are none.
     lane_of
         uint8[num_routers, ports, ports, 16], the lane (VL) by router, the ports by which packets
         come in and go out, and service level (``topology.cabling.port_numbers`` numbers ports);

@@ -1,0 +1,276 @@
+"""Lanes of a forwarding table: which packets share buffers, and whether they wait in a circle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing.cycles import cycle_of_waits
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes, exits, senders
+from netloom.topology.cabling import port_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+MOST_LANES = 16
+"""Most lanes (virtual lanes of data) and service levels that InfiniBand knows."""
+
+MOST_COUNTED = 62
+"""Most lanes that are tried where more than a fabric has are needed."""
+
+
+class DependencyGraph(NamedTuple):
+    """Which channels are held while which are asked for, free of circles in each of some lanes.
+
+    The state of ``netloom.routing.kernels.acyclic``, for kernels. With C channels between routers
+    and L lanes, vertex ``lane * C + c`` is channel c in a lane.
+
+    Attributes
+    ----------
+    channel_source, channel_target
+        int32[C], the routers that each channel leaves and enters.
+    in_offsets, in_channels, out_offsets, out_channels
+        The channels that enter and that leave each router, ragged.
+    slot
+        int32[C], the place of a channel among those that leave its source.
+    uses
+        int32[L * C, most channels that leave a router], how often the channel at each slot is asked
+        for by what holds a channel.
+    rank
+        int32[L * C], the place of a channel in an order that each used dependency follows.
+    seen, found, pool, stamp
+        Scratch, int32[C] each; the number of the search before, int64[1].
+    """
+
+    channel_source: NDArray[np.int32]
+    channel_target: NDArray[np.int32]
+    in_offsets: NDArray[np.int64]
+    in_channels: NDArray[np.int32]
+    out_offsets: NDArray[np.int64]
+    out_channels: NDArray[np.int32]
+    slot: NDArray[np.int32]
+    uses: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    seen: NDArray[np.int32]
+    found: NDArray[np.int32]
+    pool: NDArray[np.int32]
+    stamp: NDArray[np.int64]
+
+
+def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
+    """Return an empty graph of dependencies between the channels of a network's routers.
+
+    Examples
+    --------
+    >>> from netloom.routing.kernels.acyclic import insert
+    >>> from netloom.topology import torus
+    >>> graph = dependency_graph(torus(3))
+    >>> [insert(graph, 0, held, 0) for held in (0, 1, 2)]  # 0 -> 1 -> 2 -> 0
+    [True, True, False]
+    """
+    inside = topology.routers
+    count = inside.num_channels
+    offsets, leaving = inside.outgoing()
+    most = int(np.diff(offsets).max(initial=0))
+    return DependencyGraph(
+        inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving,
+        _slots(inside), np.zeros((num_lanes * count, most), np.int32),
+        np.tile(np.arange(count, dtype=np.int32), num_lanes),
+        np.zeros(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
+        np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+def layered(
+    topology: Topology,
+    next_channel: NDArray[np.int32],
+    *,
+    others: NDArray[np.int32] | None = None,
+    most: int = MOST_LANES,
+) -> Lanes:
+    """Return lanes in which the packets of a table never wait for each other in a circle.
+
+    Destination by destination, the path from each router with hosts goes into the first lane whose
+    dependencies stay free of circles with it. A packet's lane is its service level.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    next_channel
+        int32[num_destinations, num_routers], as in ``ForwardingTable``.
+    others
+        The same to other end points (``Cabling.others``, and more rows that are not looked at):
+        these then communicate, too, and ``Lanes.level`` has rows for them behind those of hosts.
+    most
+        Most lanes that there are.
+
+    Raises
+    ------
+    InputError
+        If more lanes are needed, saying how many, or if the table leads in a circle.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import torus
+    >>> net = torus(5)
+    >>> int(layered(net, ENGINES["minhop"](net).next_channel).level.max())
+    1
+    """
+    from netloom.routing.kernels.lanes import first_fit
+
+    everyone = others is not None
+    table = _rows(topology, next_channel, others)
+    level = np.zeros(table.shape, np.uint8)
+    sent = _senders(topology, everyone=everyone)
+    for lanes in (most, MOST_COUNTED):
+        graph = dependency_graph(topology, lanes)
+        used = first_fit(table, sent, graph, np.zeros(graph.uses.shape, np.bool_), level)
+        if 0 <= used <= most:
+            return Lanes(level)
+        if used == -2:
+            found = "a table that leads packets in a circle"
+            raise InputError(topology.name, found, "one that leads to its destinations")
+    needed = f"over {MOST_COUNTED}" if used < 0 else str(used)
+    found = f"a table that needs {needed} lanes to be free of deadlock"
+    raise InputError(topology.name, found, f"one that needs at most {most}")
+
+
+def lanes_used(table: ForwardingTable) -> int:
+    """Return how many lanes the packets of a table take: one more than the highest.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import torus
+    >>> lanes_used(ENGINES["minhop"](torus(5)))
+    1
+    """
+    if table.lanes is None:
+        return 1
+    if table.lanes.lane_of is None:
+        return int(table.lanes.level.max(initial=0)) + 1
+    levels = np.unique(table.lanes.level)
+    return int(table.lanes.lane_of[..., levels].max(initial=0)) + 1
+
+
+def lane_circle(
+    topology: Topology, table: ForwardingTable, *, everyone: bool = False
+) -> tuple[tuple[int, int], ...]:
+    """Return channels with lanes that packets can wait for in a circle, or () if there are none.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    table
+        Its forwarding table, with lanes or without.
+    everyone
+        Whether the other end points of a subnet (``Cabling.others``) send and receive like hosts.
+
+    Returns
+    -------
+    tuple of (channel, lane)
+        Each may be held while the next is asked for, the last while the first is.
+
+    Raises
+    ------
+    InputError
+        If ``everyone`` is asked for, and the table does not lead to other end points.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import torus
+    >>> lane_circle(torus(5), ENGINES["minhop"](torus(5)))
+    ((0, 0), (1, 0), (2, 0), (3, 0), (4, 0))
+    """
+    from netloom.routing.kernels.lanes import lane_waits
+
+    inside, others = topology.routers, None
+    if everyone and topology.cabling is not None and len(topology.cabling.others):
+        others = table.others
+        if others is None:
+            found = f"no ways to the {len(topology.cabling.others)} other end points"
+            raise InputError(f"routing {table}", found, "a table of all end points")
+    out_port, in_port = port_numbers(topology)
+    offsets, leaving = inside.outgoing()
+    level, lane_of = np.zeros((0, 0), np.uint8), None
+    if table.lanes is not None:
+        level, lane_of = table.lanes.level, table.lanes.lane_of
+    if lane_of is None:
+        lane_of = np.zeros((0, 0, 0, 0), np.uint8)
+    count = inside.num_channels
+    waits = np.zeros((count * 16, int(np.diff(offsets).max(initial=0))), np.uint16)
+    lane_waits(
+        _rows(topology, table.next_channel, others),
+        _senders(topology, everyone=others is not None),
+        _entry_ports(topology, in_port, everyone=others is not None), level, lane_of,
+        (inside.channel_target, _slots(inside), out_port, in_port), waits,
+    )  # fmt: skip
+    held, slot = np.nonzero(waits)
+    lanes, at = np.nonzero(waits[held, slot] >> np.arange(16, dtype=np.uint16)[:, None] & 1)
+    held, slot = held[at], slot[at]
+    asked = leaving[offsets[inside.channel_target[held // 16]] + slot].astype(np.int64)
+    circle = cycle_of_waits(held, asked * 16 + lanes, count * 16)
+    return tuple((vertex // 16, vertex % 16) for vertex in circle)
+
+
+def _slots(inside: Topology) -> NDArray[np.int32]:
+    """Return the place of each channel among those that leave its source."""
+    offsets, leaving = inside.outgoing()
+    slot = np.empty(inside.num_channels, np.int32)
+    slot[leaving] = np.arange(len(leaving)) - offsets[inside.channel_source[leaving]]
+    return slot
+
+
+def _rows(
+    topology: Topology, next_channel: NDArray[np.int32], others: NDArray[np.int32] | None
+) -> NDArray[np.int32]:
+    """Return the rows of a table to all end points that count."""
+    if others is None or topology.cabling is None:
+        return next_channel
+    return np.concatenate([next_channel, others[: len(topology.cabling.others)]])
+
+
+def _senders(topology: Topology, *, everyone: bool) -> NDArray[np.int64]:
+    """Return how many sources send from each router to each row of ``_rows``.
+
+    int64[num_routers, rows], or [num_routers, 1] where that is the same for all.
+    """
+    sent = senders(topology)
+    if not topology.direct and len(np.unique(topology.port_host)) == topology.num_ports:
+        only = np.bincount(topology.injection_router, minlength=topology.num_routers) == 1
+        apart = only[topology.injection_router] & (topology.injection_router != exits(topology))
+        if apart.any():  # the one host of a router sends nothing to its own port at another
+            sent = np.repeat(sent, topology.num_ports, axis=1)
+            sent[topology.injection_router[apart], np.flatnonzero(apart)] = 0
+    if not everyone or topology.cabling is None:
+        return sent
+    more = np.bincount(topology.cabling.others.router, minlength=topology.num_routers)
+    if sent.shape[1] == 1:
+        return sent + more[:, None]
+    every = np.repeat(sent.max(axis=1, keepdims=True), len(topology.cabling.others), axis=1)
+    return np.concatenate([sent, every], axis=1) + more[:, None]
+
+
+def _entry_ports(
+    topology: Topology, in_port: NDArray[np.int32], *, everyone: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the ports by which sources send into each router, ragged."""
+    routers = np.arange(topology.num_routers, dtype=np.int32)
+    numbers = np.zeros(len(routers), np.int32)
+    if not topology.direct:
+        first = topology.num_network_channels
+        routers, numbers = topology.injection_router, in_port[first : first + topology.num_ports]
+    if everyone and topology.cabling is not None:
+        routers = np.append(routers, topology.cabling.others.router)
+        numbers = np.append(numbers, topology.cabling.others.port)
+    order = np.argsort(routers, kind="stable")
+    counts = np.bincount(routers, minlength=topology.num_routers)
+    return np.append(0, np.cumsum(counts, dtype=np.int64)), numbers[order]

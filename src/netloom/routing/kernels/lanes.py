@@ -1,0 +1,103 @@
+"""Lanes of the paths of a forwarding table, over flat arrays.
+
+``sent[router, destination]``, of one column where it is the same for all, says how many sources
+send from a router.
+"""
+
+import numpy as np
+
+from netloom.compilation import njit
+from netloom.routing.kernels.acyclic import insert, insert_path, remove
+
+
+@njit(nogil=True)
+def first_fit(table, sent, graph, closed, level):
+    """Put the path from each router that sends to each destination into the first lane it fits.
+
+    ``level[destination, router]`` gets the lane. ``closed`` are flags, as ``graph.uses``, for
+    dependencies that would close a circle whatever comes: nothing is ever taken out. Returns how
+    many lanes are used, -1 if those of the graph are too few, -2 if the table leads in a circle.
+    """
+    num_lanes, used = len(closed) // len(graph.channel_target), 1
+    path = np.empty(table.shape[1], np.int32)
+    for destination in range(len(table)):
+        row, column = table[destination], destination % sent.shape[1]
+        for start in range(table.shape[1]):
+            if sent[start, column] <= 0 or row[start] < 0:
+                continue
+            hops, router = 0, start
+            while row[router] >= 0 and hops < len(path):
+                path[hops] = row[router]
+                router = graph.channel_target[row[router]]
+                hops += 1
+            if hops == len(path):
+                return -2
+            lane = 0
+            while lane < num_lanes and not takes(graph, closed, lane, path, hops):
+                lane += 1
+            if lane == num_lanes:
+                return -1
+            level[destination, start] = lane
+            used = max(used, lane + 1)
+    return used
+
+
+@njit(nogil=True)
+def takes(graph, closed, lane, path, hops):
+    """Whether a path has found place in a lane."""
+    first = lane * len(graph.channel_target)
+    for hop in range(hops - 1):
+        if closed[first + path[hop], graph.slot[path[hop + 1]]]:
+            return False
+    if insert_path(graph, lane, path, hops):
+        return True
+    for hop in range(hops - 1):  # which of them no later path can have either
+        slot = graph.slot[path[hop + 1]]
+        if insert(graph, lane, path[hop], slot):
+            remove(graph, lane, path[hop], slot)
+        else:
+            closed[first + path[hop], slot] = True
+    return False
+
+
+@njit(nogil=True)
+def lane_waits(table, sent, ports, level, lane_of, wiring, waits):
+    """Mark which lanes a packet may ask for while it holds which.
+
+    ``waits[channel * 16 + lane, slot]`` has a bit for each lane of the channel that is asked for,
+    which is the slot-th that leaves the router that the held one enters. ``ports`` are those by
+    which packets of a router's sources come in, ragged: (offsets, numbers). ``lane_of`` is that
+    of ``Lanes``, without routers where a packet's lane is its service level. Destinations beyond
+    the rows of ``level`` take level 0. ``wiring``: (channel_target, slot, out_port, in_port).
+    """
+    seen = np.full((16, table.shape[1]), -1, np.int64)
+    for destination in range(len(table)):
+        column = destination % sent.shape[1]
+        for start in range(table.shape[1]):
+            if sent[start, column] <= 0:
+                continue
+            service = level[destination, start] if destination < len(level) else np.uint8(0)
+            for at in range(ports[0][start], ports[0][start + 1]):
+                follow_lane(
+                    table[destination], start, ports[1][at], service, lane_of, wiring,
+                    seen[service], destination, waits,
+                )  # fmt: skip
+
+
+@njit(nogil=True)
+def follow_lane(row, start, comes, service, lane_of, wiring, seen, destination, waits):
+    """Mark what packets of one source wait for, up to where others of their level have been."""
+    channel_target, slot, out_port, in_port = wiring
+    switched, router, held, lane = len(lane_of) > 0, start, np.int32(-1), service
+    for _ in range(len(row)):
+        asked = row[router]
+        if asked < 0:
+            return
+        after = lane_of[router, comes, out_port[asked], service] if switched else service
+        if held >= 0:
+            waits[held * 16 + lane, slot[asked]] |= np.uint16(1 << after)
+        if not switched and seen[router] == destination:
+            return
+        seen[router] = destination
+        held, lane, comes = asked, after, in_port[asked]
+        router = channel_target[asked]
