@@ -13,7 +13,7 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.reach import two_apart
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.names import natural
-from netloom.topology.subnets.records import AGGREGATION, HOST, SWITCH, Address, Port
+from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def _cables(subnet: Subnet, hosts: list[str], routers: list[str]) -> tuple[Ends,
     inside, at_hosts = [], []
     for cable in subnet.cables:
         kinds = [subnet.devices[end.device].kind for end in cable[:2]]
-        if AGGREGATION in kinds:
+        if SERVER in kinds:
             continue
         first, second = cable.first, cable.second
         if kinds[1] == HOST:
@@ -189,7 +189,7 @@ def _others(subnet: Subnet, router: dict[str, int]) -> OtherEnds:
     for cable in subnet.cables:
         for end, peer in ((cable.first, cable.second), (cable.second, cable.first)):
             device = subnet.devices[end.device]
-            if device.kind == AGGREGATION and peer.device in router:
+            if device.kind == SERVER and peer.device in router:
                 said = subnet.addresses.get(end, Address())
                 at = router[peer.device], peer.number
                 rows.append((*at, said.guid or device.guid, said.lid, device.name))

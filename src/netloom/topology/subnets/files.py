@@ -9,7 +9,10 @@ from netloom.errors import InputError
 from netloom.textfiles import read_text
 from netloom.topology.subnets.built import subnet_topology
 from netloom.topology.subnets.ibnetdiscover import read_ibnetdiscover
-from netloom.topology.subnets.records import Subnet
+from netloom.topology.subnets.link_lists import read_link_list
+from netloom.topology.subnets.port_lists import read_linkinfo, read_port_report
+from netloom.topology.subnets.records import Subnet, check_addresses
+from netloom.topology.subnets.system_lists import read_system_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +64,7 @@ def read_fabric(path: str, name: str = "") -> Topology:
     form.read(subnet, text)
     if not subnet.devices:
         raise InputError(path, f"no device in what begins as {form.name}", "a whole file")
+    check_addresses(subnet)
     return subnet_topology(subnet)
 
 
@@ -72,8 +76,28 @@ def _has(pattern: str) -> Callable[[str], bool]:
 
 FORMATS: tuple[Format, ...] = (
     Format(
-        "ibnetdiscover", "the output of ibnetdiscover, or what ibsim reads",
-        _has(r'^(vendid=|switchguid=|caguid=|(Switch|Ca|Hca|Rt)\s+\d+\s+")'), read_ibnetdiscover,
+        "ibnetdiscover", "what ibnetdiscover prints",
+        _has(r"^(vendid=|switchguid=|caguid=|# Topology file: )"), read_ibnetdiscover,
+    ),
+    Format(
+        "ibsim", "a network that ibsim simulates",
+        _has(r'^((Switch|Ca|Hca|Rt)\s+\d+\s*"|include ")'), read_ibnetdiscover,
+    ),
+    Format(
+        "ibnetdiscover -p", "a line for each port, as ibnetdiscover -p prints",
+        _has(r"^(CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{4,} "), read_port_report,
+    ),
+    Format(
+        "opensm-subnet.lst", "the cables that OpenSM or ibdiagnet lists",
+        _has(r"^\{ (CA|SW|Rt)\S* Ports:"), read_link_list,
+    ),
+    Format(
+        "iblinkinfo", "what iblinkinfo prints, with -l or without",
+        _has(r"^((CA|Switch|Router): .*:\s*$|\s*0x[0-9a-f]+ .*==\()"), read_linkinfo,
+    ),
+    Format(
+        ".topo", "a topology file of ibutils",
+        _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"), read_system_list,
     ),
 )  # fmt: skip
 """Every kind of file that ``fabric:FILE`` takes; the first that recognises a text reads it."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from netloom.errors import InputError
-from netloom.topology.subnets.names import host_of
-from netloom.topology.subnets.rates import gbps_of
+from netloom.textfiles import read_text
+from netloom.topology.subnets.names import serves
+from netloom.topology.subnets.rates import gbps_of, simulated_gbps
 from netloom.topology.subnets.records import (
-    AGGREGATION,
     HOST,
+    SERVER,
     SWITCH,
     Address,
     Device,
@@ -19,70 +22,187 @@ from netloom.topology.subnets.records import (
     cables_of,
 )
 
-_NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]*)"\s*(?:#\s*(.*))?$', re.IGNORECASE)
+_NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s*"([^"]*)"\s*(?:#(.*))?$', re.IGNORECASE)
 _PORT = re.compile(
-    r'^\[(\d+)\](?:\[ext \d+\])?\s*(?:\(([0-9a-f]+)\))?\s*"([^"]*)"\s*\[(\d+)\]'
-    r"(?:\[ext \d+\])?\s*(?:\(([0-9a-f]+)\))?\s*(?:#\s*(.*))?$",
+    r'^\[(\d+)\](?:\[ext \d+\])?\s*(?:\(([0-9a-f]+)\))?\s*"([^"]*)"\s*(?:\[(\d+)\])?'
+    r"(?:\[ext \d+\])?\s*(?:\(([0-9a-f]+)\))?\s*([^#]*)(?:#(.*))?$",
     re.IGNORECASE,
 )
-_NAME = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_NAME = re.compile(r'"(.*)"')
 _LID = re.compile(r"\blid (\d+)")
 _LMC = re.compile(r"\blmc (\d+)")
-_GUID = re.compile(r"^(?:[SHR]-)?(?:0x)?([0-9a-f]+)$", re.IGNORECASE)
+_GUID = re.compile(r"^([SHR]-)?(?:0x)?([0-9a-f]+)$", re.IGNORECASE)
+_ID = re.compile(r"^(switch|ca|hca|rt)guids?[=+](?:0x)?([0-9a-f]+)(\([0-9a-f]*\))?\s*(#|$)", re.I)
+_OPTION = re.compile(r"\b([swv])=(\d+)")
+_SKIPPED = re.compile(
+    r"^(#|$|vendid=|devid=|sysimgguid=|pdebug|Chassis \d+|Non-Chassis Nodes|Hostname: |ibwarn:)"
+)
+_DEFAULT = re.compile(r"^(width|speed)\s*=\s*(\d+)")
+_WHOLE = re.compile(r'("|\]|\)|[swv]=\d+|slot \d+|lmc \d)\s*$')
+_LOOKS = frozenset(("d", "dump", "v", "verbose", "r", "route", "a", "attached", "x", "?", "help"))
+"""Commands of ibsim that change nothing."""
+
+MOST_INCLUDED = 64
+"""Most files that a file of ibsim's may include."""
+
+
+@dataclass
+class _Reading:
+    """What is known while the lines of a file, and of those that it includes, are read."""
+
+    subnet: Subnet
+    sightings: list[Sighting] = field(default_factory=list)
+    options: list[tuple[int, int]] = field(default_factory=list)
+    key: str = ""
+    guid: int = 0
+    width: int = 2
+    speed: int = 1
+    files: int = 1
+    remarks: bool = False
+    simulated: bool = False
 
 
 def read_ibnetdiscover(subnet: Subnet, text: str) -> None:
-    """Fill in what a file of ``ibnetdiscover`` says.
+    """Fill in what a file of ``ibnetdiscover`` says, or one that ibsim reads.
+
+    ``include`` and the widths and speeds of ibsim are followed; its aliases, modules, and commands
+    that change the network are refused.
 
     Raises
     ------
     InputError
         Naming file and line.
     """
-    sightings: list[Sighting] = []
-    key = ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        node = _NODE.match(line)
-        if node:
-            key = node[3]
-            subnet.add(key, _device(node, number))
+    reading = _Reading(subnet)
+    _read(reading, subnet.path, text)
+    if reading.simulated and not any(each.gbps for each in reading.sightings):
+        both = zip(reading.sightings, reading.options, strict=True)
+        mask = {each.here: option for each, option in both}
+        for place, each in enumerate(reading.sightings):
+            there = mask.get(each.there, mask[each.here])
+            gbps = simulated_gbps(mask[each.here], there)
+            if not gbps:
+                found = "a width and speed that the other end does not share"
+                raise InputError(f"{subnet.path}:{each.line}", found, "ends that work together")
+            reading.sightings[place] = each._replace(gbps=gbps)
+    subnet.cables += cables_of(subnet, reading.sightings)
+
+
+def _read(reading: _Reading, path: str, text: str) -> None:
+    subnet = reading.subnet
+    lines = text.split("\n")
+    cut = len(lines) if lines[-1] else 0
+    for number, line in enumerate(lines, start=1):
+        port = _PORT.match(line) if line.startswith("[") else None
+        where = f"{path}:{number}"
+        if port and reading.key:
+            reading.sightings.append(_sighting(reading, port, number, where))
+        elif line.startswith(("[", "@")):
+            wanted = '[PORT] "PEER"[PORT] of a device'
+            raise InputError(where, f"'{line:.60}'", wanted)
+        elif node := _NODE.match(line):
+            reading.key = _key(node[3])
+            subnet.add(reading.key, _device(node, reading, number))
+            reading.guid = 0
+            reading.remarks |= bool(node[4])
+        else:
+            _other(reading, line, path, number)
             continue
-        port = _PORT.match(line)
-        if port and key:
-            sightings.append(_sighting(subnet, key, port, number))
-        elif line.startswith("["):
-            found = f"'{line:.60}'"
-            raise InputError(f"{subnet.path}:{number}", found, '[PORT] "PEER"[PORT] of a device')
-    subnet.cables += cables_of(subnet, sightings)
+        if number == cut and not _is_whole(line, remarks=reading.remarks):
+            raise InputError(where, "a line that is cut off, at the end", "the whole file")
 
 
-def _device(node: re.Match[str], line: int) -> Device:
+def _is_whole(line: str, *, remarks: bool) -> bool:
+    """Whether a last line without an end is one that may end so."""
+    if remarks and "#" not in line:
+        return False
+    return bool(_WHOLE.search(line)) or gbps_of(line.split()[-1:]) > 0
+
+
+def _other(reading: _Reading, line: str, path: str, number: int) -> None:
+    """Take in a line that is of no device and no port."""
+    if _SKIPPED.match(line):
+        return
+    where = f"{path}:{number}"
+    found = _ID.match(line)
+    words = line.split()
+    if found:
+        reading.guid = int(found[2], 16)
+    elif default := _DEFAULT.match(line):
+        reading.simulated = True
+        setattr(reading, default[1], int(default[2]))
+    elif line.startswith("include"):
+        _include(reading, line, path, where)
+    elif line.startswith("do ") and len(words) > 1 and words[1].lower() in _LOOKS:
+        pass
+    elif line.startswith(("do ", "module")):
+        raise InputError(where, f"'{line:.60}'", "a network as it stands, without ibsim's commands")
+    elif line.strip():
+        wanted = "the lines of ibnetdiscover, or of ibsim"
+        raise InputError(where, f"'{line:.60}'", wanted)
+
+
+def _include(reading: _Reading, line: str, path: str, where: str) -> None:
+    named = _NAME.search(line)
+    reading.files += 1
+    if named is None or reading.files > MOST_INCLUDED:
+        wanted = f'include "FILE", at most {MOST_INCLUDED} times'
+        raise InputError(where, f"'{line:.60}'", wanted)
+    inner = str(Path(path).parent / named[1])
+    reading.key = ""
+    _read(reading, inner, read_text(inner, wanted=f"the file that {where} includes"))
+    reading.key = ""
+
+
+def _key(name: str) -> str:
+    """Return a device's name with its GUID, if it is one, written one way."""
+    guid = _GUID.match(name)
+    return f"{guid[1].upper()}{int(guid[2], 16):016x}" if guid and guid[1] else name
+
+
+def _device(node: re.Match[str], reading: _Reading, line: int) -> Device:
     said = node[4] or ""
     named = _NAME.search(said)
     name = named[1] if named else node[3]
+    said = said[named.end() :] if named else said
     guid = _GUID.match(node[3])
-    found = Device(SWITCH, name, guid=int(guid[1], 16) if guid else 0, ports=int(node[2]))
-    found.line = line
+    number = int(guid[2], 16) if guid and guid[1] else reading.guid
+    found = Device(SWITCH, name, guid=number, ports=int(node[2]), line=line)
     if node[1].lower() == "switch":
         lid, lmc = _LID.search(said), _LMC.search(said)
         found.lid, found.lmc = int(lid[1]) if lid else 0, int(lmc[1]) if lmc else 0
-    elif "Aggregation Node" in name:
-        found.kind = AGGREGATION
+    elif node[1].lower() == "rt" or serves(name):
+        found.kind = SERVER
     else:
         found.kind = HOST
-        found.name, found.computer = host_of(name, found.guid)
+        found.describe(name)
     return found
 
 
-def _sighting(subnet: Subnet, key: str, port: re.Match[str], line: int) -> Sighting:
-    here = Port(key, int(port[1]))
-    said = port[6] or ""
+def _sighting(reading: _Reading, port: re.Match[str], line: int, where: str) -> Sighting:
+    subnet, key = reading.subnet, reading.key
+    here, there = Port(key, int(port[1])), Port(_key(port[3]), int(port[4] or 1))
+    said = port[7] or ""
+    reading.remarks |= bool(said)
+    named = _NAME.search(said)
+    before, after = (said[: named.start()], said[named.end() :]) if named else ("", said)
+    own, lid = (before, after) if named else (said, "")
     if subnet.devices[key].kind != SWITCH:
-        lid, lmc = _LID.search(said), _LMC.search(said)
+        found, lmc = _LID.search(own), _LMC.search(own)
         subnet.addresses[here] = Address(
             int(port[2], 16) if port[2] else 0,
-            int(lid[1]) if lid else 0,
+            int(found[1]) if found else 0,
             int(lmc[1]) if lmc else 0,
+            line,
         )
-    words = _NAME.sub("", said).split()
-    return Sighting(here, Port(port[3], int(port[4])), gbps_of(words), line)
+    peer = _LID.search(lid)
+    options = dict(_OPTION.findall(port[6] or ""))
+    if (port[6] or "").strip() and not options:
+        raise InputError(where, f"'{port[6].strip():.60}' behind a port", "w=WIDTH or s=SPEED")
+    reading.simulated |= bool(options)
+    width, speed = int(options.get("w", reading.width)), int(options.get("s", reading.speed))
+    reading.options.append((width, speed))
+    return Sighting(
+        here, there, gbps_of(after.split()), line,
+        int(peer[1]) if peer else 0, int(port[5], 16) if port[5] else 0,
+    )  # fmt: skip

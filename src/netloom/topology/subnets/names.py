@@ -1,12 +1,23 @@
-"""What descriptions of adapters say: the computer they are in, and which of its adapters."""
+"""What descriptions of devices say: the computer they are in, and which of its adapters."""
 
 from __future__ import annotations
 
 import re
 
-_MODEL = re.compile(r"^(MT\d+|ConnectX|Mellanox|NVIDIA|localhost|ubuntu|\(none\)|node|hca)", re.I)
-"""What a description begins with where nobody set it: it names no computer."""
+_NOBODY = re.compile(
+    r"^(MT\d+|ConnectX\S*|Connect-IB|InfiniHost\S*|Infinihost\S*|Mellanox|NVIDIA|Voltaire|QLogic|"
+    r"QLE\d+\S*|Intel|localhost\S*|ubuntu|debian|centos|rocky|linux|\(none\)|none|unknown|node|"
+    r"hca|HCA-\d+|mlx\d_\d+|ib\d+|rdma\S*)$",
+    re.IGNORECASE,
+)
+"""Words that a description begins with where nobody set it: they name no computer."""
 
+_SERVES = re.compile(
+    r"Aggregation Node|\bSHA[rR]P\b|^Quantum\S*\s+Mellanox|Mellanox.*\bQuantum|Skyway|BridgeX",
+)
+"""What describes an end point that serves a switch or leads to another network."""
+
+_SWITCH = re.compile(r"^MF\d+;(.+):[^:/]+/U1$")
 _NUMBER = re.compile(r"(\d+)")
 
 
@@ -14,7 +25,8 @@ def host_of(description: str, guid: int) -> tuple[str, str]:
     """Return the name of an adapter and of its computer; the latter empty where none is said.
 
     All adapters whose descriptions begin with the same word are in one computer. An adapter that
-    bears the name of its model is called by its GUID.
+    bears the name of its model, or what a computer is called before it has a name, is called by
+    its GUID.
 
     Examples
     --------
@@ -22,13 +34,50 @@ def host_of(description: str, guid: int) -> tuple[str, str]:
     ('a08-p1-dgx-04-c01/mlx5_5', 'a08-p1-dgx-04-c01')
     >>> host_of("MT4129 ConnectX7   Mellanox Technologies", 0xE09D730300858D88)
     ('0xe09d730300858d88', '')
-    >>> host_of("Hca0", 0x1)
-    ('Hca0', '')
+    >>> host_of("Hca0", 0x1), host_of("node7 'HCA-1'", 0x1)
+    (('Hca0', 'Hca0'), ('node7/HCA-1', 'node7'))
     """
-    words = description.replace("'", " ").split()
-    if not words or (_MODEL.match(words[0]) and len(words) > 1):
-        return f"0x{guid:016x}", ""
-    return "/".join(words), words[0] if len(words) > 1 else ""
+    words = description.replace("'", " ").replace('"', " ").split()
+    if not words or _NOBODY.match(words[0]):
+        return f"0x{guid:016x}" if guid else "/".join(words), ""
+    return "/".join(words), words[0]
+
+
+def adapter_of(description: str) -> str:
+    """Return what a description calls the adapter; empty where it says no more than a computer.
+
+    Examples
+    --------
+    >>> adapter_of("a08-p1-dgx-04-c01 mlx5_5"), adapter_of("Hca0")
+    ('mlx5_5', '')
+    """
+    words = description.replace("'", " ").replace('"', " ").split()
+    return words[1] if len(words) > 1 else ""
+
+
+def serves(description: str) -> bool:
+    """Return whether what is described runs no programs: an aggregation node or a gateway.
+
+    Examples
+    --------
+    >>> serves("Mellanox Technologies Aggregation Node"), serves("quantum HCA-1")
+    (True, False)
+    >>> serves("Quantum Mellanox Technologies")
+    True
+    """
+    return _SERVES.search(description) is not None
+
+
+def short_switch_name(name: str) -> str:
+    """Return the name that an administrator gave a switch, without what its firmware adds.
+
+    Examples
+    --------
+    >>> short_switch_name("MF0;A09-P1-IBLEAF-04-04:MQM9701/U1"), short_switch_name("leaf 1")
+    ('A09-P1-IBLEAF-04-04', 'leaf 1')
+    """
+    found = _SWITCH.match(name)
+    return found[1] if found else name
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
@@ -40,4 +89,6 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     ['9', '10', 'Node1', 'node9', 'node10']
     """
     parts = _NUMBER.split(name)
-    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts if part)
+    return tuple(
+        (0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts if part
+    )

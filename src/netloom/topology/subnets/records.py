@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from netloom.errors import InputError
+from netloom.topology.subnets.names import adapter_of, host_of
 
-HOST, SWITCH, AGGREGATION = "host", "switch", "aggregation"
-"""Kinds of devices: what runs programs, what forwards, and what hangs on a switch to serve it."""
+HOST, SWITCH, SERVER = "host", "switch", "server"
+"""Kinds of devices: what runs programs, what forwards, and an end point that runs none.
+
+The last are aggregation nodes of switches, routers to other subnets, and gateways.
+"""
 
 
 @dataclass
@@ -21,11 +25,13 @@ class Device:
     Attributes
     ----------
     kind
-        HOST, SWITCH or AGGREGATION.
+        HOST, SWITCH or SERVER.
     name
         What the file calls it; not necessarily unique.
     computer
         The computer that owns it, where it is one of several adapters or is called otherwise.
+    adapter
+        What the file calls it among those of its computer, such as ``mlx5_0``; empty if nothing.
     guid
         Of the node; 0 where the file says none.
     ports
@@ -44,6 +50,12 @@ class Device:
     lid: int = 0
     lmc: int = 0
     line: int = 0
+    adapter: str = ""
+
+    def describe(self, description: str) -> None:
+        """Set the names of an adapter from its description."""
+        self.name, self.computer = host_of(description, self.guid)
+        self.adapter = adapter_of(description)
 
 
 class Port(NamedTuple):
@@ -55,11 +67,12 @@ class Port(NamedTuple):
 
 @dataclass
 class Address:
-    """What a file says of a host's port."""
+    """What a file says of an end point's port, and in which line."""
 
     guid: int = 0
     lid: int = 0
     lmc: int = 0
+    line: int = 0
 
 
 class Cable(NamedTuple):
@@ -79,12 +92,26 @@ class Cable(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """A cable as one of its ends sees it."""
+    """A cable as one of its ends sees it.
+
+    Attributes
+    ----------
+    here, there
+        The end that sees it, and the other.
+    gbps
+        Its rate each way; 0 where the line says none.
+    line
+        Of the file.
+    lid, guid
+        Of the other end, a switch's or a port's; 0 where the line says none.
+    """
 
     here: Port
     there: Port
     gbps: float
     line: int
+    lid: int = 0
+    guid: int = 0
 
 
 @dataclass
@@ -129,48 +156,116 @@ class Subnet:
         self.devices[key] = device
 
 
-def cables_of(subnet: Subnet, sightings: list[Sighting]) -> list[Cable]:
+def cables_of(subnet: Subnet, sightings: list[Sighting], *, both_ends: bool = True) -> list[Cable]:
     """Return the cables, each of which both ends must have seen.
+
+    What one end says of the other's LID and GUID must be what that says itself, and is taken where
+    that says nothing. ``both_ends=False``: the format names a cable from one end or from both.
 
     Raises
     ------
     InputError
-        If two lines are of one port, or an end did not see a cable, or saw another: the scan raced
-        with a change, or a part of the file is missing.
+        If two lines are of one port, a device has no such port, a cable leads back to its device,
+        or an end did not see a cable, or saw another: the scan raced with a change, or a part of
+        the file is missing.
     """
     seen: dict[Port, Sighting] = {}
     for sighting in sightings:
+        _check_ports(subnet, sighting)
         first = seen.setdefault(sighting.here, sighting)
         if first is not sighting:
-            name = subnet.devices[sighting.here.device].name
-            found = f"port {sighting.here.number} of '{name}' again, after line {first.line}"
+            found = f"{_port(subnet, sighting.here)} again, after line {first.line}"
             raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
-    found_cables = []
+    taken: dict[Port, Sighting] = {}
+    cables = []
     for sighting in sightings:
         back = seen.get(sighting.there)
-        if back is None or back.there != sighting.here:
+        torn = back is None if both_ends else False
+        if torn or (back is not None and back.there != sighting.here):
             raise InputError(
                 f"{subnet.path}:{sighting.line}", _torn(subnet, sighting, back),
-                "every cable seen from both its ends: scan the fabric again",
+                "every cable seen alike from both its ends: scan the fabric again",
             )  # fmt: skip
-        if seen[sighting.here] is sighting and _first_end(sighting, back):
-            gbps = min(sighting.gbps, back.gbps) or max(sighting.gbps, back.gbps)
-            found_cables.append(Cable(sighting.here, sighting.there, gbps))
-    return found_cables
+        _check_address(subnet, sighting)
+        if back is not None and back.line < sighting.line:
+            continue
+        for end in (sighting.here, sighting.there):
+            first = taken.setdefault(end, sighting)
+            if first is not sighting:
+                found = f"{_port(subnet, end)} again, after line {first.line}"
+                raise InputError(f"{subnet.path}:{sighting.line}", found, "each port once")
+        rates = [each for each in (sighting.gbps, back.gbps if back else 0.0) if each]
+        cables.append(Cable(sighting.here, sighting.there, min(rates, default=0.0)))
+    return cables
 
 
-def _first_end(sighting: Sighting, back: Sighting) -> bool:
-    return sighting.line <= back.line
+def check_addresses(subnet: Subnet) -> None:
+    """Refuse a GUID or a LID that two devices, or two ports, have.
+
+    Raises
+    ------
+    InputError
+        Naming the line of the second.
+    """
+    said: list[tuple[str, int, int, Port]] = []
+    for key, device in subnet.devices.items():
+        itself = Port(key, 0)
+        said.append(("GUID", device.guid, device.line, itself))
+        lids = range(device.lid, device.lid + 2**device.lmc) if device.lid else ()
+        said += [("LID", lid, device.line, itself) for lid in lids]
+    for end, address in subnet.addresses.items():
+        said.append(("port GUID", address.guid, address.line, end))
+        lids = range(address.lid, address.lid + 2**address.lmc) if address.lid else ()
+        said += [("LID", lid, address.line, end) for lid in lids]
+    first: dict[tuple[str, int], tuple[int, Port]] = {}
+    for what, value, line, owner in said:
+        at, other = first.setdefault((what, value), (line, owner))
+        if value and other != owner:
+            early, late = sorted((at, line))
+            shown = f"{value}" if what == "LID" else f"{value:#x}"
+            found = f"{what} {shown} again, after line {early}"
+            raise InputError(f"{subnet.path}:{late}", found, f"each {what} once")
+
+
+def _check_ports(subnet: Subnet, sighting: Sighting) -> None:
+    for end in (sighting.here, sighting.there):
+        device = subnet.devices.get(end.device)
+        if device is not None and not 1 <= end.number <= (device.ports or end.number):
+            has = f"ports 1 to {device.ports}" if device.ports else "a port from 1 on"
+            raise InputError(f"{subnet.path}:{sighting.line}", _port(subnet, end), has)
+    if sighting.here.device == sighting.there.device:
+        found = f"a cable from {_port(subnet, sighting.here)} to the same device"
+        raise InputError(f"{subnet.path}:{sighting.line}", found, "cables between two devices")
+
+
+def _check_address(subnet: Subnet, sighting: Sighting) -> None:
+    """Compare what one end says of the other's address with what that says; fill in what is not."""
+    device = subnet.devices[sighting.there.device]
+    if device.kind == SWITCH:
+        own = Address(device.guid, device.lid, 0, device.line)
+        device.lid = device.lid or sighting.lid
+    else:
+        own = subnet.addresses.setdefault(sighting.there, Address(line=sighting.line))
+        own.guid = own.guid or sighting.guid
+        own.lid = own.lid or sighting.lid
+    said = [("LID", sighting.lid, own.lid), ("GUID", sighting.guid, own.guid)]
+    for what, seen, is_own in said:
+        if seen and is_own and seen != is_own:
+            form = "#x" if what == "GUID" else "d"
+            found = f"{what} {seen:{form}} of {_port(subnet, sighting.there)}"
+            wanted = f"{is_own:{form}}, as line {own.line} says"
+            raise InputError(f"{subnet.path}:{sighting.line}", found, wanted)
+
+
+def _port(subnet: Subnet, end: Port) -> str:
+    device = subnet.devices.get(end.device)
+    return f"port {end.number} of '{device.name if device else end.device}'"
 
 
 def _torn(subnet: Subnet, sighting: Sighting, back: Sighting | None) -> str:
-    def port(end: Port) -> str:
-        device = subnet.devices.get(end.device)
-        return f"port {end.number} of '{device.name if device else end.device}'"
-
-    said = f"{port(sighting.here)} cabled to {port(sighting.there)}"
+    said = f"{_port(subnet, sighting.here)} cabled to {_port(subnet, sighting.there)}"
     if sighting.there.device not in subnet.devices:
         return f"{said}, which the file does not list"
     if back is None:
         return f"{said}, which says no cable"
-    return f"{said}, which line {back.line} says is cabled to {port(back.there)}"
+    return f"{said}, which line {back.line} says is cabled to {_port(subnet, back.there)}"

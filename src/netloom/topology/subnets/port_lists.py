@@ -1,0 +1,198 @@
+"""Lists of ports: what ``iblinkinfo`` prints, and ``ibnetdiscover -p``."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from netloom.errors import InputError
+from netloom.topology.subnets.names import serves
+from netloom.topology.subnets.rates import lane_rate
+from netloom.topology.subnets.records import (
+    HOST,
+    SERVER,
+    SWITCH,
+    Address,
+    Device,
+    Port,
+    Sighting,
+    Subnet,
+    cables_of,
+)
+
+_REPORT = re.compile(
+    r"^(SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+)\s+(\S+)\s+(\S+)\s+"
+    r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$",
+)
+_HEADER = re.compile(r"^(CA|Switch|Router|RT): (?:0x([0-9a-f]+) )?(.*):\s*$", re.IGNORECASE)
+_LINK = re.compile(
+    r'^\s*(?:0x([0-9a-f]+)\s+)?(?:"\s*(.*)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
+    r"==\((.*?)\)(?: \(.*?\))?==>\s+"
+    r'(?:(?:0x([0-9a-f]+)\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(.*\)|'
+    r'(\[  \] "" \( \)|"Port .*"))\s*$'
+)
+_SPEED = re.compile(r"^\s*(\d+X)\s+([\d.]+) Gbps(?: \(FDR10\))?", re.IGNORECASE)
+
+
+class _Row(NamedTuple):
+    """A port, and what it is cabled to.
+
+    ``group`` is a number for each run of lines that are of one device. A peer is known by its
+    port's GUID where lines say it, else by its LID.
+    """
+
+    line: int
+    group: int
+    kind: str
+    name: str
+    guid: int
+    lid: int
+    number: int
+    gbps: float
+    cabled: bool
+    peer_lid: int = 0
+    peer_guid: int = 0
+    peer_number: int = 0
+
+
+def read_port_report(subnet: Subnet, text: str) -> None:
+    """Fill in what ``ibnetdiscover -p`` lists: a line for each port.
+
+    A computer's adapter is known from ports of one name that follow each other.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    rows: list[_Row] = []
+    group = 0
+    for number, line in _lines(subnet, text):
+        found = _REPORT.match(line)
+        if found is None:
+            wanted = "KIND LID PORT GUID WIDTH SPEED - KIND LID PORT GUID ( 'NAME' - 'NAME' )"
+            raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
+        kind, lid, port, guid = found[1], int(found[2]), int(found[3]), int(found[4], 16)
+        name = _first_name(found[10], subnet, number) if found[10] is not None else found[11]
+        last = rows[-1] if rows else None
+        same = last is not None and (last.kind, last.name) == (kind, name) and port < last.number
+        if kind == "SW":
+            same = last is not None and last.kind == "SW" and last.guid == guid
+        group += not same
+        rows.append(
+            _Row(number, group, kind, name, guid, lid, port, lane_rate(found[5], found[6]),
+                 found[7] is not None, int(found[7] or 0), int(found[9] or "0", 16),
+                 int(found[8] or 0))
+        )  # fmt: skip
+    _fill(subnet, rows)
+
+
+def read_linkinfo(subnet: Subnet, text: str) -> None:
+    """Fill in what ``iblinkinfo`` prints, in blocks, or with ``-l`` a line for each port.
+
+    Lines of ``-l`` do not say which devices are switches: those of which several ports have one
+    GUID.
+
+    Raises
+    ------
+    InputError
+        Naming file and line; where a device's LID is 0, for blocks name peers by LID alone.
+    """
+    rows: list[_Row] = []
+    group, kind, name, guid = 0, "", "", 0
+    for number, line in _lines(subnet, text):
+        header = _HEADER.match(line)
+        if header:
+            group, kind, name = group + 1, header[1].upper()[:2], header[3]
+            guid = int(header[2] or "0", 16)
+            continue
+        found = _LINK.match(line)
+        if found is None or not (kind or (found[1] and found[2] is not None)):
+            wanted = 'LID PORT[ ] ==(WIDTH SPEED STATE)==> LID PORT[ ] "NAME" behind its device'
+            raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
+        speed = _SPEED.match(found[5])
+        gbps = lane_rate(speed[1], "FDR10" if "FDR10" in found[5] else speed[2]) if speed else 0.0
+        own = int(found[1] or "0", 16) or guid
+        port, called = int(found[4]), name if found[2] is None else found[2]
+        if found[2] is not None:
+            last = rows[-1] if rows else None
+            group += last is None or last.name != called or port <= last.number
+        if not int(found[3]) and found[10] is None and found[6] is None:
+            wanted = "LIDs, by which iblinkinfo names peers: a subnet manager that runs"
+            raise InputError(f"{subnet.path}:{number}", "LID 0", wanted)
+        rows.append(
+            _Row(number, group, kind, called, own, int(found[3]), port, gbps, found[7] is not None,
+                 int(found[7] or 0), int(found[6] or "0", 16), int(found[8] or 0))
+        )  # fmt: skip
+    _fill(subnet, rows)
+
+
+def _lines(subnet: Subnet, text: str) -> list[tuple[int, str]]:
+    """Return numbers and texts of lines that say something; the last must have an end."""
+    lines = text.split("\n")
+    if lines[-1].strip():
+        where = f"{subnet.path}:{len(lines)}"
+        raise InputError(where, "a line that is cut off, at the end", "the whole file")
+    skipped = ("#", "ibwarn:")
+    kept = enumerate(lines, start=1)
+    return [(at, line) for at, line in kept if line.strip() and not line.startswith(skipped)]
+
+
+def _first_name(both: str, subnet: Subnet, line: int) -> str:
+    """Return the first of two names."""
+    parts = both.split("' - '")
+    if len(parts) != 2:
+        raise InputError(f"{subnet.path}:{line}", f"'{both:.60}'", "'NAME' - 'NAME'")
+    return parts[0]
+
+
+def _fill(subnet: Subnet, rows: list[_Row]) -> None:
+    """Make devices of rows, and cables."""
+    ports_of: dict[int, set[int]] = {}
+    for row in rows:
+        ports_of.setdefault(row.guid or row.lid, set()).add(row.number)
+    by_guid = any(row.peer_guid for row in rows)
+    end_of: dict[tuple[int, int], Port] = {}
+    keys: dict[int, str] = {}
+    for row in rows:
+        several = len(ports_of[row.guid or row.lid]) > 1
+        switch = row.kind == "SW" or (not row.kind and several)
+        own = row.guid or row.lid
+        key = f"S-{own:016x}" if switch else keys.setdefault(row.group, f"H-{own:016x}")
+        if key not in subnet.devices:
+            _add(subnet, key, row, switch=switch)
+        device = subnet.devices[key]
+        device.ports = max(device.ports, row.number)
+        end = Port(key, row.number)
+        if not switch:
+            subnet.addresses.setdefault(end, Address(row.guid, row.lid, 0, row.line))
+        elif device.lid != row.lid:
+            found = f"LID {row.lid} of '{device.name}'"
+            wanted = f"{device.lid}, as line {device.line} says"
+            raise InputError(f"{subnet.path}:{row.line}", found, wanted)
+        end_of.setdefault((row.guid if by_guid else row.lid, row.number), end)
+    sightings = []
+    for row in rows:
+        if not row.cabled:
+            continue
+        known = (row.guid if by_guid else row.lid, row.number)
+        peer = (row.peer_guid if by_guid else row.peer_lid, row.peer_number)
+        shown = f"GUID {peer[0]:#x}" if by_guid else f"LID {peer[0]}"
+        there = end_of.get(peer, Port(shown, peer[1]))
+        guid = row.peer_guid if there in subnet.addresses else 0
+        sightings.append(Sighting(end_of[known], there, row.gbps, row.line, row.peer_lid, guid))
+    subnet.cables += cables_of(subnet, sightings)
+
+
+def _add(subnet: Subnet, key: str, row: _Row, *, switch: bool) -> None:
+    device = Device(SWITCH, row.name, line=row.line)
+    if switch:
+        device.guid, device.lid = row.guid, row.lid
+    elif row.kind in {"RT", "RO"} or serves(row.name):
+        device.kind = SERVER
+    else:
+        device.kind = HOST
+        device.guid = row.guid
+        device.describe(row.name)
+        device.guid = 0
+    subnet.add(key, device)
