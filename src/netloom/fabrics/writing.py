@@ -1,0 +1,69 @@
+"""Forwarding tables as files that a subnet manager takes: ``opensm -R file -U FILE``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.fabrics.other_ends import with_others
+from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
+from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
+from netloom.textfiles import write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from netloom.routing.forwarding.tables import ForwardingTable
+    from netloom.topology import Topology
+
+KINDS = ("Channel Adapter", "Channel Adapter", "Switch")
+"""What OpenSM calls each kind of ``Addresses``."""
+
+
+def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
+    """Write a table as OpenSM dumps them, and loads them; return the number of its entries.
+
+    All LIDs have entries: those of hosts' ports (each of 2**lmc, the same way), of other end
+    points and of the switches themselves. Where the table leads to hosts only, the others are
+    those of ``with_others``. Where there is no way, or an end point has no LID, there is no entry.
+
+    Raises
+    ------
+    InputError
+        If the network has no LIDs or GUIDs, the last router of a way sends packets elsewhere, or
+        the file cannot be written.
+    """
+    cabling = addressed(
+        topology, str(path),
+        wanted="a fabric with both, so that switches can be told what to do: the output of "
+        "ibnetdiscover in the running subnet",
+    )  # fmt: skip
+    if table.undelivered is not None and table.undelivered.any():
+        row = int(np.argmax(table.undelivered))
+        found = f"a table that does not deliver to '{addresses(topology).name[row]}'"
+        raise InputError(f"routing {table}", found, "one that does")
+    every, owner = addresses(topology), owners_of_lids(topology, topology.name)
+    ports = port_table(topology, with_others(topology, table))
+    lids = np.flatnonzero(owner >= 0)
+    rows = owner[lids]
+    tails = [
+        f" # {KINDS[every.kind[row]]} portguid 0x{every.guid[row]:016x}: '{every.name[row]}'"
+        for row in rows.tolist()
+    ]
+    heads = [f"0x{lid:04x} " for lid in lids.tolist()]
+    words = [f"{port:03d}" for port in range(NO_PORT)]
+    lines, written = [], 0
+    first = len(every) - topology.num_routers
+    for router, guid in enumerate(cabling.router_guid.tolist()):
+        lines.append(
+            f"Unicast lids [0-{len(owner) - 1}] of switch Lid {cabling.router_lid[router]} "
+            f"guid 0x{guid:016x} ('{every.name[first + router]}'):"
+        )
+        said = zip(heads, ports[rows, router].tolist(), tails, strict=True)
+        entries = [head + words[port] + tail for head, port, tail in said if port != NO_PORT]
+        lines += [*entries, f"{len(entries)} lids dumped"]
+        written += len(entries)
+    write_text(path, "\n".join(lines) + "\n")
+    return written
