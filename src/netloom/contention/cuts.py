@@ -150,12 +150,30 @@ def _hosts(topology: Topology) -> _Parts:
 
 
 def _routers(topology: Topology) -> Iterator[_Parts]:
-    """Yield the sets of routers that are looked at: each one, and those of its family."""
+    """Yield the sets of routers that are looked at, with the hosts that hang on them."""
+    for kind, part, name_of in router_sets(topology):
+        yield _parts(topology, kind, part, name_of)
+
+
+def router_sets(
+    topology: Topology,
+) -> Iterator[tuple[str, NDArray[np.int64], Callable[[int], str]]]:
+    """Yield disjoint sets of routers, kind by kind: each one alone, and those of its family.
+
+    Each with its kind (see ``Cut``), int64[num_routers] the set of each router (-1 for none), and
+    what names a set.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> [(kind, int(part.max()) + 1) for kind, part, _ in router_sets(topology("dragonfly:2x4x2"))]
+    [('router', 36), ('group', 9)]
+    """
     shape = topology.family
     each = np.arange(topology.num_routers)
-    yield _parts(topology, "router", each, lambda at: topology.name_of(topology.router_vertex(at)))
+    yield "router", each, lambda at: topology.name_of(topology.router_vertex(at))
     if isinstance(shape, DragonflyShape):
-        yield _parts(topology, "group", each // shape.routers, lambda at: f"group {at}")
+        yield "group", each // shape.routers, lambda at: f"group {at}"
     if not isinstance(shape, TreeShape):
         return
     for height in range(2, shape.levels):
@@ -168,7 +186,7 @@ def _routers(topology: Topology) -> Iterator[_Parts]:
         def name_of(at: int, height: int = height) -> str:
             return f"subtree {at} of level {height}"
 
-        yield _parts(topology, "subtree", part, name_of)
+        yield "subtree", part, name_of
 
 
 def _parts(

@@ -1,0 +1,163 @@
+"""What no forwarding table can beat: an upper bound of effective bisection bandwidth.
+
+Of the pairs whose paths cross a channel, none gets more than the channel's bandwidth over their
+number, so that together they get at most its bandwidth, and nothing if there are none. A router
+hence gives the pairs that leave it at most the sum of bandwidths of its *busy* channels. A table
+that forwards by destination alone parts the destinations among the channels of a router. A channel
+to which n destinations belong is busy if any host of the router sends to one of these: a
+probability that follows from n by counting, and grows more slowly the larger n is. The most
+channels are busy if destinations are parted evenly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+def bisection_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None) -> float:
+    """Return what the effective bisection bandwidth of no forwarding table exceeds, at most 1.
+
+    See ``contention.effective_bisection``. Chance is taken into account exactly: the mean is that
+    over all matchings. If hosts have several ports, then any paths may share a router's channels
+    evenly.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    hosts
+        Those that take part, at least two; all that work by default.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two hosts.
+
+    Examples
+    --------
+    Two leaves of two hosts on one uplink: in a third of all matchings both pairs share it.
+
+    >>> from netloom.topology import topology
+    >>> round(bisection_bound(topology("leaf-spine:2x1x2")), 4)
+    0.8333
+    """
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    count = len(taking)
+    if count < 2:
+        raise InputError(topology.name, f"{count} hosts", "at least two for a bisection")
+    inside, half = topology.routers, count // 2
+    rate = topology.channel_bandwidth[: topology.num_network_channels] / _alone(topology, taking)
+    bounds = []
+    for way, ends in (("out", inside.channel_source), ("in", inside.channel_target)):
+        own, alone = _routers_of(topology, taking, way)
+        total, known = float(half), {}
+        for router in np.unique(own[own >= 0]).tolist():
+            here = int((own == router).sum())
+            rooms = np.sort(rate[ends == router])[::-1]
+            key = here, tuple(rooms.tolist())
+            if key not in known:
+                leaving = crossing(count, here)
+                parted = way == "out" and alone
+                known[key] = float(leaving @ np.arange(len(leaving))) - (
+                    _parted(count, here, leaving, rooms) if parted else _shared(leaving, rooms)
+                )
+            total -= known[key]
+        bounds.append(total / half)
+    return min(*bounds, 1.0)
+
+
+def _alone(topology: Topology, hosts: NDArray[np.int32]) -> float:
+    """Return the least bandwidth that a host could have alone: a share is of that, or of more."""
+    if topology.direct:
+        return 1.0
+    taken = np.isin(topology.port_host, hosts)
+    first, ports = topology.num_network_channels, topology.num_ports
+    rates = topology.channel_bandwidth[first:].reshape(2, ports)[:, taken]
+    return float(rates.min())
+
+
+def _routers_of(
+    topology: Topology, hosts: NDArray[np.int32], way: str
+) -> tuple[NDArray[np.int64], bool]:
+    """Return the router of each host, -1 where it has several; and whether none has."""
+    if topology.direct:
+        return hosts.astype(np.int64), True
+    router = topology.injection_router if way == "out" else topology.ejection_router
+    many = np.diff(topology.port_offsets)
+    first = router[np.minimum(topology.port_offsets[:-1], len(router) - 1)]
+    own = np.where(many == 1, first, -1)[hosts].astype(np.int64)
+    return own, bool((own >= 0).all())
+
+
+def crossing(count: int, here: int) -> NDArray[np.float64]:
+    """Return how likely 0, 1, 2 … pairs lead from a set of hosts to others, in a random matching.
+
+    float64[here + 1]. Of ``count`` hosts half are drawn to send, and half to receive, each from one
+    of the former; ``here`` of them are in the set.
+
+    Examples
+    --------
+    >>> crossing(4, 2).round(4).tolist()
+    [0.5, 0.3333, 0.1667]
+    """
+    from scipy.stats import hypergeom
+
+    half = count // 2
+    sending = np.arange(here + 1)
+    chance = hypergeom.pmf(sending, count, here, half)
+    found = np.zeros(here + 1)
+    for senders in np.flatnonzero(chance).tolist():
+        inward = np.arange(senders + 1)  # pairs of these that stay in the set
+        staying = hypergeom.pmf(inward, count - half, here - senders, senders)
+        np.add.at(found, senders - inward, chance[senders] * staying)
+    return found
+
+
+def _shared(leaving: NDArray[np.float64], rooms: NDArray[np.float64]) -> float:
+    """Return what the pairs get at most that cross these channels, one each first."""
+    pairs = np.arange(len(leaving))
+    return float(leaving @ np.minimum(pairs, rooms.sum()))
+
+
+def _parted(
+    count: int, here: int, leaving: NDArray[np.float64], rooms: NDArray[np.float64]
+) -> float:
+    """Return what pairs get at most that leave a router, if each destination has one channel."""
+    away = count - here
+    if not len(rooms) or not away:
+        return 0.0
+    idle = _idle(away, leaving, away)
+    gains = np.sort(np.outer(rooms, -np.diff(idle)).ravel())[::-1]
+    return min(float(gains[:away].sum()), _shared(leaving, rooms))
+
+
+def _idle(away: int, leaving: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """Return how likely none of the pairs that leave leads to n given hosts, n = 0 … most.
+
+    Any of the ``away`` hosts outside is equally likely to be in such a pair.
+    """
+    from scipy.special import gammaln
+
+    def choices(items: NDArray[np.float64], taken: NDArray[np.float64]) -> NDArray[np.float64]:
+        possible = items >= taken
+        left = np.where(possible, items - taken, 0)
+        return np.where(
+            possible, gammaln(items + 1) - gammaln(taken + 1) - gammaln(left + 1), -np.inf
+        )
+
+    pairs = np.arange(len(leaving), dtype=np.float64)[:, None]
+    others = away - np.arange(most + 1, dtype=np.float64)
+    reach = np.minimum(pairs, away)  # more pairs than hosts outside have no chance at all
+    missed = np.exp(choices(others, reach) - choices(np.array([float(away)]), reach))
+    found: NDArray[np.float64] = leaving @ missed
+    return found

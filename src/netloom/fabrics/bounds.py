@@ -1,0 +1,409 @@
+"""What no routing can beat: bounds of the busiest channel, and of effective bisection bandwidth.
+
+Give every channel a length. If D packets go from s to t, and t is dist(s, t) away from s by these
+lengths, then any routing loads the channels such that
+
+    sum over pairs of D dist  <=  sum over channels of load × length
+                              <=  (busiest load / bandwidth) × sum of bandwidth × length
+
+so that any lengths give a bound of the busiest channel. Lengths of 1 say that the mean channel is
+at most as busy as the busiest. Lengths of 1 on what leaves a part of the network, and of 0
+elsewhere, say what has to cross a cut. The best lengths are the dual of a linear program: the
+least load of the busiest channel if the traffic of each pair may be split (Shahrokhi & Matula,
+*The maximum concurrent flow problem*, 1990). Bounds are computed from the lengths, so that they
+hold whatever the tolerance of the solver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.contention.cuts import router_sets
+from netloom.fabrics.bisection_bounds import bisection_bound
+from netloom.routing.hosted import PAIRS_AT_ONCE, legs
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+__all__ = ["Bound", "bisection_bound", "busiest_bound", "traffic_bound"]
+
+MOST_VALUES = 2**18
+"""Largest number of coefficients of a linear program that is solved (a few seconds)."""
+
+MOST_HOPS = 2**26
+"""Largest routers × channels between routers for which distances are computed."""
+
+TOLERANCE = 1e-6
+"""Bounds that differ by less, as a share, are the same."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What the busiest channel between routers carries at least, whatever the routing.
+
+    Attributes
+    ----------
+    value
+        Load over bandwidth: paths, or what the traffic is counted in.
+    why
+        Where it comes from, in words.
+    exact
+        Whether some routing that may split the traffic of each pair reaches it.
+    channels
+        The channels that are all as busy as that, if a routing reaches the bound.
+    """
+
+    value: float
+    why: str
+    _: KW_ONLY
+    exact: bool = False
+    channels: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """The channels between routers, those that join the same two routers taken together.
+
+    ``source`` and ``target`` are int64[arcs], ``room`` float64[arcs] the bandwidth of all channels
+    of an arc, ``arc`` int64[num_network_channels] the arc of each channel.
+    """
+
+    routers: int
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    room: NDArray[np.float64]
+    arc: NDArray[np.int64]
+
+    def distances(
+        self, lengths: NDArray[np.float64], starts: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return float64[starts, routers], how far each router is from each of ``starts``."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        graph = csr_array((lengths, (self.source, self.target)), shape=(self.routers, self.routers))
+        found: NDArray[np.float64] = dijkstra(graph, indices=starts)
+        return found
+
+
+def busiest_bound(topology: Topology, *, hosts: NDArray[np.int32] | None = None) -> Bound:
+    """Return what the busiest channel between routers carries at least in an all-to-all.
+
+    Each host sends to every other, by one path or split over several. Bandwidths count: the load
+    of a channel is the number of its paths over its bandwidth.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    hosts
+        Those that take part; all that work by default.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> busiest_bound(topology("leaf-spine:4x2x4"))
+    Bound(value=24.0, why='48 paths leave leaf0, and 2 channels do', exact=True, channels=(0, 1))
+    >>> busiest_bound(topology("torus:4x4")).why
+    'the mean over all channels, if each path is as short as can be'
+    """
+    taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
+    return _bound(topology, _all_to_all(topology, taking), "path")
+
+
+def traffic_bound(
+    topology: Topology,
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> Bound:
+    """Return what the busiest channel carries at least under this traffic and any table.
+
+    The table forwards by destination alone. What the hosts of a router send to one host of another
+    leaves by one channel, and so does each of several such flows.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    sources, targets, weights
+        Pairs of hosts, and what they send, such as bytes; the bound is counted in the same, over
+        bandwidth.
+
+    Examples
+    --------
+    Three hosts of a leaf send 1 each to one host of the next, by whichever spine:
+
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x3x3")
+    >>> traffic_bound(net, np.array([0, 1, 2]), np.array([3, 3, 3]), np.ones(3)).value
+    3.0
+    """
+    demand = np.zeros((topology.num_routers, topology.num_routers))
+    source, target = (np.asarray(ends, np.int32) for ends in (sources, targets))
+    ends = legs(topology, source, target)
+    np.add.at(demand, (ends.entry, ends.exit), np.asarray(weights, np.float64))
+    whole = _bound(topology, demand, "unit")
+    flows = _indivisible(topology, ends.entry, ends.exit, target, weights)
+    return flows if flows.value > whole.value * (1 + TOLERANCE) else whole
+
+
+def _all_to_all(topology: Topology, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return float64[num_routers, num_routers], the pairs of hosts by their routers."""
+    count = topology.num_routers
+    demand = np.zeros((count, count))
+    if topology.direct:
+        demand[np.ix_(hosts, hosts)] = 1.0
+        demand[hosts, hosts] = 0.0
+        return demand
+    if (np.diff(topology.port_offsets)[hosts] == 1).all():
+        port = topology.port_offsets[hosts]
+        enters, leaves = topology.injection_router[port], topology.ejection_router[port]
+        demand += np.outer(*(np.bincount(ends, minlength=count) for ends in (enters, leaves)))
+        np.add.at(demand, (enters, leaves), -1.0)
+        return demand
+    step = max(PAIRS_AT_ONCE // max(len(hosts), 1), 1)
+    for first in range(0, len(hosts), step):
+        some = hosts[first : first + step]
+        source, target = np.tile(hosts, len(some)), some.repeat(len(hosts))
+        ends = legs(topology, source[source != target], target[source != target])
+        np.add.at(demand, (ends.entry, ends.exit), 1.0)
+    return demand
+
+
+def _bound(topology: Topology, demand: NDArray[np.float64], unit: str) -> Bound:
+    """Return the largest bound for what routers send each other."""
+    arcs = _arcs_of(topology)
+    np.fill_diagonal(demand, 0.0)
+    candidates = list(_cuts(topology, arcs, demand, unit))
+    if arcs.routers * len(arcs.source) <= MOST_HOPS and demand.any():
+        even = np.ones(len(arcs.source))
+        starts = np.flatnonzero(demand.any(axis=1))
+        hops = arcs.distances(even, starts)
+        demand[starts] = np.where(np.isfinite(hops), demand[starts], 0.0)
+        mean = _by_lengths(arcs, demand, even)
+        why = f"the mean over all channels, if each {unit} takes a way as short as can be"
+        if unit == "path":
+            why = "the mean over all channels, if each path is as short as can be"
+        candidates.append(Bound(mean, why, channels=_members(arcs, even)))
+    best = max(candidates, key=lambda each: each.value, default=Bound(0.0, ""))
+    if best.value == 0:
+        return Bound(0.0, "nothing has to cross a channel between routers", exact=True)
+    lengths = _best_lengths(arcs, demand)
+    if lengths is None:
+        return best
+    value = _by_lengths(arcs, demand, lengths)
+    if value <= best.value * (1 + TOLERANCE):
+        return Bound(best.value, best.why, exact=True, channels=best.channels)
+    full = _members(arcs, lengths)
+    for cut in _cuts_of(arcs, demand, unit, *_pieces(topology, arcs, full)):
+        if cut.value >= value * (1 - TOLERANCE):
+            return Bound(value, cut.why, exact=True, channels=cut.channels)
+    why = f"a linear program: no routing spreads the load of {len(full)} channels any further"
+    return Bound(value, why, exact=True, channels=full)
+
+
+def _arcs_of(topology: Topology) -> _Arcs:
+    inside = topology.routers
+    count = inside.num_vertices
+    keys = inside.channel_source.astype(np.int64) * count + inside.channel_target
+    found, arc = np.unique(keys, return_inverse=True)
+    rate = topology.channel_bandwidth[: topology.num_network_channels]
+    room = np.bincount(arc, rate, len(found)).astype(np.float64)
+    return _Arcs(count, *np.divmod(found, count), room, arc)
+
+
+def _members(arcs: _Arcs, lengths: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return the channels that have a length."""
+    return tuple(np.flatnonzero((lengths > TOLERANCE * lengths.max())[arcs.arc]).tolist())
+
+
+def _by_lengths(arcs: _Arcs, demand: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
+    """Return the bound that these lengths of arcs give."""
+    starts = np.flatnonzero(demand.any(axis=1))
+    far = arcs.distances(lengths, starts)
+    sent = demand[starts]
+    return float(sent[sent > 0] @ far[sent > 0]) / float(arcs.room @ lengths)
+
+
+def _cuts(
+    topology: Topology, arcs: _Arcs, demand: NDArray[np.float64], unit: str
+) -> Iterator[Bound]:
+    """Yield the tightest cut of each kind of part, out of it or into it."""
+    for part, name_of in _parts(topology, arcs, demand):
+        yield from _cuts_of(arcs, demand, unit, part, name_of)
+
+
+def _cuts_of(
+    arcs: _Arcs,
+    demand: NDArray[np.float64],
+    unit: str,
+    part: NDArray[np.int64],
+    name_of: Callable[[int], str],
+) -> Iterator[Bound]:
+    """Yield the tightest cut out of one of these parts, and into one; -1 is in none."""
+    count = int(part.max(initial=-1)) + 1
+    inside = np.where(part < 0, count, part)
+    rows = np.zeros((count + 1, len(demand)))
+    np.add.at(rows, inside, demand)
+    sums = np.zeros((count + 1, count + 1))
+    np.add.at(sums.T, inside, rows.T)
+    np.fill_diagonal(sums, 0.0)
+    ends = inside[arcs.source], inside[arcs.target]
+    across = ends[0] != ends[1]
+    for way, axis in (("leave", 1), ("enter", 0)):
+        own = ends[1 - axis]
+        weight = sums.sum(axis=axis)[:count]
+        room = np.bincount(own[across], arcs.room[across], count + 1)[:count]
+        time = np.divide(weight, room, out=np.zeros(count), where=room > 0)
+        if not time.any():
+            continue
+        at = int(time.argmax())
+        full = np.flatnonzero((across & (own == at))[arcs.arc])
+        noun = unit if weight[at] == 1 else f"{unit}s"
+        several = "1 channel does" if len(full) == 1 else f"{len(full)} channels do"
+        why = f"{weight[at]:,.6g} {noun} {way} {name_of(at)}, and {several}"
+        yield Bound(float(time[at]), why, channels=tuple(full.tolist()))
+
+
+def _pieces(
+    topology: Topology, arcs: _Arcs, full: tuple[int, ...]
+) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    """Return what the network falls into without these channels."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    kept = np.ones(len(arcs.source), np.bool_)
+    kept[arcs.arc[list(full)]] = False
+    ends = arcs.source[kept], arcs.target[kept]
+    graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
+    part = connected_components(graph, connection="strong")[1].astype(np.int64)
+    return part, _together(topology, part)
+
+
+def _parts(
+    topology: Topology, arcs: _Arcs, demand: NDArray[np.float64]
+) -> Iterator[tuple[NDArray[np.int64], Callable[[int], str]]]:
+    """Yield sets of routers: those of a family, and what hangs together below each level."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    for _, part, name_of in router_sets(topology):
+        yield part, name_of
+    edge: NDArray[np.bool_] = np.logical_or(demand.any(axis=0), demand.any(axis=1))
+    rank = _ranks(arcs, edge)
+    for height in range(int(rank.max())):
+        low = rank <= height
+        kept = low[arcs.source] & low[arcs.target]
+        ends = arcs.source[kept], arcs.target[kept]
+        graph = csr_array((np.ones(kept.sum()), ends), shape=(arcs.routers, arcs.routers))
+        part = connected_components(graph, connection="weak")[1].astype(np.int64)
+        part[~low] = -1
+        several = np.flatnonzero(np.bincount(part[low], minlength=part.max() + 1) > 1)
+        part = np.where(np.isin(part, several), np.searchsorted(several, part), -1)
+        if len(several) > 1:
+            yield part, _together(topology, part)
+
+
+def _together(topology: Topology, part: NDArray[np.int64]) -> Callable[[int], str]:
+    def name_of(at: int) -> str:
+        members = np.flatnonzero(part == at)
+        name = topology.name_of(topology.router_vertex(int(members[0])))
+        others = len(members) - 1
+        return f"{name} and {others} other routers" if others else name
+
+    return name_of
+
+
+def _ranks(arcs: _Arcs, edge: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the hops of each router from the nearest whose hosts send or receive."""
+    rank = np.where(edge, 0, -1)
+    height = 0
+    while True:
+        next_up = np.zeros(arcs.routers, np.bool_)
+        next_up[arcs.target[rank[arcs.source] == height]] = True
+        next_up &= rank < 0
+        if not next_up.any():
+            return rank
+        height += 1
+        rank[next_up] = height
+
+
+def _best_lengths(arcs: _Arcs, demand: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return lengths that give the best bound, by linear programming; None if that is too large.
+
+    The program has for each router that packets go to a flow from all others, and asks for the
+    least time of the busiest arc.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, eye_array, hstack, kron
+
+    sinks = np.flatnonzero(demand.any(axis=0))
+    count, many = len(arcs.source), len(sinks)
+    if 3 * count * many > MOST_VALUES:
+        return None
+    each = np.arange(count)
+    rows, places = np.concatenate([arcs.source, arcs.target]), np.concatenate([each, each])
+    signs = np.repeat([1.0, -1.0], count)
+    balance = coo_array((signs, (rows, places)), shape=(arcs.routers, count))
+    flows = kron(eye_array(many), balance, format="csr")
+    sent = demand[:, sinks].T.copy()  # what each router sends to each sink
+    keep = np.ones((many, arcs.routers), np.bool_)
+    keep[np.arange(many), sinks] = False
+    flows, sent = flows[keep.ravel()], sent[keep]
+    no_time = coo_array((flows.shape[0], 1))
+    shared = kron(np.ones((1, many)), eye_array(count), format="csr")
+    solved: Any = linprog(
+        np.append(np.zeros(count * many), 1.0),
+        A_ub=hstack([shared, coo_array(-arcs.room[:, None])], format="csr"),
+        b_ub=np.zeros(count),
+        A_eq=hstack([flows, no_time], format="csr"),
+        b_eq=sent,
+        method="highs-ipm",
+    )
+    if solved.status != 0:
+        return None
+    lengths = np.maximum(-solved.ineqlin.marginals, 0.0)
+    return lengths if lengths.any() else None
+
+
+def _indivisible(
+    topology: Topology,
+    entry: NDArray[np.int32],
+    leave: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> Bound:
+    """Return the bound of flows that cannot be split: from a router to a host, by one channel.
+
+    If a router has k channels, some channel carries j + 1 of any j k + 1 flows: at least j + 1
+    times the least of the j k + 1 largest.
+    """
+    inside = topology.routers
+    away = entry != leave
+    keys = entry[away].astype(np.int64) * topology.num_hosts + targets[away]
+    pairs, flow = np.unique(keys, return_inverse=True)
+    flows = np.bincount(flow, np.asarray(weights, np.float64)[away], len(pairs))
+    fastest, many = np.zeros(inside.num_vertices), np.bincount(inside.channel_source)
+    rate = topology.channel_bandwidth[: topology.num_network_channels]
+    np.maximum.at(fastest, inside.channel_source, rate)
+    best = Bound(0.0, "")
+    owner = pairs // max(topology.num_hosts, 1)
+    for router in np.unique(owner).tolist():
+        falling = np.sort(flows[owner == router])[::-1]
+        least = falling[:: many[router]] * np.arange(1, len(falling[:: many[router]]) + 1)
+        value = float(least.max() / fastest[router])
+        if value > best.value:
+            together = int(least.argmax()) + 1
+            name = topology.name_of(topology.router_vertex(router))
+            what = "what one host gets" if together == 1 else f"what {together} hosts get each"
+            best = Bound(value, f"{what} from {name} takes one channel")
+    return best
