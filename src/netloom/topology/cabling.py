@@ -64,8 +64,12 @@ class Cabling:
     others
         End points that run no programs.
     rail
-        int32[num_hosts], the place of a host among those of its computer, as names order them; 0
-        where a computer has one host.
+        int32[num_hosts], which of its computer's adapters a host is: hosts of equal numbers are
+        called alike, or as the others on their leaf; −1 where that is not known. All are 0 where
+        every computer has one.
+    rail_names
+        What adapters of each rail are called, such as ``HCA-5, mlx5_4``; empty where every computer
+        has one.
     unplugged
         The names of hosts that the file lists without a cable.
     unnamed
@@ -83,6 +87,7 @@ class Cabling:
     router_ports: NDArray[np.int32]
     others: OtherEnds
     rail: NDArray[np.int32]
+    rail_names: tuple[str, ...] = ()
     unplugged: tuple[str, ...] = ()
     unnamed: int = 0
 

@@ -13,12 +13,14 @@ from netloom.topology.core import Topology, attach_hosts
 from netloom.topology.reach import two_apart
 from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.names import natural
+from netloom.topology.subnets.rails import Adapter, rails_of
 from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.topology.subnets.records import Subnet
+    from netloom.topology.subnets.rails import Adapter, rails_of
+from netloom.topology.subnets.records import Subnet
 
 
 class Ends(NamedTuple):
@@ -65,7 +67,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
         port_host=at_hosts.here, bandwidth=host_rates, reference_gbps=reference,
         node_of_host=nodes, computer_labels=tuple(node_of),
     )  # fmt: skip
-    found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts, nodes))
+    found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
     apart = two_apart(found)
     if apart is not None:
         first, second = (found.name_of(host) for host in sorted(apart))
@@ -154,7 +156,6 @@ def _cabling(
     routers: list[str],
     inside: Ends,
     at_hosts: Ends,
-    nodes: NDArray[np.int32],
 ) -> Cabling:
     devices, none = subnet.devices, Address()
     ends = zip(at_hosts.here.tolist(), at_hosts.port.tolist(), strict=True)
@@ -167,8 +168,14 @@ def _cabling(
     for router, port in ((inside.here, inside.port), (at_hosts.there, at_hosts.far_port)):
         np.maximum.at(largest, router, port)
     ports = np.array([devices[key].ports for key in routers], np.int64)
-    firsts = np.searchsorted(nodes, nodes) if (np.diff(nodes) >= 0).all() else None
-    rail = np.arange(len(nodes)) - firsts if firsts is not None else np.zeros(len(nodes))
+    leaf = np.zeros(len(hosts), np.int64)
+    leaf[at_hosts.here[::-1]] = at_hosts.there[::-1]
+    rail, rail_names = rails_of(
+        [
+            Adapter(devices[key].computer, devices[key].adapter, router)
+            for key, router in zip(hosts, leaf.tolist(), strict=True)
+        ]
+    )
     return Cabling(
         out_port=out_port.astype(np.int32), in_port=in_port.astype(np.int32),
         router_guid=np.array([devices[key].guid for key in routers], np.uint64),
@@ -179,7 +186,7 @@ def _cabling(
         lmc=np.array([each.lmc for each in said], np.int32),
         router_ports=np.maximum(ports, largest).astype(np.int32),
         others=_others(subnet, {key: place for place, key in enumerate(routers)}),
-        rail=rail.astype(np.int32), unplugged=tuple(lost),
+        rail=np.array(rail, np.int32), rail_names=rail_names, unplugged=tuple(lost),
         unnamed=sum(not devices[key].computer for key in hosts),
     )  # fmt: skip
 
