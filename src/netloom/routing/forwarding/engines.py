@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.routing.forwarding.min_hop import minhop
+from netloom.routing.forwarding.sssp import sssp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,5 +16,5 @@ if TYPE_CHECKING:
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
-ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {"minhop": minhop}
+ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {"minhop": minhop, "sssp": sssp}
 """Every engine, by the name that OpenSM gives it, in lower case."""
