@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from netloom.routing.forwarding.min_hop import dor, minhop
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
+from netloom.routing.forwarding.sssp import sssp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
-    "minhop": minhop, "updn": updn, "dnup": dnup, "dor": dor,
-}  # fmt: skip
+    "minhop": minhop,
+    "updn": updn,
+    "dnup": dnup,
+    "dor": dor,
+    "sssp": sssp,
+}
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {"updn": updn_falls_back}
