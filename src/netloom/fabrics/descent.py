@@ -1,0 +1,210 @@
+"""Rounds in which every destination's paths are laid anew, and how good tables are on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.fabrics.levels import wiring_of
+from netloom.routing.forwarding.tables import exits, senders
+from netloom.routing.hosted import legs
+from netloom.topology.faults import working_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.fabrics.levels import Ways, Wiring
+    from netloom.topology import Topology
+
+MATCHINGS = 250
+"""Random permutations by which tables are chosen."""
+
+GROWTH = 1.3
+"""How the price of load over the target grows from round to round."""
+
+MOST_SHIFTED = 2**19
+"""Pairs of hosts of all shifts that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network and the ways that paths may take, as the kernels want them.
+
+    ``ends`` is the router of each destination; ``sent``, ``column``: see the kernel ``reroute``.
+    """
+
+    topology: Topology
+    ways: Ways
+    wiring: Wiring
+    ends: NDArray[np.int32]
+    row_of_exit: NDArray[np.int32]
+    sent: NDArray[np.int64]
+    column: NDArray[np.int32]
+    bandwidth: NDArray[np.float64]
+
+    def loads(self, table: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the paths on each channel, and how many go over it from a host of each router.
+
+        Entries that lead nowhere are taken out of the table.
+        """
+        from netloom.fabrics.kernels.rerouting import count_paths
+
+        load = np.zeros(len(self.bandwidth), np.int64)
+        of_router = np.zeros((len(load), max(int(self.column.max()) + 1, 1)), np.int32)
+        count_paths(
+            table, self.ends, self.sent, self.column, self.wiring[1], np.zeros_like(load),
+            of_router, load,
+        )  # fmt: skip
+        return load, of_router
+
+    def least_longest(self) -> float:
+        """Return a lower bound on the busiest channel's time.
+
+        Whatever enters the network at a router, or leaves it there, has to share its channels; and
+        all paths together, at their shortest, share all channels.
+        """
+        near = self.ways.near[self.row_of_exit[self.ends]]
+        sent: NDArray[np.int64] = np.broadcast_to(self.sent, near.T.shape).T * (near > 0)
+        source, target = self.wiring[0], self.wiring[1]
+        routers = near.shape[1]
+        leaving = np.bincount(source, self.bandwidth, routers)
+        entering = np.bincount(target, self.bandwidth, routers)
+        received = np.bincount(self.ends, sent.sum(axis=1), routers)
+        mean = float((sent * near).sum()) / max(float(self.bandwidth.sum()), 1e-300)
+        ratios = [
+            np.divide(paths, rate, out=np.zeros(routers), where=rate > 0)
+            for paths, rate in ((sent.sum(axis=0), leaving), (received, entering))
+        ]
+        return max(mean, *(float(each.max(initial=0.0)) for each in ratios))
+
+    def least_shift(self) -> float:
+        """Return the time that some shift takes at best where a router's hosts all send away."""
+        rates = np.bincount(self.wiring[0], self.bandwidth, len(self.column))
+        hosts = self.sent.max(axis=1)
+        fits = (hosts > 0) & (rates > 0) & (2 * hosts <= hosts.sum())
+        return float(np.ceil((hosts[fits] / rates[fits]).max(initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Permutations of hosts as packets meet them: ``permuted`` says what of it is what."""
+
+    firsts: NDArray[np.int64]
+    entry: NDArray[np.int32]
+    row: NDArray[np.int32]
+    alone: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What tables are judged by: the same random matchings, and shifts, for all."""
+
+    problem: Problem
+    matchings: Draws
+    shifts: Draws
+
+    def permuted(self, draws: Draws, table: NDArray[np.int32]) -> tuple[NDArray[np.float64], ...]:
+        """Return the longest time and the mean share of each permutation, under a table."""
+        from netloom.fabrics.kernels.drawn import permuted
+
+        found: tuple[NDArray[np.float64], ...] = permuted(
+            table, draws.firsts, draws.entry, draws.row, draws.alone,
+            self.problem.wiring[1], self.problem.bandwidth,
+        )  # fmt: skip
+        return found
+
+
+def problem_of(topology: Topology, ways: Ways, order: NDArray[np.int64] | None = None) -> Problem:
+    """Return what the kernels want of a network.
+
+    Of equal ways the one to the router that is first in ``order`` is taken.
+    """
+    sent = senders(topology)
+    column = np.full(topology.num_routers, -1, np.int32)
+    bearing = np.flatnonzero(sent.max(axis=1))
+    column[bearing] = np.arange(len(bearing))
+    row_of_exit = np.empty(topology.num_routers, np.int32)
+    row_of_exit[ways.exits] = np.arange(len(ways.exits))
+    return Problem(
+        topology, ways, wiring_of(topology, order), exits(topology), row_of_exit,
+        np.ascontiguousarray(sent), column,
+        np.ascontiguousarray(topology.routers.channel_bandwidth, np.float64),
+    )  # fmt: skip
+
+
+def judge_of(problem: Problem, seed: int, matchings: int = MATCHINGS) -> Judge:
+    """Return a judge whose matchings come from ``seed``."""
+    hosts = working_nodes(problem.topology)
+    rng = np.random.default_rng(seed)
+    half, count = len(hosts) // 2, len(hosts)
+    drawn = np.array([rng.permutation(hosts)[: 2 * half] for _ in range(matchings)])
+    ahead = np.unique(
+        np.linspace(1, count - 1, max(min(MOST_SHIFTED // count, count - 1), 1), dtype=np.int64)
+    )
+    shifted = (np.arange(count) + ahead[:, None]) % count
+    return Judge(
+        problem,
+        _draws(problem.topology, drawn[:, :half], drawn[:, half:]),
+        _draws(problem.topology, np.tile(hosts, (len(ahead), 1)), hosts[shifted]),
+    )
+
+
+def _draws(topology: Topology, source: NDArray[np.int32], target: NDArray[np.int32]) -> Draws:
+    found = legs(topology, source.ravel(), target.ravel())
+    firsts = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
+    if topology.direct:
+        return Draws(firsts, found.entry, found.exit, np.ones(source.size))
+    rate = topology.channel_bandwidth
+    alone = np.minimum(rate[found.injection], rate[found.ejection])
+    row = found.ejection - topology.num_network_channels - topology.num_ports
+    return Draws(firsts, found.entry, row.astype(np.int32), alone)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """How rounds go: orders of destinations and of routers, what own paths count, the target."""
+
+    turns: NDArray[np.int64]
+    order: NDArray[np.int64]
+    own: float
+    aim: float
+    rounds: int = 30
+    free: int = 4
+
+
+def descended(
+    problem: Problem,
+    rules: Rules,
+    start: NDArray[np.int32] | None,
+    frozen: NDArray[np.bool_] | None,
+) -> Iterator[tuple[NDArray[np.int32], float]]:
+    """Yield the table whenever its busiest channel is less busy, and the time of that channel.
+
+    The first rounds go without a target; after them, and after the last, the table is yielded, too.
+    """
+    from netloom.fabrics.kernels.rerouting import reroute
+
+    table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
+    if start is not None:
+        table[:] = start
+    load, of_router = problem.loads(table)
+    turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
+    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
+    ways, own = problem.ways, np.zeros_like(load)
+    least, strength = np.inf, 0.0
+    for number in range(rules.rounds):
+        if number >= rules.free:
+            strength = max(strength * GROWTH, 1.0)
+        reroute(
+            turns, table, table, problem.ends, problem.sent, problem.column, order,
+            (ways.near, ways.falls, ways.height, problem.row_of_exit), problem.wiring,
+            (load, own, of_router, problem.bandwidth), (rules.own, strength, rules.aim, 0.0, False),
+        )  # fmt: skip
+        longest = float((load / problem.bandwidth).max(initial=0.0))
+        if longest < least or number in (rules.free - 1, rules.rounds - 1):
+            least = min(least, longest)
+            yield table, longest

@@ -1,0 +1,248 @@
+"""What is above what in a network, and the ways that go up, then down.
+
+Packets that never go up after they went down wait for each other in no circle, so one lane is
+enough. Every router gets a height of its own; a channel leads up where its target is higher.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.routing.forwarding.tables import exits, senders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+    Wiring = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32],
+                   NDArray[np.int64], NDArray[np.int32]]  # fmt: skip
+
+ROOTS = 6
+"""Routers that are tried as the root above all others."""
+
+SLACK = 1e-9
+"""Rounding of sums."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The channels that may lead to each router where packets leave.
+
+    Attributes
+    ----------
+    height
+        int32[num_routers], no two alike; all 0 where every shortest way may be taken.
+    exits
+        int32[num_exits], routers with hosts, then all others.
+    near
+        int16[num_exits, num_routers], hops to each exit; -1 without a way.
+    falls
+        bool[num_exits, num_routers], whether they all lead down.
+    unreached, longer
+        Pairs of routers with hosts, weighted by these, that have no way up and then down, and that
+        have one, but longer than the shortest.
+    """
+
+    height: NDArray[np.int32]
+    exits: NDArray[np.int32]
+    near: NDArray[np.int16]
+    falls: NDArray[np.bool_]
+    unreached: int
+    longer: int
+
+    @property
+    def plain(self) -> bool:
+        """Whether these are all shortest ways, which may need several lanes."""
+        return bool((self.height == 0).all())
+
+
+def wiring_of(topology: Topology, order: NDArray[np.int64] | None = None) -> Wiring:
+    """Return the channels between routers as kernels take them.
+
+    ``order`` says for each router its place among the neighbours of another; outgoing channels
+    are sorted by it. By number where it is not given.
+    """
+    inside = topology.routers
+    offsets, channels = inside.outgoing()
+    if order is not None:
+        source, target = inside.channel_source[channels], inside.channel_target[channels]
+        channels = channels[np.lexsort((channels, order[target], source))]
+    return (
+        inside.channel_source, inside.channel_target, *inside.incoming(), offsets, channels,
+    )  # fmt: skip
+
+
+def shortest_ways(topology: Topology) -> Ways:
+    """Return all shortest ways."""
+    return _ways(topology, np.zeros(topology.num_routers, np.int32), None)
+
+
+def tree_ways(topology: Topology, shortest: Ways) -> Ways:
+    """Return the ways up and then down that cost hosts least.
+
+    Routers are ranked in several ways: by hops to the nearest one with hosts, and by hops to all
+    hosts, fewest on top. Of these rankings the one is taken that leaves fewest pairs of hosts
+    without a way, then fewest with a longer one. If some routers still do not reach each other,
+    such as two spines, one router is made the root of all: it and what is above it are turned
+    upside down, so that the rest keeps its ways. If that takes ways from hosts, it is done only
+    where end points would not reach each other without it.
+    """
+    rankings = _rankings(topology, shortest)
+    found = min(
+        (_ways(topology, height, shortest) for height in rankings),
+        key=lambda ways: (ways.unreached, ways.longer),
+    )
+    lost = (found.near < 0) & (shortest.near >= 0)
+    if not lost.any():
+        return found
+    ends = end_routers(topology)
+    needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
+    choices = _choices(topology, found)
+    tried: list[tuple[float, ...]] = []
+    rooted: list[Ways] = []
+    for height in _rooted(topology, found.height):
+        ways = _ways(topology, height, shortest)
+        gone = choices - _choices(topology, ways)
+        tried.append((ways.unreached, ways.longer, gone))
+        rooted.append(ways)
+        if tried[-1] <= (found.unreached, found.longer, SLACK * choices):
+            return ways
+    return rooted[tried.index(min(tried))] if needed else found
+
+
+def bearing_routers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the routers with hosts, and how many ports of hosts each router of all has."""
+    weight = senders(topology).max(axis=1)
+    if not topology.direct:
+        weight = np.maximum(weight, np.bincount(exits(topology), minlength=topology.num_routers))
+    return np.flatnonzero(weight).astype(np.int32), weight
+
+
+def end_routers(topology: Topology) -> NDArray[np.int32]:
+    """Return the routers with end points of any kind, ascending."""
+    bearing, _ = bearing_routers(topology)
+    if topology.cabling is None:
+        return bearing
+    return np.union1d(bearing, topology.cabling.others.router).astype(np.int32)
+
+
+def _ways(topology: Topology, height: NDArray[np.int32], shortest: Ways | None) -> Ways:
+    from netloom.fabrics.kernels.ways import nearness
+
+    bearing, weight = bearing_routers(topology)
+    rest = np.setdiff1d(np.arange(topology.num_routers), bearing)
+    ends = np.concatenate([bearing, rest]).astype(np.int32)
+    near, falls = nearness(ends, height, wiring_of(topology))
+    unreached = longer = 0
+    if shortest is not None:
+        block = np.ix_(np.arange(len(bearing)), bearing)
+        mine, best = near[block], shortest.near[block]
+        pairs = weight[bearing][:, None] * weight[bearing]
+        unreached = int(pairs[(mine < 0) & (best >= 0)].sum())
+        longer = int(pairs[(mine >= 0) & (mine > best)].sum())
+    return Ways(height, ends, near, falls, unreached, longer)
+
+
+def _rankings(topology: Topology, shortest: Ways) -> Iterator[NDArray[np.int32]]:
+    """Yield heights of all routers, no two alike, lowest first."""
+    bearing, weight = bearing_routers(topology)
+    hops = shortest.near[: len(bearing)].astype(np.int64)
+    far = np.where(hops < 0, np.iinfo(np.int32).max, hops)
+    most = weight[bearing] * 2 >= weight.max(initial=0)
+    yield _placed(far.min(axis=0))
+    if not most.all():
+        yield _placed(far[most].min(axis=0))
+    yield _placed(-(np.maximum(hops, 0) * weight[bearing][:, None]).sum(axis=0))
+
+
+def _placed(value: NDArray[np.int64]) -> NDArray[np.int32]:
+    height = np.empty(len(value), np.int32)
+    height[np.argsort(value, kind="stable")] = np.arange(len(value))
+    return height
+
+
+def _rooted(topology: Topology, height: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
+    """Yield heights at which one router is above all others, by the best of these routers.
+
+    Best are those from which most of the highest routers can be reached upwards.
+    """
+    inside = topology.routers
+    beside: list[list[int]] = [[] for _ in range(inside.num_vertices)]
+    for source, target in zip(
+        inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True
+    ):
+        beside[source].append(target)
+    high = height.tolist()
+    tops = [0] * len(high)  # the highest routers above each, as bits
+    for router in np.argsort(-height).tolist():
+        above = [each for each in beside[router] if high[each] > high[router]]
+        tops[router] = 1 << router
+        if above:
+            tops[router] = 0
+            for each in above:
+                tops[router] |= tops[each]
+    bearing, _ = bearing_routers(topology)
+    best = sorted(bearing.tolist(), key=lambda router: -tops[router].bit_count())
+    for root in best[:ROOTS]:
+        yield _turned(root, beside, high)
+
+
+def _turned(root: int, beside: list[list[int]], high: list[int]) -> NDArray[np.int32]:
+    """Return the heights where a root and what was above it are on top, the root highest.
+
+    All others follow, highest first among those that have a neighbour above them.
+    """
+    above, queue = {root}, [root]
+    for router in queue:
+        for each in beside[router]:
+            if high[each] > high[router] and each not in above:
+                above.add(each)
+                queue.append(each)
+    placed = dict.fromkeys(sorted(above, key=high.__getitem__))
+    for start in [root, *sorted(range(len(high)), key=high.__getitem__, reverse=True)]:
+        heap: list[tuple[int, int]] = []
+        if start not in placed:
+            placed[start] = None
+            around = [start]
+        else:
+            around = list(placed) if start == root else []
+        for router in around:
+            for each in beside[router]:
+                heappush(heap, (-high[each], each))
+        while heap:
+            router = heappop(heap)[1]
+            if router not in placed:
+                placed[router] = None
+                for each in beside[router]:
+                    if each not in placed:
+                        heappush(heap, (-high[each], each))
+    height = np.empty(len(high), np.int32)
+    height[list(placed)] = np.arange(len(high))[::-1]
+    return height
+
+
+def _choices(topology: Topology, ways: Ways) -> float:
+    """Return how many ways there are between routers with hosts: the sum of their logarithms."""
+    inside = topology.routers
+    source, target = inside.channel_source, inside.channel_target
+    down = ways.height[source] > ways.height[target]
+    bearing, _ = bearing_routers(topology)
+    total = 0.0
+    for row in range(len(bearing)):
+        near = ways.near[row]
+        led = (near[target] == near[source] - 1) & (near[target] >= 0)
+        led &= down == ways.falls[row][source]
+        count = np.zeros(len(near))
+        count[ways.exits[row]] = 1.0
+        for hops in range(1, int(near.max()) + 1):
+            step = np.flatnonzero(led & (near[source] == hops))
+            np.add.at(count, source[step], count[target[step]])
+        total += float(np.log(np.maximum(count[bearing], 1.0)).sum())
+    return total
