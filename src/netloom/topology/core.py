@@ -70,6 +70,9 @@ class Topology:
         The parameters of a family that routings and pictures know, such as a fat tree's; or None.
     cabling
         The ports, GUIDs and LIDs that an administrator's file says; None elsewhere.
+    notes
+        What a file leaves open and netloom took for it, or what of it is left out, in a sentence
+        each. Whoever prints an answer on this network prints them too.
     unbroken
         The network before anything broke; None where nothing has. Take ``whole``.
     kept_channels
@@ -95,6 +98,7 @@ class Topology:
     reference_gbps: float | None = None
     family: Family | None = None
     cabling: Cabling | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
     unbroken: Topology | None = field(default=None, repr=False)
     kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()

@@ -81,7 +81,9 @@ class Cube(Topology):
         )
 
     def name_of(self, node: int) -> str:
-        """Return the coordinates as ``(row,column)``; the plain number in one dimension."""
+        """Return its label, or its coordinates as ``(row,column)``; a number in one dimension."""
+        if self.labels:
+            return self.labels[node]
         at = self.coordinates(node)
         return str(at[0]) if len(at) == 1 else "(" + ",".join(map(str, at)) + ")"
 

@@ -15,6 +15,7 @@ from netloom.topology.recognise import tree_shape
 from netloom.topology.subnets.names import natural
 from netloom.topology.subnets.rails import Adapter, rails_of
 from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,13 +25,17 @@ from netloom.topology.subnets.records import Subnet
 
 
 class Ends(NamedTuple):
-    """The two ends of some cables, int64[num_cables] each: numbers of devices, and their ports."""
+    """The two ends of some cables, int64[num_cables] each: numbers of devices, and their ports.
+
+    Rates in Gb/s, and cycles from here to there, come behind.
+    """
 
     here: NDArray[np.int64]
     port: NDArray[np.int64]
     there: NDArray[np.int64]
     far_port: NDArray[np.int64]
     gbps: NDArray[np.float64]
+    cycles: NDArray[np.int32]
 
 
 def subnet_topology(subnet: Subnet) -> Topology:
@@ -50,13 +55,15 @@ def subnet_topology(subnet: Subnet) -> Topology:
     hosts, routers = _numbered(subnet)
     inside, at_hosts = _cables(subnet, hosts, routers)
     reference, rates, host_rates = _rates(inside, at_hosts)
+    reference = None if subnet.relative else reference
     names = [subnet.devices[key].name for key in hosts]
     labels = _unique(names, [subnet.devices[key].guid for key in hosts])
     switches = [subnet.devices[key] for key in routers]
     router_labels = _unique([device.name for device in switches], [d.guid for d in switches])
     network = Topology(
         subnet.name, len(routers), inside.here.astype(np.int32), inside.there.astype(np.int32),
-        tuple(router_labels), channel_bandwidth=rates, reference_gbps=reference,
+        tuple(router_labels), channel_bandwidth=rates, channel_cycles=inside.cycles,
+        reference_gbps=reference,
     )  # fmt: skip
     owners = [subnet.devices[key].computer or label
               for key, label in zip(hosts, labels, strict=True)]  # fmt: skip
@@ -64,8 +71,9 @@ def subnet_topology(subnet: Subnet) -> Topology:
     nodes = np.array([node_of[owner] for owner in owners], np.int32)
     found = attach_hosts(
         network, at_hosts.there, name=subnet.name, labels=(*labels, *router_labels),
-        port_host=at_hosts.here, bandwidth=host_rates, reference_gbps=reference,
-        node_of_host=nodes, computer_labels=tuple(node_of),
+        port_host=at_hosts.here, bandwidth=host_rates, cycles=at_hosts.cycles,
+        reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
+        notes=(*subnet.notes, *_unrated(subnet)),
     )  # fmt: skip
     found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
     apart = two_apart(found)
@@ -110,21 +118,22 @@ def _cables(subnet: Subnet, hosts: list[str], routers: list[str]) -> tuple[Ends,
         if kinds[1] == HOST:
             first, second = second, first
         (a_host, a), (b_host, b) = number[first.device], number[second.device]
-        row = (a, first.number, b, second.number, cable.gbps)
+        there, back = cable.cycles if first == cable.first else cable.cycles[::-1]
+        row = (a, first.number, b, second.number, cable.gbps, there)
         if not a_host and not b_host:
             pair = " - ".join(subnet.devices[end.device].name for end in cable[:2])
             raise InputError(subnet.path, f"a cable between two hosts: {pair}", "hosts on switches")
         if a_host:
-            inside += [row, (b, second.number, a, first.number, cable.gbps)]
+            inside += [row, (b, second.number, a, first.number, cable.gbps, back)]
         else:
             at_hosts.append(row)
     return _sorted(inside), _sorted(at_hosts)
 
 
-def _sorted(rows: list[tuple[int, int, int, int, float]]) -> Ends:
-    values = np.array(sorted(rows), np.float64).reshape(-1, 5)
+def _sorted(rows: list[tuple[int, int, int, int, float, int]]) -> Ends:
+    values = np.array(sorted(rows), np.float64).reshape(-1, 6)
     here, port, there, far_port = (values[:, column].astype(np.int64) for column in range(4))
-    return Ends(here, port, there, far_port, values[:, 4])
+    return Ends(here, port, there, far_port, values[:, 4], values[:, 5].astype(np.int32))
 
 
 def _rates(
@@ -136,6 +145,15 @@ def _rates(
     rates, counts = np.unique(at_hosts.gbps, return_counts=True)
     reference = float(rates[np.argmax(counts)])
     return reference, inside.gbps / reference, at_hosts.gbps / reference
+
+
+def _unrated(subnet: Subnet) -> tuple[str, ...]:
+    """Return a note where some cables have rates and others none."""
+    unrated = sum(not cable.gbps for cable in subnet.cables)
+    if not 0 < unrated < len(subnet.cables):
+        return ()
+    said = f"{unrated} of {counted(len(subnet.cables), 'cable')} have no rate"
+    return (f"{said}: netloom takes all to be equally fast.",)
 
 
 def _unique(names: list[str], guids: list[int]) -> list[str]:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError
 from netloom.textfiles import read_text
+from netloom.topology.subnets.anynet import read_anynet
 from netloom.topology.subnets.built import subnet_topology
 from netloom.topology.subnets.ibnetdiscover import read_ibnetdiscover
 from netloom.topology.subnets.link_lists import read_link_list
 from netloom.topology.subnets.port_lists import read_linkinfo, read_port_report
 from netloom.topology.subnets.records import Subnet, check_addresses
+from netloom.topology.subnets.slurm import read_topology_conf, read_topology_yaml
 from netloom.topology.subnets.system_lists import read_system_list
+from netloom.topology.subnets.topograph import read_topograph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +35,14 @@ class Format(NamedTuple):
     looks
         Whether a text is of this kind; the first format of ``FORMATS`` that says so reads it.
     read
-        Fills a ``Subnet`` from the text, or raises ``InputError`` naming file and line.
+        Fills a ``Subnet`` from the text, or returns the network itself where it is one of a family
+        that netloom makes; raises ``InputError`` naming file and line.
     """
 
     name: str
     says: str
     looks: Callable[[str], bool]
-    read: Callable[[Subnet, str], None]
+    read: Callable[[Subnet, str], Topology | None]
 
 
 def read_fabric(path: str, name: str = "") -> Topology:
@@ -61,7 +65,9 @@ def read_fabric(path: str, name: str = "") -> Topology:
     if form is None:
         raise InputError(f"{path}:1", "a format that is not known", wanted)
     subnet = Subnet(name or f"fabric:{path}", path)
-    form.read(subnet, text)
+    found = form.read(subnet, text)
+    if found is not None:
+        return found
     if not subnet.devices:
         raise InputError(path, f"no device in what begins as {form.name}", "a whole file")
     check_addresses(subnet)
@@ -98,6 +104,22 @@ FORMATS: tuple[Format, ...] = (
     Format(
         ".topo", "a topology file of ibutils",
         _has(r"^\s+\S+\s+-(\d+x-)?([\d.]+G?-)?>\s+\S+\s+\S+\s+\S+\s*(#|$)"), read_system_list,
+    ),
+    Format(
+        "Slurm's topology.conf", "a tree, blocks or a ring, as Slurm has them",
+        _has(r"^\s*(SwitchName|BlockName|BlockSizes|RingName)\s*="), read_topology_conf,
+    ),
+    Format(
+        "Slurm's topology.yaml", "a tree, blocks, a ring or a torus, as Slurm has them",
+        _has(r"^\s*-\s+topology:"), read_topology_yaml,
+    ),
+    Format(
+        "topograph's model", "switches and nodes as NVIDIA's topograph has them",
+        _has(r"^(switches|blocks|capacity_blocks):"), read_topograph,
+    ),
+    Format(
+        "BookSim's anynet", "a network file of BookSim's anynet",
+        _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"), read_anynet,
     ),
 )  # fmt: skip
 """Every kind of file that ``fabric:FILE`` takes; the first that recognises a text reads it."""

@@ -84,11 +84,14 @@ class Cable(NamedTuple):
         The ports at its ends.
     gbps
         Its rate in Gb/s each way; 0 where the file says none.
+    cycles
+        Its latency from the first port to the second, and back.
     """
 
     first: Port
     second: Port
     gbps: float = 0.0
+    cycles: tuple[int, int] = (1, 1)
 
 
 class Sighting(NamedTuple):
@@ -133,6 +136,10 @@ class Subnet:
     natural
         Whether vertices are numbered as their names order them (``node9`` before ``node10``),
         which does not depend on where a scan began; otherwise as the file lists them.
+    relative
+        Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
+    notes
+        As in ``Topology``.
     """
 
     name: str
@@ -141,6 +148,8 @@ class Subnet:
     cables: list[Cable] = field(default_factory=list)
     addresses: dict[Port, Address] = field(default_factory=dict)
     natural: bool = True
+    relative: bool = False
+    notes: list[str] = field(default_factory=list)
 
     def add(self, key: str, device: Device) -> None:
         """Add a device.

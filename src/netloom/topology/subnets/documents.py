@@ -1,0 +1,200 @@
+"""JSON and YAML files as plain data, whose records know the lines that they begin on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netloom.errors import InputError
+from netloom.topology.hostlists import unfolded, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from yaml import BaseLoader, MappingNode
+
+MOST_BYTES = 2**25
+"""Most characters of a document: a parser needs many times as much memory."""
+
+MOST_DEPTH = 64
+"""Most records and lists inside each other."""
+
+MOST_DIGITS = 18
+"""Digits of a number."""
+
+MOST_NAMED = 2**20
+"""Most names that one word of a document stands for."""
+
+
+class Record(dict[str, Any]):
+    """What stands between braces, or indented below a key; ``line`` is 0 where it is not known."""
+
+    line = 0
+
+
+class Document(NamedTuple):
+    """A file, for messages, and what it holds."""
+
+    path: str
+    top: Any
+
+    def at(self, record: Any) -> str:
+        """Return the file, and the line where a record begins."""
+        line = record.line if isinstance(record, Record) else 0
+        return f"{self.path}:{line}" if line else self.path
+
+    def text(self, record: Record, key: str, default: str | None = None) -> str:
+        """Return a name, or a number as a name; an error if there is none and no default."""
+        value = _value(record, key)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise self._wrong(record, key, "a name")
+        return str(value)
+
+    def number(self, record: Record, key: str, default: int | None = None, *, most: int) -> int:
+        """Return a whole number from 0 to ``most``."""
+        value = _value(record, key)
+        if value is None and default is not None:
+            return default
+        digits = str(value)
+        plain = not isinstance(value, bool) and digits.isascii() and digits.isdigit()
+        if not plain or len(digits) > MOST_DIGITS or int(digits) > most:
+            raise self._wrong(record, key, f"a whole number up to {most}")
+        return int(digits)
+
+    def records(self, record: Record, key: str) -> list[Record]:
+        """Return the records of a list; none if the key is not there."""
+        value = _value(record, key)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(each, Record) for each in value):
+            raise self._wrong(record, key, "a list of records")
+        return value
+
+    def record(self, record: Record, key: str) -> Record:
+        """Return a record; an empty one if the key is not there."""
+        value = _value(record, key)
+        if value is None:
+            return Record()
+        if not isinstance(value, Record):
+            raise self._wrong(record, key, "a record")
+        return value
+
+    def names(self, record: Record, key: str) -> list[str]:
+        """Return the names of a list such as ``n[1-3],m4``, or of a list of such."""
+        value = _value(record, key)
+        parts = value if isinstance(value, list) else [] if value is None else [value]
+        if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in parts):
+            raise self._wrong(record, key, "names such as n[1-3],m4")
+        where = self.at(record)
+        return list(unfolded_names((str(part) for part in parts), where))
+
+    def _wrong(self, record: Record, key: str, wanted: str) -> InputError:
+        value = _value(record, key)
+        kinds = {list: "a list", Record: "a record", type(None): "nothing"}
+        found = kinds.get(type(value)) or f"'{value!s:.60}'"
+        return InputError(self.at(record), f"{found} as {key}", wanted)
+
+
+def _value(record: Record, key: str) -> Any:
+    """Return what a key has; None where there is nothing, however that is spelled."""
+    value = record.get(key)
+    return None if value in ("", "~", "null", "Null", "NULL") else value
+
+
+def unfolded_names(words: Iterable[str], where: str) -> Iterator[str]:
+    """Yield the names that lists such as ``n[1-3],m4`` stand for, in order.
+
+    Raises
+    ------
+    InputError
+        Naming ``where``.
+    """
+    for word in words:
+        for each in words_of(word):
+            yield from unfolded(each, where=where, most=MOST_NAMED)
+
+
+def read_document(path: str, text: str, *, wanted: str) -> Document:
+    r"""Return what a file holds, as JSON if it begins with a brace or a bracket, else as YAML.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, if it is neither, is too large or too deep, has a key twice in one
+        record, or YAML that refers back to other parts of itself.
+
+    Examples
+    --------
+    >>> found = read_document("net.yaml", "switches:\n  s1:\n    nodes: [a, b]\n", wanted="YAML")
+    >>> found.top["switches"]["s1"], found.at(found.top["switches"]["s1"])
+    ({'nodes': ['a', 'b']}, 'net.yaml:3')
+    """
+    if len(text) > MOST_BYTES:
+        raise InputError(path, f"over {MOST_BYTES} characters", f"at most {MOST_BYTES}")
+    as_json = text.lstrip()[:1] in ("{", "[")
+    return Document(path, _json(path, text) if as_json else _yaml(path, text, wanted))
+
+
+def _json(path: str, text: str) -> Any:
+    def record(pairs: list[tuple[str, Any]]) -> Record:
+        found = Record(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(path, f"the key '{twice:.40}' twice in one record", "each key once")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=record)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}"
+        raise InputError(where, f"JSON that cannot be read ({error.msg})", "whole JSON") from None
+    except RecursionError:
+        found = f"over {MOST_DEPTH} records inside each other"
+        raise InputError(path, found, "fewer") from None
+
+
+def _yaml(path: str, text: str, wanted: str) -> Any:
+    import yaml
+
+    base: type[BaseLoader] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+    class Loader(base):  # type: ignore[misc]
+        """Makes records of mappings, and texts of all else: ``007`` is a name."""
+
+        def construct_mapping(self, node: MappingNode, deep: bool = False) -> Record:  # noqa: ARG002, FBT001, FBT002
+            found = Record()
+            found.line = node.start_mark.line + 1
+            for key_node, value_node in node.value:
+                key = self.construct_object(key_node, deep=True)
+                where = f"{path}:{key_node.start_mark.line + 1}"
+                if not isinstance(key, str):
+                    raise InputError(where, "a key that is a list or a record", "a name")
+                if key in found:
+                    said = f"the key '{key:.40}' twice in one record"
+                    raise InputError(where, said, "each key once")
+                found[key] = self.construct_object(value_node, deep=True)
+            return found
+
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=base):
+            if isinstance(event, yaml.AliasEvent):
+                where = f"{path}:{event.start_mark.line + 1}"
+                raise InputError(where, f"a reference '*{event.anchor}'", "YAML without references")
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_DEPTH:
+                where = f"{path}:{event.start_mark.line + 1}"
+                raise InputError(where, f"over {MOST_DEPTH} records inside each other", "fewer")
+        return yaml.load(text, Loader)  # noqa: S506 (it makes texts, lists and records only)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{path}:{mark.line + 1}" if mark else path
+        raise InputError(where, f"YAML that cannot be read ({error.problem})", wanted) from None
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(path, "YAML that cannot be read", wanted) from None

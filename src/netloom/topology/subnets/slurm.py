@@ -1,0 +1,228 @@
+"""Slurm's ``topology.conf`` and ``topology.yaml``: which nodes hang on which switches."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from netloom.errors import InputError
+from netloom.topology.subnets.documents import Document, Record, read_document, unfolded_names
+from netloom.topology.subnets.grids import grid
+from netloom.topology.subnets.trees import Tree, add_tree
+
+if TYPE_CHECKING:
+    from netloom.topology.core import Topology
+    from netloom.topology.subnets.records import Subnet
+
+WANTED = "SwitchName=s1 Nodes=n[1-16], or Switches=, BlockName= or RingName="
+
+ONE_CABLE = (
+    "Slurm's file says which switches and nodes are joined, not by how many cables: "
+    "netloom takes one for each."
+)
+ONE_SPEED = "Not every line says LinkSpeed: netloom takes all cables to be equally fast."
+BLOCKS = (
+    "Slurm's file says which nodes form a block, not what joins blocks: netloom takes one switch "
+    "for each block, one above them all, and one cable for each."
+)
+
+MOST_SIDE = 2**15
+"""Longest side of a torus."""
+
+_PAIR = re.compile(r"([A-Za-z]+)\s*=\s*([^\s=]+)(?=\s|$)")
+_KEYS = {
+    "switchname": {"switches", "nodes", "linkspeed"},
+    "blockname": {"nodes", "nodecount"},
+    "ringname": {"nodes"},
+}
+
+
+def read_topology_conf(subnet: Subnet, text: str) -> Topology | None:
+    """Read Slurm's ``topology.conf``: a tree, blocks, or a ring, as ``topology.conf(5)`` has them.
+
+    A tree's switches and nodes are taken as they are listed, with one cable for each, and the
+    network's notes say so. ``LinkSpeed`` has no unit in Slurm: where every switch says it, rates
+    are relative to each other, a switch's being that of its cables downwards.
+
+    Of blocks Slurm says no more than which nodes belong together: see ``BLOCKS``. A ring is routers
+    in a ring with a node on each, in the order of the list.
+
+    Raises
+    ------
+    InputError
+        Naming file and line.
+    """
+    kinds: dict[str, str] = {}
+    tree = Tree()
+    rings: list[tuple[str, list[str], str]] = []
+    for number, line in _logical_lines(text):
+        where = f"{subnet.path}:{number}"
+        said = _pairs(line, where)
+        kind = next(iter(said))
+        if kind == "blocksizes":
+            continue
+        if kind not in _KEYS or said.keys() - {kind} - _KEYS[kind]:
+            raise InputError(where, f"'{line:.60}'", WANTED)
+        kinds.setdefault(kind, where)
+        if len(kinds) > 1:
+            first = next(iter(kinds))
+            raise InputError(where, f"'{line:.60}' beside {first}", "one kind of topology")
+        switches, nodes = (list(unfolded_names([said.get(key, "")], where))
+                           for key in ("switches", "nodes"))  # fmt: skip
+        if kind == "ringname":
+            rings.append((said[kind], nodes, where))
+            continue
+        names = list(unfolded_names([said[kind]], where))
+        for name in names:
+            tree.add(name, switches, nodes, where)
+            if "linkspeed" in said:
+                tree.speed[name] = _speed(said["linkspeed"], where)
+    if rings:
+        return _ring(subnet, rings)
+    if not tree.below:
+        raise InputError(subnet.path, "no switch, block or ring", WANTED)
+    _switches(subnet, tree, blocks="blockname" in kinds)
+    return None
+
+
+def read_topology_yaml(subnet: Subnet, text: str) -> Topology | None:
+    """Read Slurm's ``topology.yaml``: its tree, blocks, ring or torus of three dimensions.
+
+    Of several topologies the one with ``cluster_default: true`` is taken. Trees, blocks and rings
+    are read as in ``read_topology_conf``. A torus is routers in a torus with a node on each, those
+    of ``nodes`` with x fastest, or region by region, from its anchor on; all places must be filled.
+    ``placements`` concern jobs.
+
+    Raises
+    ------
+    InputError
+        Naming file and line; if there is only a flat topology, which says nothing of the network.
+    """
+    document = read_document(subnet.path, text, wanted="Slurm's topology.yaml")
+    top = document.top
+    if not isinstance(top, list) or not all(isinstance(each, Record) for each in top) or not top:
+        raise InputError(subnet.path, "no list of topologies", "- topology: NAME, tree: …")
+    default = [each for each in top if str(each.get("cluster_default", "")).lower() == "true"]
+    chosen = default or top
+    if len(chosen) > 1:
+        found = f"{len(chosen)} topologies, {'each' if default else 'none'} the default"
+        raise InputError(document.at(chosen[1]), found, "one, or cluster_default: true on one")
+    topology = chosen[0]
+    kinds = [key for key in ("tree", "block", "ring", "torus3d", "flat") if key in topology]
+    if len(kinds) != 1 or kinds[0] == "flat":
+        found = f"a topology that is {' and '.join(kinds) or 'of no known kind'}"
+        raise InputError(document.at(topology), found, "one of tree, block, ring or torus3d")
+    inner = document.record(topology, kinds[0])
+    if kinds[0] == "torus3d":
+        return _torus(subnet, document, inner)
+    if kinds[0] == "ring":
+        return _ring(subnet, [
+            (document.text(each, "ring"), document.names(each, "nodes"), document.at(each))
+            for each in document.records(inner, "rings")
+        ])  # fmt: skip
+    tree = Tree()
+    key = "switch" if kinds[0] == "tree" else "block"
+    for each in document.records(inner, "switches" if key == "switch" else "blocks"):
+        children, nodes = document.names(each, "children"), document.names(each, "nodes")
+        tree.add(document.text(each, key), children, nodes, document.at(each))
+    if not tree.below:
+        raise InputError(document.at(topology), f"a {kinds[0]} with nothing in it", "switches")
+    _switches(subnet, tree, blocks=key == "block")
+    return None
+
+
+def _logical_lines(text: str) -> list[tuple[int, str]]:
+    """Return lines without comments, those that end in a backslash joined with the next."""
+    found: list[tuple[int, str]] = []
+    begun, kept = 0, ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split("#", 1)[0].strip()
+        begun = begun or number
+        if words.endswith("\\"):
+            kept += words[:-1] + " "
+            continue
+        if kept + words:
+            found.append((begun, (kept + words).strip()))
+        begun, kept = 0, ""
+    return [*found, *([(begun, kept.strip())] if kept.strip() else [])]
+
+
+def _pairs(line: str, where: str) -> dict[str, str]:
+    """Return the keys of a line, in small letters, and their values."""
+    found = [(key.lower(), value.strip("\"'")) for key, value in _PAIR.findall(line)]
+    if not found or _PAIR.sub("", line).strip() or len(dict(found)) < len(found):
+        raise InputError(where, f"'{line:.60}'", WANTED)
+    return dict(found)
+
+
+def _speed(word: str, where: str) -> float:
+    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", word, re.ASCII) or not float(word):
+        raise InputError(where, f"LinkSpeed={word:.40}", "a positive number")
+    return float(word)
+
+
+def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
+    """Fill in switches and nodes, with a cable for each line between them."""
+    tree.check_nodes()
+    subnet.notes.append(BLOCKS if blocks else ONE_CABLE)
+    if tree.speed and tree.speed.keys() != tree.below.keys():
+        subnet.notes.append(ONE_SPEED)
+    add_tree(subnet, tree, top="blocks" if blocks else "")
+
+
+def _ring(subnet: Subnet, rings: list[tuple[str, list[str], str]]) -> Topology:
+    """Return the network of a ring."""
+    if len(rings) != 1:
+        where = rings[1][2] if rings else subnet.path
+        found = f"{len(rings)} rings, and nothing that joins them"
+        raise InputError(where, found, "one ring")
+    _, nodes, where = rings[0]
+    return grid(subnet, (len(nodes),), nodes, where=where, notes=(ONE_CABLE,))
+
+
+def _torus(subnet: Subnet, document: Document, inner: Record) -> Topology:
+    """Return the network of a torus."""
+    toruses = document.records(inner, "toruses")
+    if len(toruses) != 1:
+        found = f"{len(toruses)} toruses, and nothing that joins them"
+        raise InputError(document.at(toruses[1]) if toruses else subnet.path, found, "one torus")
+    torus = toruses[0]
+    where = document.at(torus)
+    x, y, z = _xyz(document, document.record(torus, "dims"), least=1)
+    places: dict[int, str] = {}
+    regions = document.records(torus, "regions")
+    if regions and "nodes" in torus:
+        raise InputError(where, "both nodes and regions", "one of them")
+    whole = Record(dims=torus.get("dims"), nodes=torus.get("nodes"))
+    whole.line = torus.line
+    for region in regions or [whole]:
+        at = document.at(region)
+        ax, ay, az = _xyz(document, document.record(region, "anchor"), least=0, default=0)
+        dx, dy, dz = _xyz(document, document.record(region, "dims"), least=1)
+        nodes = document.names(region, "nodes")
+        if len(nodes) != dx * dy * dz:
+            found = f"{len(nodes)} nodes in a box of {dx}x{dy}x{dz}"
+            raise InputError(at, found, f"{dx * dy * dz}, x fastest")
+        if ax + dx > x or ay + dy > y or az + dz > z:
+            raise InputError(at, f"a region beyond the sides {x}x{y}x{z}", "regions inside")
+        for number, node in enumerate(nodes):
+            i, j, k = ax + number % dx, ay + number // dx % dy, az + number // dx // dy
+            place = i + x * (j + y * k)
+            if place in places:
+                raise InputError(at, f"nodes {places[place]} and {node} in one place", "one each")
+            places[place] = node
+    if len(places) != x * y * z:
+        found = f"{x * y * z - len(places)} of {x * y * z} places without a node"
+        raise InputError(where, found, "a node in every place: netloom knows no torus with holes")
+    names = [places[place] for place in range(x * y * z)]
+    return grid(subnet, (z, y, x), names, where=where, notes=(ONE_CABLE,))
+
+
+def _xyz(
+    document: Document, record: Record, *, least: int, default: int | None = None
+) -> tuple[int, int, int]:
+    """Return x, y and z of a record."""
+    x, y, z = (document.number(record, axis, default, most=MOST_SIDE) for axis in "xyz")
+    if min(x, y, z) < least:
+        raise InputError(document.at(record), f"sides {x}x{y}x{z}", f"at least {least} each")
+    return x, y, z
