@@ -20,8 +20,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.topology.subnets.rails import Adapter, rails_of
-from netloom.topology.subnets.records import Subnet
+    from netloom.topology.subnets.records import Subnet
 
 
 class Ends(NamedTuple):
