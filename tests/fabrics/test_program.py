@@ -63,7 +63,7 @@ def test_a_programs_table_is_never_worse_and_leads_everywhere(spec, seed):
     assert found.after <= found.before
     other = ~found.rows
     assert (found.table.next_channel[other] == start.next_channel[other]).all()
-    inside = program_times(network, found.table, flows)[0][: network.num_network_channels]
+    inside = program_times(network, found.table, flows)[: network.num_network_channels]
     assert inside.max(initial=0.0) == pytest.approx(found.after)
     everyone = np.divmod(np.arange(network.num_hosts**2, dtype=np.int32), network.num_hosts)
     assert len(paths(network, found.table, *everyone)) == network.num_hosts**2

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.provenance import DEFAULT_SEED
-from netloom.routing.forwarding.tables import ForwardingTable, destinations, exits
+from netloom.routing.forwarding.tables import (
+    ForwardingTable,
+    destinations,
+    exits,
+    forwarded_paths,
+)
 from netloom.routing.hosted import legs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from netloom.topology import Topology
@@ -65,23 +72,40 @@ def flows_of(
     return Flows(first.astype(np.int32), second.astype(np.int32), sums)
 
 
+def merged_flows(several: Sequence[tuple[Flows, float]]) -> Flows:
+    """Return the flows of several programs as if all ran at once, each times its weight.
+
+    Examples
+    --------
+    >>> one = Flows(np.array([0], np.int32), np.array([1], np.int32), np.array([4.0]))
+    >>> merged_flows([(one, 1.0), (one, 0.5)]).volume
+    array([6.])
+    """
+    source, target = (
+        np.concatenate([flows[side] for flows, _ in several]) for side in (0, 1)
+    )
+    volume = np.concatenate([flows.volume * weight for flows, weight in several])
+    pairs, place = np.unique(np.stack([source, target]), axis=1, return_inverse=True)
+    sums = np.bincount(place.ravel(), weights=volume, minlength=pairs.shape[1])
+    return Flows(pairs[0], pairs[1], sums.astype(np.float64))
+
+
 def program_times(
     topology: Topology, table: ForwardingTable, flows: Flows
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how long each channel works for a program: bytes over bandwidth.
+) -> NDArray[np.float64]:
+    """Return how long each channel works for a program by a table: bytes over bandwidth.
 
-    float64[num_channels], by a table; and the same if nothing but the hosts' own channels counted,
-    which no table changes.
+    float64[num_channels].
+
+    Raises
+    ------
+    NoRouteError
+        If the table does not lead to a host that the program sends to.
     """
-    from netloom.routing.forwarding.tables import forwarded_paths
-
     routed = forwarded_paths(topology, table, flows.source, flows.target)
     volume = np.repeat(flows.volume, np.diff(routed.offsets))
     load = np.bincount(routed.channels, weights=volume, minlength=topology.num_channels)
-    times = load / topology.channel_bandwidth
-    own = times.copy()
-    own[: topology.num_network_channels] = 0.0
-    return times, own
+    return np.asarray(load / topology.channel_bandwidth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,5 +191,5 @@ def for_program(
 
 
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
-    times = program_times(topology, table, flows)[0]
+    times = program_times(topology, table, flows)
     return float(times[: topology.num_network_channels].max(initial=0.0))

@@ -1,0 +1,163 @@
+"""The answer of ``route_fabric``: tables, what they replace, and what both are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.table_columns import figure_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netloom.fabrics.balanced import Candidate
+    from netloom.fabrics.bounds import Bound
+    from netloom.fabrics.changes import TableChanges
+    from netloom.fabrics.figures import TableFigures
+    from netloom.provenance import Provenance
+    from netloom.questions.route.programs import ProgramCost
+    from netloom.routing import ForwardingTable
+    from netloom.topology import Topology
+
+MET = 1e-6
+"""What a figure may exceed its bound by, as a share, and still be proved best."""
+
+CABLES = Columns(
+    Column("channel", kind=int),
+    Column("from", kind=str),
+    Column("from_port", kind=int),
+    Column("to", kind=str),
+    Column("to_port", kind=int),
+    Column("before", "paths of an all-to-all before", kind=Real),
+    Column("after", "paths of an all-to-all after", kind=Real),
+)
+
+FRONT = Columns(
+    Column("all_to_all", "busiest cable of an all-to-all", "paths", kind=Real),
+    Column("bisection", "effective bisection bandwidth", "of a host's"),
+    Column("shift_max", "busiest cable of the worst shift", "paths", kind=Real),
+    Column("shift_mean", "busiest cable of a shift, mean", "paths", kind=Real),
+    Column("lanes", kind=int),
+)
+
+PROGRAMS = Columns(
+    Column("name", "program", kind=str),
+    Column("before", "busiest cable before", "bytes"),
+    Column("after", "busiest cable after", "bytes"),
+    Column("floor", "least that any table can have", "bytes"),
+    Column("hosts", "busiest adapter", "bytes"),
+    Column("why", "what the least comes from", kind=str),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RoutedFabric(Answer):
+    """Routing tables of a fabric, beside those that are installed.
+
+    Attributes
+    ----------
+    topology, engine, objective
+        What was asked about; what made the tables, and what they were chosen for.
+    installed, table
+        The tables that are installed, and the new ones.
+    before, after
+        What both are worth.
+    bound, bisection_bound
+        What the busiest cable carries at least in an all-to-all, and what the effective bisection
+        bandwidth is at most, whatever the tables.
+    front
+        Tables that none surpassed in all of all-to-all, permutations and shifts.
+    programs
+        What the programs that were named keep busy.
+    changes
+        What differs from the installed tables.
+    """
+
+    topology: Topology
+    engine: str
+    objective: str
+    installed: ForwardingTable
+    table: ForwardingTable
+    before: TableFigures
+    after: TableFigures
+    bound: Bound
+    bisection_bound: float
+    front: tuple[Candidate, ...]
+    programs: tuple[ProgramCost, ...]
+    changes: TableChanges
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        *figure_columns(lambda found: found.after),
+        Column("all_to_all_bound", "least that the busiest cable of an all-to-all can carry",
+               "paths", value="bound.value", json="all_to_all.bound"),
+        Column("all_to_all_why", kind=str, value="bound.why", json="all_to_all.why", table=False),
+        Column("all_to_all_proved", "proved best", value="proved", kind=bool,
+               json="all_to_all.proved"),
+        Column("effective_bisection_bound", "most that any tables can give", "of a host's",
+               value="bisection_bound", json="effective_bisection.bound"),
+        Column("changed_entries", "entries that change", value="changes.entries", kind=int,
+               json="changes.entries", key=True),
+        Column("changes_unavoidable", "of them on cables that are gone", kind=int,
+               value="changes.unavoidable", json="changes.unavoidable"),
+        Column("changed_blocks", "blocks of 64 LIDs that change", value="changes.blocks", kind=int,
+               json="changes.blocks"),
+        *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
+        Column("programs", kind=list, table=False,
+               value=lambda found: [each.to_dict() for each in found.programs]),
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="topology.name"),
+        Column("hosts", kind=int, value="after.hosts"),
+        Column("switches", kind=int, value="topology.num_routers"),
+        Column("cables", kind=int, value="after.cables"),
+        Column("engine", kind=str),
+        Column("objective", kind=str),
+        Column("installed", kind=str, value=lambda found: str(found.installed)),
+    )
+
+    @property
+    def proved(self) -> bool:
+        """Whether no tables can keep the busiest cable less busy in an all-to-all."""
+        return self.after.longest_time <= self.bound.value * (1 + MET)
+
+    @table(CABLES)
+    def channel_table(self) -> pl.DataFrame:
+        """Return one row a channel between routers: its ends, and its paths before and after."""
+        import polars as pl
+
+        network = self.topology
+        ends = [network.cable_end(each) for each in range(network.num_network_channels)]
+        source, out_port, target, in_port = zip(*ends, strict=True) if ends else ([],) * 4
+        return pl.DataFrame(
+            {
+                "channel": np.arange(len(ends)), "from": list(source), "from_port": list(out_port),
+                "to": list(target), "to_port": list(in_port),
+                "before": self.before.paths, "after": self.after.paths,
+            }
+        )  # fmt: skip
+
+    @table(FRONT)
+    def front_table(self) -> pl.DataFrame:
+        """Return one row a table that none surpassed."""
+        rows = [{name: getattr(each, name) for name in FRONT.names} for each in self.front]
+        return FRONT.frame_of(rows)
+
+    @table(PROGRAMS)
+    def program_table(self) -> pl.DataFrame:
+        """Return one row a program."""
+        rows = [{name: getattr(each, name) for name in PROGRAMS.names} for each in self.programs]
+        return PROGRAMS.frame_of(rows)
+
+    def __repr__(self) -> str:
+        found: dict[str, Any] = self.to_dict()
+        return (
+            f"<Routing tables of {self.topology.name} ({self.engine}): busiest cable "
+            f"{found['all_to_all']['max']:,} paths, least possible {self.bound.value:,.6g}; "
+            f"effective bisection {self.after.to_dict()['effective_bisection']['mean']:.4g}; "
+            f"{self.origin}>"
+        )

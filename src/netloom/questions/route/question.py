@@ -1,0 +1,175 @@
+"""Which routing tables should this fabric have?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.fabrics.balanced import balanced
+from netloom.fabrics.bounds import bisection_bound, busiest_bound
+from netloom.fabrics.figures import table_figures
+from netloom.fabrics.program import best_for_program
+from netloom.progress import patience
+from netloom.questions.base import option
+from netloom.questions.fields import BrokenParts, FabricFile, HostNames, OnePath, Placed, Seeded
+from netloom.questions.named import fabric_of
+from netloom.questions.outputs import PLOT
+from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
+from netloom.questions.route.answer import RoutedFabric
+from netloom.questions.route.files import CHANGES, LEVELS, OUT
+from netloom.questions.route.programs import Asked, asked_for, costs_of
+from netloom.routing import ForwardingTable, parse_routing
+from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.lanes import MOST_LANES
+
+if TYPE_CHECKING:
+    from netloom.fabrics.balanced import Candidate
+    from netloom.topology import Topology
+
+BALANCED = "balanced"
+
+INSTALLED = "minhop"
+"""What OpenSM installs if nobody says otherwise."""
+
+
+class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, FabricFile):
+    """Which routing tables a fabric should have."""
+
+    engine: str = option(
+        f"What makes the tables: balanced, netloom's own, or as OpenSM does it: "
+        f"{', '.join(ENGINES)}.",
+        default=BALANCED,
+    )
+    wanted: str | list[Any] = option(
+        "What the tables shall be good for: all-to-all, shifts, permutations, or a program "
+        "(app.mtx; 2*app.mtx counts twice; app.mtx@NODES runs on these nodes). More than once for "
+        "several programs.",
+        default="all-to-all",
+        flags=("--for",),
+        several=True,
+        file=True,
+    )
+    lanes: int | None = option(
+        "Most virtual lanes that packets may take.",
+        default=None,
+        ge=1,
+        le=MOST_LANES,
+        shown_default="as few as needed",
+    )
+    installed: OnePath = option(
+        "Tables that are installed, to compare with and to repair: lfts:FILE, or an engine.",
+        default=INSTALLED,
+        flags=("--routing", "--installed"),
+        file=True,
+    )
+    repair: bool = option(
+        "Change as few entries of the installed tables as possible, after a cable or switch broke.",
+        default=False,
+    )
+    samples: int = option(
+        "Random matchings of random halves that tables are judged by.", default=1000, ge=2, le=10**5
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FabricToRoute:
+    """What a question names: a fabric, the tables it has, and what the new ones are for."""
+
+    network: Topology
+    installed: ForwardingTable
+    asked: Asked
+
+
+def prepare(question: RouteQuestion) -> FabricToRoute:
+    """Read the fabric, its tables and the programs."""
+    network = fabric_of(question)
+    if question.engine not in (BALANCED, *ENGINES):
+        wanted = f"{BALANCED}, or one of OpenSM's: {', '.join(ENGINES)}"
+        raise InputError("engine", f"'{question.engine}'", wanted)
+    installed = question.installed
+    if isinstance(installed, str):
+        installed = parse_routing(installed, network)
+    if not isinstance(installed, ForwardingTable):
+        wanted = "forwarding tables: lfts:FILE, or an engine of OpenSM such as minhop"
+        raise InputError("installed", f"'{installed}'", wanted)
+    asked = asked_for(question, network)
+    if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
+        what = "repair" if question.repair else "for"
+        raise InputError(what, f"engine {question.engine}", f"engine {BALANCED}, which can do that")
+    if question.repair and asked.programs:
+        raise InputError("repair", "tables for a program", "one of the two")
+    return FabricToRoute(network, installed, asked)
+
+
+@asks(
+    RouteQuestion,
+    prepare=prepare,
+    title="Routing tables",
+    example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
+    page="better-tables-for-my-fabric.md",
+    outputs=(PLOT, OUT, LEVELS, CHANGES),
+)
+def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
+    """Find better routing tables for a fabric, for all programs or for yours, and what they gain.
+
+    Tables say the next channel by destination alone, as a subnet manager loads them. They are free
+    of credit loops in as few lanes as possible, bring the busiest cable to what it must carry, and
+    keep random permutations good.
+
+    Examples
+    --------
+    >>> found = route_fabric("leaf-spine:4x2x4", samples=100)
+    >>> found.after.most_paths, found.bound.value, found.after.deadlock_free
+    (24, 24.0, True)
+    """
+    network, asked = ready.network, ready.asked
+    table, front = _routed(question, ready)
+    with patience("Judging tables"):
+        before, after = (
+            table_figures(network, each, samples=question.samples, seed=question.seed)
+            for each in (ready.installed, table)
+        )
+        bound = busiest_bound(network)
+    return RoutedFabric(
+        topology=network,
+        engine="repair" if question.repair else question.engine,
+        objective=asked.objective,
+        installed=ready.installed,
+        table=table,
+        before=before,
+        after=after,
+        bound=bound,
+        bisection_bound=bisection_bound(network),
+        front=front,
+        programs=costs_of(asked.programs, network, ready.installed, table),
+        provenance=provenance_of(question, "route_fabric", network),
+    )
+
+
+def _routed(
+    question: RouteQuestion, ready: FabricToRoute
+) -> tuple[ForwardingTable, tuple[Candidate, ...]]:
+    """Return the new table, and the front that it was chosen from."""
+    network, asked, seed = ready.network, ready.asked, question.seed
+    if question.engine != BALANCED:
+        return ENGINES[question.engine](network), ()
+    if question.repair:
+        from netloom.fabrics.repairing import repaired
+
+        return repaired(network, ready.installed, seed=seed).table, ()
+    with patience("Balancing tables"):
+        found = balanced(network, lanes=question.lanes, objective=asked.objective, seed=seed)
+    if not asked.programs:
+        return found.table, found.front
+    with patience("Making tables for the program"):
+        starts = (found.table, ready.installed)
+        best = best_for_program(network, starts, asked.flows, lanes=question.lanes, seed=seed)
+        around = balanced(
+            network, lanes=question.lanes, objective=asked.objective, seed=seed,
+            frozen=best.rows, start=best.table,
+        )  # fmt: skip
+    return around.table, ()
