@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.routing.forwarding.fat_trees import ftree, ftree_falls_back
 from netloom.routing.forwarding.min_hop import dor, minhop
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 from netloom.routing.forwarding.sssp import sssp
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
-    "minhop": minhop,
-    "updn": updn,
-    "dnup": dnup,
-    "dor": dor,
+    "minhop": minhop, "updn": updn, "dnup": dnup, "ftree": ftree, "dor": dor,
     "sssp": sssp,
-}
+}  # fmt: skip
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
-_FALLS_BACK: dict[str, Callable[[Topology], str]] = {"updn": updn_falls_back}
+_FALLS_BACK: dict[str, Callable[[Topology], str]] = {
+    "updn": updn_falls_back, "ftree": ftree_falls_back,
+}  # fmt: skip
 
 
 def would_fall_back(topology: Topology, engine: str) -> str:

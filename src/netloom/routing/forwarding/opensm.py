@@ -81,6 +81,22 @@ def switch_order(topology: Topology) -> NDArray[np.int64]:
     return np.argsort(topology.cabling.router_guid.byteswap(), kind="stable")
 
 
+def hops_from(topology: Topology, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the hops from the nearest of some routers, int64[num_routers].
+
+    The number of routers where there is no way.
+    """
+    inside = topology.routers
+    hops = np.full(topology.num_routers, topology.num_routers, np.int64)
+    hops[first] = 0
+    while True:
+        nearer = hops.copy()
+        np.minimum.at(nearer, inside.channel_target, hops[inside.channel_source] + 1)
+        if (nearer == hops).all():
+            return hops
+        hops = nearer
+
+
 def by_port(topology: Topology) -> tuple[Ragged, Ragged]:
     """Return the channels between routers out of each router, and into it, by port of that router.
 

@@ -13,6 +13,7 @@ from netloom.routing.forwarding.opensm import (
     UP,
     counted_table,
     end_points,
+    hops_from,
     switch_order,
 )
 
@@ -57,7 +58,7 @@ def updn(topology: Topology, roots: Sequence[int] | None = None) -> ForwardingTa
         found = f"{topology.name}, where {reason}, so that OpenSM configures minhop"
         raise InputError("routing updn", found, "a tree; or minhop itself")
     found_or_given = found_roots(topology) if not roots else np.array(roots)
-    rank, inside = _ranks(topology, found_or_given), topology.routers
+    rank, inside = hops_from(topology, found_or_given), topology.routers
     place = _by_guid(topology)
     here, there = inside.channel_target, inside.channel_source
     up = (rank[here] > rank[there]) | ((rank[here] == 0) & (rank[there] == 0))
@@ -111,23 +112,10 @@ def dnup(topology: Topology) -> ForwardingTable:
     [-1, -1, 0, 1]
     """
     ends, inside = end_points(topology), topology.routers
-    rank = _ranks(topology, np.unique(ends.router[: ends.adapters]))
+    rank = hops_from(topology, np.unique(ends.router[: ends.adapters]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
-
-
-def _ranks(topology: Topology, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the hops from the nearest of some routers, int64[num_routers]."""
-    inside = topology.routers
-    rank = np.full(topology.num_routers, topology.num_routers, np.int64)
-    rank[first] = 0
-    while True:
-        nearer = rank.copy()
-        np.minimum.at(nearer, inside.channel_target, rank[inside.channel_source] + 1)
-        if (nearer == rank).all():
-            return rank
-        rank = nearer
 
 
 def _by_guid(topology: Topology) -> NDArray[np.int64]:
