@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netloom.routing.forwarding.fat_trees import ftree, ftree_falls_back
+from netloom.routing.forwarding.lash import lash, lash_falls_back
 from netloom.routing.forwarding.min_hop import dor, minhop
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 from netloom.routing.forwarding.sssp import sssp
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
     "minhop": minhop, "updn": updn, "dnup": dnup, "ftree": ftree, "dor": dor,
+    "lash": lash,
     "sssp": sssp,
 }  # fmt: skip
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
-    "updn": updn_falls_back, "ftree": ftree_falls_back,
+    "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
 }  # fmt: skip
 
 

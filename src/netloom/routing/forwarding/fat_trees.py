@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.forwarding.opensm import (
-    by_port,
-    end_points,
-    hops_from,
-    switch_order,
-    told,
-)
+from netloom.routing.forwarding.end_points import channels_by_port, end_points
+from netloom.routing.forwarding.opensm import hops_from, told
 from netloom.routing.kernels.fat_tree import COLUMNS, TO_EQUAL, TO_LOWER, TO_UPPER
 
 if TYPE_CHECKING:
@@ -82,11 +77,8 @@ def ftree(topology: Topology) -> ForwardingTable:
         raise InputError("routing ftree", found, "a full tree; or minhop itself")
     ends = end_points(topology)
     order, at = _in_turn(topology, tree)
-    return told(
-        "ftree",
-        tree_table(order, at, ends.adapters, _flat(topology, tree), len(ends.router)),
-        topology,
-    )
+    table = tree_table(order, at, ends.num_apart, _flat(topology, tree), len(ends.exit))
+    return told("ftree", table, ends)
 
 
 def ftree_falls_back(topology: Topology) -> str:
@@ -98,7 +90,7 @@ def ftree_falls_back(topology: Topology) -> str:
 def _tree_of(topology: Topology) -> _Tree | str:
     """Return the tree that a network is, or why it is none."""
     ends, routers = end_points(topology), topology.num_routers
-    adapters = np.bincount(ends.router[: ends.adapters], minlength=routers)
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers)
     others = 0 if topology.cabling is None else len(topology.cabling.others)
     if topology.cabling is not None and topology.cabling.lmc.any():
         return "ports have several LIDs (LMC above 0)"
@@ -112,8 +104,7 @@ def _tree_of(topology: Topology) -> _Tree | str:
     if not LEVELS[0] <= lowest + 1 <= LEVELS[1]:
         levels = f"{lowest + 1} level" + "s" * (lowest > 0)
         return f"switches are on {levels} and not on {LEVELS[0]} to {LEVELS[1]}"
-    order = switch_order(topology)
-    for router in order[adapters[order] > 0].tolist():
+    for router in ends.routers[adapters[ends.routers] > 0].tolist():
         if level[router] != lowest:
             name = topology.name_of(topology.router_vertex(router))
             return f"adapters hang on switch {name}, above the lowest level"
@@ -124,7 +115,7 @@ def _indexed(
     topology: Topology, level: NDArray[np.int64], lowest: int, adapters: NDArray[np.int64]
 ) -> _Tree | str:
     """Return the tree with its routers in order, or why it is not full."""
-    order = [each for each in switch_order(topology).tolist() if level[each] < len(level)]
+    order = [each for each in end_points(topology).routers.tolist() if level[each] < len(level)]
     groups, neighbour, cables = _groups(topology, level)
     tuples = _tuples(level, lowest, adapters, order, (groups, neighbour))
     if tuples is None:
@@ -149,7 +140,7 @@ def _groups(
 ) -> tuple[tuple[list[list[int]], ...], list[int], list[list[int]]]:
     """Return each router's groups by kind, in order of their first ports, and what they are."""
     source = topology.routers.channel_source.tolist()
-    offsets, channels = by_port(topology)[1]
+    offsets, channels = channels_by_port(topology)
     groups: tuple[list[list[int]], ...] = tuple([[] for _ in level] for _ in range(3))
     neighbour: list[int] = []
     cables: list[list[int]] = []
@@ -239,24 +230,21 @@ def _in_turn(topology: Topology, tree: _Tree) -> tuple[NDArray[np.int64], NDArra
     """Return the end points in the order in which they are routed, and their routers.
 
     Leaf by leaf, by port; -1 for each adapter that a leaf has less than the fullest. Then the
-    routers themselves, if there is somebody to route to them.
+    routers themselves.
     """
     ends = end_points(topology)
-    router, port = ends.router[: ends.adapters], ends.port[: ends.adapters]
-    by_router = np.lexsort((port, router))
-    bounds = np.searchsorted(router[by_router], np.arange(topology.num_routers + 1))
-    most = int(np.diff(bounds)[tree.leaves].max())
+    own: list[list[int]] = [[] for _ in tree.level]
+    for end in ends.order[: ends.num_apart].tolist():
+        own[ends.exit[end]].append(end)
+    most = max(len(own[leaf]) for leaf in tree.leaves)
     order: list[int] = []
     at: list[int] = []
     for leaf in tree.leaves:
-        own = by_router[bounds[leaf] : bounds[leaf + 1]].tolist()
-        order += own + [-1] * (most - len(own))
+        order += own[leaf] + [-1] * (most - len(own[leaf]))
         at += [leaf] * most
-    if topology.cabling is not None:
-        own = [each for each in switch_order(topology) if tree.level[each] < len(tree.level)]
-        order += [ends.adapters + each for each in own]
-        at += own
-    return np.array(order, np.int64), np.array(at, np.int64)
+    known = [each for each in ends.routers.tolist() if tree.level[each] < len(tree.level)]
+    order += [ends.num_apart + each for each in known]
+    return np.array(order, np.int64), np.array(at + known, np.int64)
 
 
 def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
@@ -269,7 +257,7 @@ def _flat(topology: Topology, tree: _Tree) -> tuple[NDArray[np.generic], ...]:
     members = [group for kind in tree.groups for own in kind for group in own]
     firsts = np.append(0, np.cumsum([len(entering) for entering in tree.cables]))
     ends = end_points(topology)
-    adapters = np.bincount(ends.router[: ends.adapters], minlength=routers) > 0
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=routers) > 0
     return (
         offsets.astype(np.int64), np.array(members, np.int32), np.array(tree.neighbour, np.int32),
         firsts.astype(np.int64), np.array([c for own in tree.cables for c in own], np.int32),

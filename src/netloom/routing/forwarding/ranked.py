@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.routing.forwarding.end_points import end_points
 from netloom.routing.forwarding.opensm import (
     DOWN,
     EQUAL,
     UP,
     counted_table,
-    end_points,
     hops_from,
-    switch_order,
 )
 
 if TYPE_CHECKING:
@@ -90,10 +89,10 @@ def found_roots(topology: Topology) -> NDArray[np.int64]:
     from netloom.routing.kernels.min_hop import ends_by_distance
 
     ends, inside = end_points(topology), topology.routers
-    adapters = np.bincount(ends.router[: ends.adapters], minlength=topology.num_routers)
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=topology.num_routers)
     seen = ends_by_distance(adapters, inside.channel_source, *inside.incoming(), MOST_HOPS)
-    most = (seen > 0.9 * ends.adapters).sum(axis=1) == 1
-    alone = (seen > 0.05 * ends.adapters).sum(axis=1) == 1
+    most = (seen > 0.9 * ends.num_apart).sum(axis=1) == 1
+    alone = (seen > 0.05 * ends.num_apart).sum(axis=1) == 1
     return np.flatnonzero(most & alone)
 
 
@@ -112,7 +111,7 @@ def dnup(topology: Topology) -> ForwardingTable:
     [-1, -1, 0, 1]
     """
     ends, inside = end_points(topology), topology.routers
-    rank = hops_from(topology, np.unique(ends.router[: ends.adapters]))
+    rank = hops_from(topology, np.unique(ends.exit[: ends.num_apart]))
     here, there = rank[inside.channel_target], rank[inside.channel_source]
     directions = np.where(here < there, DOWN, np.where(here > there, UP, EQUAL)).astype(np.int8)
     return counted_table(topology, "dnup", directions=directions, barred=UP)
@@ -120,9 +119,7 @@ def dnup(topology: Topology) -> ForwardingTable:
 
 def _by_guid(topology: Topology) -> NDArray[np.int64]:
     """Return the place of each router among all by GUID, or by number where they have none."""
-    place = np.empty(topology.num_routers, np.int64)
-    if topology.cabling is None or not topology.cabling.router_guid.all():
-        place[switch_order(topology)] = np.arange(topology.num_routers)
-    else:
-        place[np.argsort(topology.cabling.router_guid)] = np.arange(topology.num_routers)
+    place = np.arange(topology.num_routers)
+    if topology.cabling is not None:
+        place[np.argsort(topology.cabling.router_guid, kind="stable")] = place.copy()
     return place
