@@ -75,6 +75,8 @@ class RoutedFabric(Answer):
         What the programs that were named keep busy.
     changes
         What differs from the installed tables.
+    missing
+        What a regular fabric of this kind would have, and this one has not.
     """
 
     topology: Topology
@@ -89,6 +91,7 @@ class RoutedFabric(Answer):
     front: tuple[Candidate, ...]
     programs: tuple[ProgramCost, ...]
     changes: TableChanges
+    missing: tuple[str, ...]
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -107,6 +110,7 @@ class RoutedFabric(Answer):
         Column("changed_blocks", "blocks of 64 LIDs that change", value="changes.blocks", kind=int,
                json="changes.blocks"),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
+        Column("missing", kind=list, table=False, value=lambda found: list(found.missing)),
         Column("programs", kind=list, table=False,
                value=lambda found: [each.to_dict() for each in found.programs]),
     )  # fmt: skip

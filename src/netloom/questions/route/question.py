@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.balanced import balanced
-from netloom.fabrics.bounds import bisection_bound, busiest_bound
+from netloom.fabrics.bisection_bounds import bisection_bound
+from netloom.fabrics.bounds import busiest_bound
+from netloom.fabrics.changes import table_changes
 from netloom.fabrics.figures import table_figures
+from netloom.fabrics.levels import shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
 from netloom.progress import patience
 from netloom.questions.base import option
@@ -25,6 +26,7 @@ from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable, parse_routing
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
     from netloom.fabrics.balanced import Candidate
@@ -146,6 +148,8 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
+        changes=table_changes(network, ready.installed, table),
+        missing=missing_parts(network),
         provenance=provenance_of(question, "route_fabric", network),
     )
 
@@ -166,8 +170,10 @@ def _routed(
     if not asked.programs:
         return found.table, found.front
     with patience("Making tables for the program"):
-        starts = (found.table, ready.installed)
-        best = best_for_program(network, starts, asked.flows, lanes=question.lanes, seed=seed)
+        ways = tree_ways(network, shortest_ways(network))
+        best = best_for_program(
+            network, found.table, ready.installed, asked.flows, ways, seed=seed
+        )
         around = balanced(
             network, lanes=question.lanes, objective=asked.objective, seed=seed,
             frozen=best.rows, start=best.table,
