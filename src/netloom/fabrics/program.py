@@ -82,18 +82,14 @@ def merged_flows(several: Sequence[tuple[Flows, float]]) -> Flows:
     >>> merged_flows([(one, 1.0), (one, 0.5)]).volume
     array([6.])
     """
-    source, target = (
-        np.concatenate([flows[side] for flows, _ in several]) for side in (0, 1)
-    )
+    source, target = (np.concatenate([flows[side] for flows, _ in several]) for side in (0, 1))
     volume = np.concatenate([flows.volume * weight for flows, weight in several])
     pairs, place = np.unique(np.stack([source, target]), axis=1, return_inverse=True)
     sums = np.bincount(place.ravel(), weights=volume, minlength=pairs.shape[1])
     return Flows(pairs[0], pairs[1], sums.astype(np.float64))
 
 
-def program_times(
-    topology: Topology, table: ForwardingTable, flows: Flows
-) -> NDArray[np.float64]:
+def program_times(topology: Topology, table: ForwardingTable, flows: Flows) -> NDArray[np.float64]:
     """Return how long each channel works for a program by a table: bytes over bandwidth.
 
     float64[num_channels].
@@ -231,7 +227,9 @@ def best_for_program(
     """
     allowed = allowed_channels(topology, ways)
     known = np.zeros(len(start.next_channel), np.bool_)
-    known[destinations(topology, flows.target, legs(topology, flows.source, flows.target).ejection)] = True
+    known[
+        destinations(topology, flows.target, legs(topology, flows.source, flows.target).ejection)
+    ] = True
     fits = np.zeros_like(start.next_channel, np.bool_)
     rows, routers = np.nonzero(known[:, None] & (installed.next_channel >= 0))
     fits[rows, routers] = allowed[rows, installed.next_channel[rows, routers]]

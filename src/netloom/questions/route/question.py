@@ -9,7 +9,6 @@ from netloom.errors import InputError
 from netloom.fabrics.balanced import balanced
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.changes import table_changes
 from netloom.fabrics.figures import table_figures
 from netloom.fabrics.levels import shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
@@ -21,12 +20,11 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
-from netloom.questions.route.files import CHANGES, LEVELS, OUT
+from netloom.questions.route.files import OUT
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable, parse_routing
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import MOST_LANES
-from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
     from netloom.fabrics.balanced import Candidate
@@ -112,8 +110,8 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     prepare=prepare,
     title="Routing tables",
     example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
-    page="better-tables-for-my-fabric.md",
-    outputs=(PLOT, OUT, LEVELS, CHANGES),
+    page="my-cluster-is-a-fat-tree.md",
+    outputs=(PLOT, OUT),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """Find better routing tables for a fabric, for all programs or for yours, and what they gain.
@@ -141,15 +139,13 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         engine="repair" if question.repair else question.engine,
         objective=asked.objective,
         installed=ready.installed,
-        table=table,
+        forwarding=table,
         before=before,
         after=after,
         bound=bound,
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
-        changes=table_changes(network, ready.installed, table),
-        missing=missing_parts(network),
         provenance=provenance_of(question, "route_fabric", network),
     )
 
@@ -171,9 +167,7 @@ def _routed(
         return found.table, found.front
     with patience("Making tables for the program"):
         ways = tree_ways(network, shortest_ways(network))
-        best = best_for_program(
-            network, found.table, ready.installed, asked.flows, ways, seed=seed
-        )
+        best = best_for_program(network, found.table, ready.installed, asked.flows, ways, seed=seed)
         around = balanced(
             network, lanes=question.lanes, objective=asked.objective, seed=seed,
             frozen=best.rows, start=best.table,

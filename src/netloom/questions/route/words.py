@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom.questions.shown import DOUBTFUL, KEPT_UP, ended, number, percent, plain_table
-from netloom.words import counted, listed
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 CLOSE = 1.02
 """A busiest cable this many times its bound leaves nothing that is worth looking for."""
-
-MOST_MISSING = 4
-"""Missing parts that a page names."""
 
 
 def lines(result: RoutedFabric) -> list[Any]:
@@ -136,17 +133,5 @@ def _remarks(data: Any) -> list[str]:
     said = []
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
         said.append(f"{data['installed']} has a credit loop; these tables have none")
-    for each in data["programs"]:
-        said.append(f"{each['name']}: least possible because {each['why']}")
-    changes = data["changes"]
-    if changes["entries"]:
-        said.append(
-            f"{counted(changes['entries'], 'entry', ',')} of the installed tables change, in "
-            f"{counted(changes['blocks'], 'block', ',')} of 64 LIDs"
-            + (f"; {changes['unavoidable']:,} led over what is gone" * bool(changes["unavoidable"]))
-        )
-    if data["missing"]:
-        more = len(data["missing"]) - MOST_MISSING
-        rest = f"; and {more} more (netloom fabric lists them)" * (more > 0)
-        said.append(f"missing: {'; '.join(data['missing'][:MOST_MISSING])}{rest}")
+    said += [f"{each['name']}: least possible because {each['why']}" for each in data["programs"]]
     return said
