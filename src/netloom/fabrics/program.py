@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.fabrics.levels import Ways
     from netloom.topology import Topology
 
 ROUNDS = 24
@@ -189,3 +190,49 @@ def for_program(
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:
     times = program_times(topology, table, flows)
     return float(times[: topology.num_network_channels].max(initial=0.0))
+
+
+def allowed_channels(topology: Topology, ways: Ways) -> NDArray[np.bool_]:
+    """Return by which channels packets may go to each destination.
+
+    bool[num_destinations, num_network_channels]; each leads one hop nearer, up first and then
+    down as ``ways`` say.
+    """
+    inside = topology.routers
+    source, target = inside.channel_source, inside.channel_target
+    down = ways.height[source] > ways.height[target]
+    place = np.empty(topology.num_routers, np.int64)
+    place[ways.exits] = np.arange(len(ways.exits))
+    known, row = np.unique(exits(topology), return_inverse=True)
+    found = np.empty((len(known), inside.num_channels), np.bool_)
+    for number, end in enumerate(place[known].tolist()):
+        near = ways.near[end]
+        nearer = (near[target] >= 0) & (near[target] == near[source] - 1)
+        found[number] = nearer & (down == ways.falls[end][source])
+    return found[row]
+
+
+def best_for_program(
+    topology: Topology,
+    start: ForwardingTable,
+    installed: ForwardingTable,
+    flows: Flows,
+    ways: Ways,
+    *,
+    seed: int = DEFAULT_SEED,
+) -> ProgramTable:
+    """Return a table for a program: ``for_program`` from each of two tables, the better one.
+
+    ``start`` follows ``ways``; of the installed table those entries are taken that do, too.
+    """
+    allowed = allowed_channels(topology, ways)
+    known = np.zeros(len(start.next_channel), np.bool_)
+    known[
+        destinations(topology, flows.target, legs(topology, flows.source, flows.target).ejection)
+    ] = True
+    fits = np.zeros_like(start.next_channel, np.bool_)
+    rows, routers = np.nonzero(known[:, None] & (installed.next_channel >= 0))
+    fits[rows, routers] = allowed[rows, installed.next_channel[rows, routers]]
+    mixed = replace(start, next_channel=np.where(fits, installed.next_channel, start.next_channel))
+    found = [for_program(topology, each, flows, allowed, seed=seed) for each in (start, mixed)]
+    return min(found, key=lambda each: each.after)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from netloom.fabrics.balanced import Candidate
     from netloom.fabrics.bounds import Bound
-    from netloom.fabrics.changes import TableChanges
     from netloom.fabrics.figures import TableFigures
     from netloom.provenance import Provenance
     from netloom.questions.route.programs import ProgramCost
@@ -62,7 +61,7 @@ class RoutedFabric(Answer):
     ----------
     topology, engine, objective
         What was asked about; what made the tables, and what they were chosen for.
-    installed, table
+    installed, forwarding
         The tables that are installed, and the new ones.
     before, after
         What both are worth.
@@ -73,22 +72,19 @@ class RoutedFabric(Answer):
         Tables that none surpassed in all of all-to-all, permutations and shifts.
     programs
         What the programs that were named keep busy.
-    changes
-        What differs from the installed tables.
     """
 
     topology: Topology
     engine: str
     objective: str
     installed: ForwardingTable
-    table: ForwardingTable
+    forwarding: ForwardingTable
     before: TableFigures
     after: TableFigures
     bound: Bound
     bisection_bound: float
     front: tuple[Candidate, ...]
     programs: tuple[ProgramCost, ...]
-    changes: TableChanges
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -100,12 +96,6 @@ class RoutedFabric(Answer):
                json="all_to_all.proved"),
         Column("effective_bisection_bound", "most that any tables can give", "of a host's",
                value="bisection_bound", json="effective_bisection.bound"),
-        Column("changed_entries", "entries that change", value="changes.entries", kind=int,
-               json="changes.entries", key=True),
-        Column("changes_unavoidable", "of them on cables that are gone", kind=int,
-               value="changes.unavoidable", json="changes.unavoidable"),
-        Column("changed_blocks", "blocks of 64 LIDs that change", value="changes.blocks", kind=int,
-               json="changes.blocks"),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
         Column("programs", kind=list, table=False,
                value=lambda found: [each.to_dict() for each in found.programs]),

@@ -115,7 +115,7 @@ def _program(item: Any, question: Any, network: Topology) -> Program:
         if at:
             app, nodes = named, listed
     try:
-        graph = read_program(app)
+        graph = read_program(app, messages=None, parts="network")
     except InputError as error:
         if isinstance(item, str) and ":" not in item and "." not in item:
             wanted = f"{', '.join(OBJECTIVES)} or a program such as app.mtx"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.balanced import balanced
-from netloom.fabrics.bounds import bisection_bound, busiest_bound
+from netloom.fabrics.bisection_bounds import bisection_bound
+from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.figures import table_figures
+from netloom.fabrics.levels import shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
 from netloom.progress import patience
 from netloom.questions.base import option
@@ -20,7 +20,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
-from netloom.questions.route.files import CHANGES, LEVELS, OUT
+from netloom.questions.route.files import OUT
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable, parse_routing
 from netloom.routing.forwarding.engines import ENGINES
@@ -110,8 +110,8 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     prepare=prepare,
     title="Routing tables",
     example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
-    page="better-tables-for-my-fabric.md",
-    outputs=(PLOT, OUT, LEVELS, CHANGES),
+    page="my-cluster-is-a-fat-tree.md",
+    outputs=(PLOT, OUT),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """Find better routing tables for a fabric, for all programs or for yours, and what they gain.
@@ -139,7 +139,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         engine="repair" if question.repair else question.engine,
         objective=asked.objective,
         installed=ready.installed,
-        table=table,
+        forwarding=table,
         before=before,
         after=after,
         bound=bound,
@@ -166,8 +166,8 @@ def _routed(
     if not asked.programs:
         return found.table, found.front
     with patience("Making tables for the program"):
-        starts = (found.table, ready.installed)
-        best = best_for_program(network, starts, asked.flows, lanes=question.lanes, seed=seed)
+        ways = tree_ways(network, shortest_ways(network))
+        best = best_for_program(network, found.table, ready.installed, asked.flows, ways, seed=seed)
         around = balanced(
             network, lanes=question.lanes, objective=asked.objective, seed=seed,
             frozen=best.rows, start=best.table,
