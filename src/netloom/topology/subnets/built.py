@@ -19,7 +19,6 @@ from netloom.topology.subnets.records import HOST, SERVER, SWITCH, Address, Port
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.topology.subnets.rails import Adapter, rails_of
 from netloom.topology.subnets.records import Subnet
 
 
