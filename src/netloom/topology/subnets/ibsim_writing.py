@@ -27,7 +27,7 @@ def ibsim_text(topology: Topology) -> str:
 
     Routers are switches, hosts adapters; GUIDs, LIDs, port numbers and end points that run no
     programs are those of the file that the network came from, if it came from one. Rates are
-    written where all are such as InfiniBand has. ``fabric:FILE`` reads the same network back,
+    written where all are such as InfiniBand has. What is broken is left out. ``fabric:FILE`` reads the same network back,
     except for adapters without a cable.
 
     Raises
@@ -122,7 +122,10 @@ class _Text:
 
     def lines(self) -> Iterator[str]:
         topology, cabling = self.topology, self.cabling
+        gone = set(topology.failed_nodes)
         for router, guid in enumerate(self.guid):
+            if topology.router_vertex(router) in gone:
+                continue
             name = topology.name_of(topology.router_vertex(router))
             name = f"switch {name}" if topology.direct else name
             lid = int(cabling.router_lid[router]) if cabling is not None else 0
@@ -135,7 +138,7 @@ class _Text:
             yield from (f"[{port}]\t{line}" for port, line in cables)
             yield ""
         for host, guid in enumerate(self.host_guid):
-            if not self.host_cables[host]:
+            if not self.host_cables[host] or host in gone:
                 continue
             ports = max(own for _, own, _, _ in self.host_cables[host])
             yield f"caguid={guid:#x}"

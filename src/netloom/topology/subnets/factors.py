@@ -1,0 +1,146 @@
+"""Tori, meshes, hypercubes and HyperX, recognised as products of rings, lines and full graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_WORK = 10**8
+"""Most comparisons of two cables that recognition may take."""
+
+
+def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
+    """Return which torus, mesh, hypercube or HyperX some switches make; empty if none.
+
+    ``here`` and ``there``, int64[num_pairs], are the switches that cables join, each pair once. A
+    grid of these kinds is a Cartesian product of rings, lines and full graphs. Its edges fall into
+    one class for each prime factor: the closure of two relations, Θ (two edges xy and uv with
+    d(x,u) + d(y,v) ≠ d(x,v) + d(y,u)) and τ (two edges at a vertex whose other ends have no other
+    neighbour in common), by Feder (1992), "Product graph representations". A ring of four is a
+    product of two lines of two and is put together again.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> def words(spec):
+    ...     net = topology(spec)
+    ...     once = net.channel_source < net.channel_target
+    ...     ends = net.channel_source[once], net.channel_target[once]
+    ...     return grid_words(net.num_vertices, *(each.astype(int) for each in ends))
+    >>> words("mesh:4x3"), words("torus:8x4x5"), words("hypercube:3"), words("slim-fly:5/1")
+    ('mesh 4x3', 'torus 8x5x4', 'hypercube of 3 dimensions', '')
+    """
+    if not len(here) or routers * len(here) > MOST_WORK:
+        return ""
+    factor = _classes(routers, here, there)
+    if factor is None:
+        return ""
+    factors = [_factor(factor == each, here, there) for each in np.unique(factor).tolist()]
+    if any(kind == "" for kind, _ in factors) or np.prod([s for _, s in factors]) != routers:
+        return ""
+    return _words(factors)
+
+
+def _words(factors: list[tuple[str, int]]) -> str:
+    kinds = {kind for kind, size in factors if size > 2}
+    sides = [size for _, size in factors if size > 2]
+    twos = len(factors) - len(sides)
+    if not kinds:
+        if twos == 1:
+            return "two switches"
+        fours = f", which is a torus {'x'.join(['4'] * (twos // 2))}" if twos % 2 == 0 else ""
+        return "ring of 4" if twos == 2 else f"hypercube of {twos} dimensions{fours}"
+    if kinds == {"full"} and len(factors) == 1:
+        return f"full mesh of {sides[0]} switches"
+    if "full" in kinds:
+        sides += [2] * twos
+        return f"HyperX {_by_size(sides)}" if kinds <= {"full", "three"} else ""
+    if "line" not in kinds:
+        sides += [4] * (twos // 2) + [2] * (twos % 2)
+        return f"torus {_by_size(sides)}" if len(sides) > 1 else f"ring of {sides[0]}"
+    if kinds == {"line"}:
+        sides += [2] * twos
+        return f"mesh {_by_size(sides)}" if len(sides) > 1 else f"line of {sides[0]}"
+    wraps = sorted((size for kind, size in factors if kind != "line" and size > 2), reverse=True)
+    lines = sorted((size for kind, size in factors if kind == "line"), reverse=True)
+    wraps += [4] * (twos // 2)
+    lines += [2] * (twos % 2)
+    return f"mesh {'x'.join([*(f'{each}w' for each in wraps), *map(str, lines)])} (w wraps)"
+
+
+def _by_size(sides: list[int]) -> str:
+    return "x".join(map(str, sorted(sides, reverse=True)))
+
+
+def _classes(
+    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return the factor of each edge, int64[num_pairs]; None where not all are in one piece."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order, shortest_path
+
+    rows, columns = np.append(here, there), np.append(there, here)
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    distance = shortest_path(graph, unweighted=True)
+    if np.isinf(distance).any():
+        return None
+    distance = distance.astype(np.int16)
+    factor = np.arange(len(here))
+    order, before = breadth_first_order(graph, 0)
+    for end in order[1:].tolist():
+        start = int(before[end])
+        ahead = distance[start, here] + distance[end, there]
+        _join(factor, ahead != distance[start, there] + distance[end, here])
+    edge = {
+        pair: number for number, pair in enumerate(zip(here.tolist(), there.tolist(), strict=True))
+    }
+    edge |= {(b, a): number for (a, b), number in edge.items()}
+    common = (graph @ graph).toarray()
+    for middle in range(routers):
+        ends = graph.indices[graph.indptr[middle] : graph.indptr[middle + 1]]
+        alone = (common[np.ix_(ends, ends)] == 1) & (distance[np.ix_(ends, ends)] == 2)
+        for a, b in np.argwhere(np.triu(alone)).tolist():
+            first, second = edge[middle, int(ends[a])], edge[middle, int(ends[b])]
+            if factor[first] != factor[second]:
+                factor[factor == factor[second]] = factor[first]
+    return factor
+
+
+def _join(factor: NDArray[np.int64], related: NDArray[np.bool_]) -> None:
+    """Put the classes of related edges together."""
+    classes = np.unique(factor[related])
+    if len(classes) > 1:
+        factor[np.isin(factor, classes)] = classes[0]
+
+
+def _factor(
+    mine: NDArray[np.bool_], here: NDArray[np.int64], there: NDArray[np.int64]
+) -> tuple[str, int]:
+    """Return what the edges of a factor make around one vertex, and its number of vertices."""
+    beside: dict[int, list[int]] = {}
+    for a, b in zip(here[mine].tolist(), there[mine].tolist(), strict=True):
+        beside.setdefault(a, []).append(b)
+        beside.setdefault(b, []).append(a)
+    start = next(iter(beside))
+    found, todo = {start}, [start]
+    while todo:
+        more = [each for each in beside[todo.pop()] if each not in found]
+        found.update(more)
+        todo += more
+    degrees = sorted(len(beside[each]) for each in found)
+    size = len(found)
+    if size == 2:
+        return "two", 2
+    if size == 3 and degrees == [2, 2, 2]:
+        return "three", 3
+    if degrees[0] == degrees[-1] == size - 1:
+        return "full", size
+    if degrees[0] == degrees[-1] == 2:
+        return "ring", size
+    if degrees[:2] == [1, 1] and degrees[2:] == [2] * (size - 2):
+        return "line", size
+    return "", size

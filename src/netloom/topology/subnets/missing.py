@@ -1,0 +1,313 @@
+"""What a regular network of a kind would have, and this one lacks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.topology.hostlists import folded
+from netloom.topology.subnets.names import natural, short_switch_name
+from netloom.topology.subnets.shapes import adapters_of, rails, shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.topology.core import Topology
+    from netloom.topology.subnets.shapes import Shape
+
+SHARE = 0.2
+"""Share of a level that must have a number of cables for it to be what the others lack."""
+
+HALF = 0.5
+"""Where as large a share of a level has one number of cables, more than that is an exception."""
+
+REGULAR = 0.7
+"""Share of switches without levels that must have equally many cables for others to lack some."""
+
+EDGE = 0.1
+"""Share of switches with fewer cables from which on they may be the edge of a mesh."""
+
+MOST_PLACES = 2**16
+"""Most names that numbers in switches' names may span."""
+
+SHOWN = 6
+"""Most sentences of one kind; what is more is counted."""
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+def missing_parts(topology: Topology) -> tuple[str, ...]:
+    """Return what a network lacks beside a regular one of its kind, a short sentence each.
+
+    Switches that the numbers in names skip; switches with fewer cables up, down or to others than
+    most of their level; cables slower than most of their level; adapters that a computer has on no
+    rail, or on another's; adapters without a cable, and those that do not say their computer.
+    Nothing is said of switches without levels whose cables are no regular number, such as a mesh's.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology, without
+    >>> missing_parts(topology("leaf-spine:4x4x2"))
+    ()
+    >>> for each in missing_parts(without(topology("leaf-spine:4x4x2"), channels="leaf1-spine2")):
+    ...     print(each)
+    leaf1 has 3 of 4 uplinks: 0 of 1 to spine2
+    spine2 has 3 of 4 downlinks
+    """
+    shape = shape_of(topology)
+    names = _Names(topology, shape)
+    said = [*_absent(names), *_few_cables(shape, names)]
+    said += _slow(topology, shape)
+    if not topology.direct and topology.cabling is not None:
+        said += _rails(topology)
+        lost = topology.cabling.unplugged
+        said += [f"{_counted(len(lost), 'adapter')} without a cable: {_some(lost)}"] if lost else []
+        said += _unnamed(topology.cabling.unnamed)
+    return tuple(said)
+
+
+class _Names:
+    """Switches as sentences call them."""
+
+    def __init__(self, topology: Topology, shape: Shape) -> None:
+        routers = range(topology.num_routers)
+        self.plain = [topology.name_of(topology.router_vertex(router)) for router in routers]
+        self.plain = [short_switch_name(name) for name in self.plain]
+        self.roles = [shape.role(router) for router in routers]
+        self.down = {
+            router - (0 if topology.direct else topology.num_hosts)
+            for router in topology.failed_nodes
+        }
+
+    def __getitem__(self, router: int) -> str:
+        return _called(self.roles[router], self.plain[router])
+
+
+def _called(role: str, name: str) -> str:
+    return name if name.lower().startswith(role) else f"{role} {name}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count != 1 else ''}"
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return names as a list of ranges, of many the first."""
+    each = sorted(names, key=natural)
+    if len(each) <= SHOWN or all("/" not in name for name in each):
+        return folded(each)
+    return f"{', '.join(each[:SHOWN])} and {len(each) - SHOWN} more"
+
+
+def _unnamed(count: int) -> list[str]:
+    verb = "does not say its" if count == 1 else "do not say their"
+    return [f"{_counted(count, 'adapter')} {verb} computer"] if count else []
+
+
+def _absent(names: _Names) -> list[str]:
+    """Return switches that are missing between the numbers of others."""
+    families: dict[tuple[str, ...], dict[tuple[int, ...], int]] = {}
+    widths: dict[tuple[str, ...], list[set[int]]] = {}
+    for router, name in enumerate(names.plain):
+        if router in names.down:
+            continue
+        parts = _NUMBER.split(name)
+        text, digits = tuple(parts[::2]), parts[1::2]
+        families.setdefault(text, {})[tuple(map(int, digits))] = router
+        known = widths.setdefault(text, [set() for _ in digits])
+        for width, each in zip(known, digits, strict=True):
+            width.add(
+                len(each) if each.startswith("0") or len(each) == max(width, default=0) else 0
+            )
+    said = []
+    for text, present in families.items():
+        for place in _gaps(list(present)):
+            near = min(present, key=lambda other: (_apart(other, place), other))
+            role = names.roles[present[near]]
+            said.append(f"{_called(role, _numbered(text, place, widths[text]))} absent")
+    return sorted(said, key=natural)
+
+
+def _apart(other: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
+    differ = [abs(a - b) for a, b in zip(other, place, strict=True)]
+    return sum(each > 0 for each in differ), sum(differ)
+
+
+def _gaps(places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the places that are missing where numbers otherwise fill a box."""
+    if len(places) < 4 or not places[0]:
+        return []
+    axes = []
+    for numbers in zip(*places, strict=True):
+        values = sorted(set(numbers))
+        whole = list(range(values[0], values[-1] + 1)) if values[-1] < MOST_PLACES else values
+        lost = len(whole) - len(values)
+        axes.append(whole if len(values) >= 4 and lost <= max(1, len(values) // 10) else values)
+    size = int(np.prod([len(axis) for axis in axes], dtype=np.float64))
+    lost = size - len(places)
+    if not 0 < lost <= max(1, size // 10) or size > MOST_PLACES:
+        return []
+    return sorted(set(product(*axes)) - set(places))
+
+
+def _numbered(text: tuple[str, ...], place: tuple[int, ...], widths: list[set[int]]) -> str:
+    """Return a name with numbers in their places, with zeros before them where others have them."""
+    digits = [f"{number:0{min(width)}d}" for number, width in zip(place, widths, strict=True)]
+    return "".join(a + b for a, b in zip(text, [*digits, ""], strict=True))
+
+
+def _usual(counts: Sequence[int] | NDArray[np.int64]) -> int:
+    """Return how many of something most of a level have.
+
+    Where none is had by half of them, what a fifth reach: many may have lost some.
+    """
+    each = sorted(map(int, counts), reverse=True)
+    value, times = max(Counter(each).items(), key=lambda item: (item[1], item[0]))
+    if times > HALF * len(each):
+        return value
+    return each[max(0, int(np.ceil(SHARE * len(each))) - 1)]
+
+
+def _few_cables(shape: Shape, names: _Names) -> list[str]:
+    """Return switches with fewer cables than most of their level."""
+    level, lower, upper, count = shape.level, shape.lower, shape.upper, shape.count
+    up = np.bincount(lower, count, len(level)).astype(np.int64)
+    down = np.bincount(upper, count, len(level)).astype(np.int64)
+    works = np.array([router not in names.down for router in range(len(level))])
+    if shape.kind == "switch" or not len(lower):
+        return []
+    alone: list[int] = np.flatnonzero((up + down == 0) & works).tolist()
+    said = [f"{names[router]} has no cable to another switch" for router in alone]
+    works[alone] = False
+    if shape.kind not in {"tree", "dragonfly+"}:
+        return said + _irregular(shape, names, up + down, works)
+    top = int(level.max())
+    across = level[lower] == level[upper]
+    beside = np.bincount(np.append(lower[across], upper[across]), minlength=len(level))
+    up, down = up - np.bincount(lower[across], count[across], len(level)), down.copy()
+    down = (down - np.bincount(upper[across], count[across], len(level))).astype(np.int64)
+    for step in range(top + 1):
+        mine = np.flatnonzero((level == step) & works)
+        kinds = [(up.astype(np.int64), "uplinks"), (down, "downlinks"), (beside, "global links")]
+        for counts, what in kinds:
+            usual = _usual(counts[mine]) if len(mine) else 0
+            for router in mine[counts[mine] < usual].tolist():
+                detail = _where(shape, names, router) if what == "uplinks" else ""
+                said.append(f"{names[router]} has {counts[router]} of {usual} {what}{detail}")
+    return said
+
+
+def _where(shape: Shape, names: _Names, router: int) -> str:
+    """Return to which switches above a switch has fewer cables than its siblings have."""
+    level, lower, upper, count = shape.level, shape.lower, shape.upper, shape.count
+    between = (level[lower] == level[router]) & (level[upper] == level[router] + 1)
+    lower, upper, count = lower[between], upper[between], count[between]
+    mine = dict(zip(upper[lower == router].tolist(), count[lower == router].tolist(), strict=True))
+    siblings = np.unique(lower[np.isin(upper, list(mine))])
+    parents, at, joined = np.unique(
+        upper[np.isin(lower, siblings)], return_inverse=True, return_counts=True
+    )
+    theirs = count[np.isin(lower, siblings)]
+    usual = _usual(theirs)
+    lacking = [
+        f"{mine.get(parent, 0)} of {usual} to {names[parent]}"
+        for place, parent in enumerate(parents.tolist())
+        if joined[place] > HALF * len(siblings)
+        and (theirs[at == place] == usual).sum() > HALF * joined[place]
+        and mine.get(parent, 0) < usual
+    ]
+    more = f" and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
+    return f": {', '.join(lacking[:SHOWN])}{more}" if lacking else ""
+
+
+def _irregular(
+    shape: Shape, names: _Names, cables: NDArray[np.int64], works: NDArray[np.bool_]
+) -> list[str]:
+    """Return switches with fewer cables to others, where nearly all have equally many."""
+    mine = cables[works]
+    usual = _usual(mine)
+    few = works & (cables < usual)
+    if shape.kind == "grid" or (mine == usual).sum() < REGULAR * len(mine) or not few.any():
+        return []
+    if shape.kind != "dragonfly" and few.sum() > EDGE * works.sum():
+        along = few[shape.lower] & few[shape.upper]
+        edge = np.unique(np.append(shape.lower[along], shape.upper[along]))
+        if len(edge) > HALF * few.sum():
+            return []  # where a mesh ends, not where something is missing
+    return [
+        f"{names[router]} has {cables[router]} of {usual} cables to other switches"
+        for router in np.flatnonzero(few).tolist()
+    ]
+
+
+def _slow(topology: Topology, shape: Shape) -> list[str]:
+    """Return cables that are slower than most between the same two levels."""
+    if topology.reference_gbps is None:
+        return []
+    gbps = np.round(topology.channel_bandwidth * topology.reference_gbps, 6)
+    first, many = topology.num_network_channels, topology.num_hosts
+    shift = 0 if topology.direct else many
+    said = []
+    here, there = topology.channel_source[:first] - shift, topology.channel_target[:first] - shift
+    once = np.flatnonzero(here < there)
+    steps = np.sort(np.stack([shape.level[here[once]], shape.level[there[once]]]), axis=0)
+    for step in np.unique(steps, axis=1).T:
+        mine = once[(steps == step[:, None]).all(axis=0)]
+        said += _slower(topology, gbps, mine)
+    ports = np.arange(first, first + topology.num_ports)
+    return said + (_slower(topology, gbps, ports) if len(ports) else [])
+
+
+def _slower(topology: Topology, gbps: NDArray[np.float64], mine: NDArray[np.int64]) -> list[str]:
+    rates, times = np.unique(gbps[mine], return_counts=True)
+    usual = float(rates[np.argmax(times)])
+    slow = mine[gbps[mine] < usual].tolist()
+    if times.max() < REGULAR * len(mine):
+        return []
+    said = []
+    for channel in slow[:SHOWN]:
+        source, port, target, far = topology.cable_end(channel)
+        ends = " and ".join(
+            f"{short_switch_name(name)}{f' port {number}' if number else ''}"
+            for name, number in ((source, port), (target, far))
+        )
+        said.append(f"cable between {ends} runs at {gbps[channel]:g} of {usual:g} Gb/s")
+    more = len(slow) - SHOWN
+    return said + ([f"{_counted(more, 'more cable')} slower than most"] if more > 0 else [])
+
+
+def _rails(topology: Topology) -> list[str]:
+    """Return computers without an adapter on a rail, and adapters on a leaf of another rail."""
+    assert topology.cabling is not None
+    rail, leaf_rail = rails(topology)
+    called = topology.cabling.rail_names
+    if not rail:
+        return []
+    has: dict[int, set[int]] = {}
+    for node, each in zip(topology.node_of_host.tolist(), rail, strict=True):
+        if each >= 0:
+            has.setdefault(node, set()).add(each)
+    usual = {each for each in range(len(called)) if each in set(leaf_rail.values())}
+    several = {node: mine for node, mine in has.items() if 2 * len(mine & usual) > len(usual)}
+    said = []
+    for each in sorted(usual):
+        lack = [topology.computer_name(node) for node, mine in several.items() if each not in mine]
+        if lack and len(lack) <= HALF * len(several):
+            verb = "has" if len(lack) == 1 else "have"
+            said.append(
+                f"{_counted(len(lack), 'computer')} {verb} no adapter {called[each]}: {_some(lack)}"
+            )
+    leaves, nodes = [each.leaf for each in adapters_of(topology)], topology.node_of_host.tolist()
+    astray = [
+        f"adapter {topology.name_of(host)} hangs on a leaf of {called[leaf_rail[leaf]]}"
+        for host, (mine, leaf) in enumerate(zip(rail, leaves, strict=True))
+        if nodes[host] in several and mine in usual and leaf_rail.get(leaf, mine) != mine
+    ]
+    more = len(astray) - SHOWN
+    return said + astray[:SHOWN] + ([f"{more} more on leaves of other rails"] if more > 0 else [])
