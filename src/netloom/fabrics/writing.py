@@ -63,7 +63,7 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
         )
         said = zip(heads, ports[rows, router].tolist(), tails, strict=True)
         entries = [head + words[port] + tail for head, port, tail in said if port != NO_PORT]
-        lines += [*entries, f"{len(entries)} lids dumped"]
+        lines += [*entries, f"{len(owner) - 1} lids dumped"]
         written += len(entries)
     write_text(path, "\n".join(lines) + "\n")
     return written

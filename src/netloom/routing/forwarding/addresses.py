@@ -41,7 +41,8 @@ class Addresses:
         int32[rows], the router where packets leave, and the port by which; port 0 is that router
         itself.
     kind
-        int8[rows]: 0 for the port of a host, 1 for another end point, 2 for a router.
+        int8[rows]: 0 for the port of a host (a node of a direct network), 1 for another end point,
+        2 for a router.
     """
 
     name: tuple[str, ...]
@@ -86,8 +87,11 @@ def addresses(topology: Topology) -> Addresses:
     from netloom.topology.cabling import port_numbers
 
     ports, routers = topology.num_ports, topology.num_routers
-    names = tuple(topology.name_of(topology.router_vertex(router)) for router in range(routers))
     nothing, own = np.zeros(routers, np.int32), np.arange(routers, dtype=np.int32)
+    names = tuple(topology.name_of(topology.router_vertex(router)) for router in range(routers))
+    if topology.direct:
+        kind = np.zeros(routers, np.int8)
+        return Addresses(names, nothing.astype(np.uint64), nothing, nothing, own, nothing, kind)
     hosts = tuple(topology.name_of(host) for host in topology.port_host.tolist())
     leaves = port_numbers(topology)[0][topology.num_network_channels + ports :]
     cabling = topology.cabling
@@ -169,4 +173,7 @@ def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
     if table.undelivered is not None:
         arrived[: len(table.undelivered)] &= ~table.undelivered
     ports[here] = np.where(arrived, every.port[: len(rows)], ports[here])
+    if table.astray is not None:
+        row, router, port = table.astray.T
+        ports[row, router] = port
     return ports

@@ -1,61 +1,70 @@
-"""Forwarding tables as OpenSM dumps them, and reads them: ``lfts:FILE``."""
+"""Forwarding tables that a subnet manager has computed: ``lfts:FILE``."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.errors import InputError
+from netloom.routing.forwarding.addresses import NO_PORT, addresses
+from netloom.routing.forwarding.dumps import read_ports
 from netloom.routing.forwarding.tables import ForwardingTable
-from netloom.textfiles import read_text
+from netloom.topology.cabling import port_numbers
 
 if TYPE_CHECKING:
-    from netloom.topology import Topology
+    from numpy.typing import NDArray
 
-_SWITCH = re.compile(r"^Unicast lids \[.*\] of switch .*guid 0x([0-9a-f]+)", re.IGNORECASE)
-_ENTRY = re.compile(r"^0x([0-9a-f]+) +(\d+)", re.IGNORECASE)
+    from netloom.topology import Topology
 
 
 def read_lfts(topology: Topology, path: str) -> ForwardingTable:
-    """Return the table that a dump of OpenSM says.
+    """Return the table that a dump says: see ``dumps.read_ports``.
 
     Raises
     ------
     InputError
-        If the network has no LIDs, or naming file and line.
+        If the network has no LIDs; naming file and line, if the dump is broken, or of another
+        fabric.
     """
-    cabling = topology.cabling
-    if cabling is None or not cabling.port_lid.any():
-        wanted = "a fabric with LIDs, such as fabric:FILE of ibnetdiscover"
-        raise InputError(f"routing lfts:{path}", topology.name, wanted)
-    router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
-    row_of = {lid: row for row, lid in enumerate(cabling.port_lid.tolist())}
-    ends = len(cabling.port_lid)
-    extra = [*cabling.others.lid.tolist(), *cabling.router_lid.tolist()]
-    row_of |= {lid: ends + place for place, lid in enumerate(extra) if lid}
-    leaving = {
-        (source, port): channel
-        for channel, (source, port) in enumerate(
-            zip(topology.routers.channel_source.tolist(), cabling.out_port.tolist(), strict=False)
-        )
-    }
-    table = np.full((ends + len(extra), topology.num_routers), -1, np.int32)
-    router = -1
-    text = read_text(path, wanted="forwarding tables, as OpenSM dumps them")
-    for number, line in enumerate(text.split("\n"), start=1):
-        switch, entry = _SWITCH.match(line), _ENTRY.match(line)
-        if switch:
-            guid = int(switch[1], 16)
-            if guid not in router_of:
-                found = f"a switch of GUID 0x{guid:016x}, which {topology.name} does not have"
-                raise InputError(f"{path}:{number}", found, "tables of this fabric")
-            router = router_of[guid]
-        elif entry and router >= 0:
-            lid = int(entry[1], 16)
-            if lid not in row_of:
-                found = f"LID 0x{lid:04x}, which no port of {topology.name} has"
-                raise InputError(f"{path}:{number}", found, "tables of this fabric")
-            table[row_of[lid], router] = leaving.get((router, int(entry[2])), -1)
-    return ForwardingTable(f"lfts:{path}", table[:ends], table[ends:])
+    return table_of_ports(topology, read_ports(topology, path), f"lfts:{path}")
+
+
+def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:
+    """Return the table in which routers send by these ports.
+
+    uint8[rows, routers] as in ``port_table``, which says them again. An entry that leads neither
+    to a router nor to its destination is in ``ForwardingTable.astray``.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.addresses import port_table
+    >>> from netloom.routing.forwarding.min_hop import minhop
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> ports = port_table(net, minhop(net))
+    >>> ports[2, 2] = 9
+    >>> table_of_ports(net, ports, "by hand").astray.tolist()
+    [[2, 2, 9]]
+    """
+    every = addresses(topology)
+    count = topology.num_network_channels
+    channel_at = np.full((topology.num_routers, NO_PORT + 1), -1, np.int32)
+    channel_at[topology.routers.channel_source, port_numbers(topology)[0][:count]] = np.arange(
+        count, dtype=np.int32
+    )
+    rows, last = np.arange(len(ports)), every.router[: len(ports)]
+    table = channel_at[np.arange(topology.num_routers), ports]
+    table[rows, last] = -1
+    arrives = np.zeros(ports.shape, np.bool_)
+    arrives[rows, last] = ports[rows, last] == every.port[: len(ports)]
+    missing = ports == NO_PORT
+    missing[rows, last] = False
+    row, router = np.nonzero((table < 0) & ~arrives & ~missing)
+    astray = np.stack([row, router, ports[row, router]], axis=1).astype(np.int32)
+    ends = len(topology.ejection_router)
+    undelivered = ~arrives[rows, last][:ends]
+    return ForwardingTable(
+        name, table[:ends], table[ends:] if len(table) > ends else None,
+        undelivered=undelivered if undelivered.any() else None,
+        astray=astray if len(astray) else None,
+    )  # fmt: skip

@@ -65,6 +65,10 @@ class ForwardingTable:
     undelivered
         bool[num_destinations], where the last router's own entry does not lead to the destination;
         None where all do.
+    astray
+        int32[entries, 3], the entries by which packets vanish: row (of ``next_channel``, then of
+        ``others``), router, and the port by which it sends them, which leads neither to a router
+        nor to the destination (255: the last router has no entry); None where there are none.
     """
 
     several: ClassVar[bool] = False
@@ -74,6 +78,7 @@ class ForwardingTable:
     others: NDArray[np.int32] | None = None
     lanes: Lanes | None = None
     undelivered: NDArray[np.bool_] | None = None
+    astray: NDArray[np.int32] | None = None
 
     def __str__(self) -> str:
         return self.name

@@ -1,0 +1,30 @@
+"""One dump of forwarding tables in the other spellings."""
+
+import re
+
+
+def as_dump_fts(text):
+    """Return what dump_fts prints of the tables that OpenSM dumps so."""
+    text = re.sub(r"\[0-(\d+)\] of switch Lid \d+ guid (0x\w+) \('(.*)'\):",
+                  lambda said: f"[0x0-{int(said[1]):#x}] of switch DR path slid 0; dlid 0; 0,1,1 "
+                  f"guid {said[2]} ({said[3]}):\n  Lid  Out   Destination\n       Port     Info ",
+                  text)  # fmt: skip
+    text = re.sub(r"(?m)^(0x\w+ \d+) # (.*)$", r"\1 : (\2)", text)
+    counted, entries = [], 0
+    for line in text.splitlines():
+        entries = 0 if line.startswith("Unicast") else entries + line.startswith("0x")
+        counted.append(re.sub(r"^\d+ (lids dumped)", rf"{entries} \1 ", line))
+    return "\n".join(counted) + "\n"
+
+
+def as_fdbs(text):
+    """Return what OpenSM's opensm.fdbs says of them; what has no entry is unreachable."""
+    lines = []
+    for block in text.split("Unicast lids ")[1:]:
+        top, guid = re.match(r"\[0-(\d+)\].* guid (0x\w+)", block).groups()
+        port = dict(re.findall(r"(?m)^0x(\w+) (\d+) #", block))
+        lines += [f"dump_ucast_routes: Switch {guid}", "LID    : Port : Hops : Optimal"]
+        for lid in range(1, int(top) + 1):
+            said = port.get(f"{lid:04x}")
+            lines.append(f"0x{lid:04X} : " + (f"{said}  : 02   : yes" if said else "UNREACHABLE"))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,189 @@
+"""Dumps of forwarding tables: three spellings, and what is refused."""
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.fabrics.other_ends import with_others
+from netloom.fabrics.writing import write_lfts
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.min_hop import minhop
+from netloom.routing.forwarding.problems import table_problems
+from netloom.topology import topology
+from tests.reference.dumps import as_dump_fts, as_fdbs
+
+
+@pytest.fixture
+def dumped(fabric, tmp_path):
+    """Return a function that gives a fabric, its table, and the dump of it."""
+
+    def made(spec="leaf-spine:3x2x2", **more):
+        net = fabric(spec, **more)
+        table = with_others(net, minhop(net))
+        write_lfts(net, table, tmp_path / "table")
+        return net, table, (tmp_path / "table").read_text()
+
+    return made
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads a dump's text."""
+
+    def made(net, text):
+        path = tmp_path / "dump"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_lfts(net, str(path))
+
+    return made
+
+
+def same(one, other):
+    assert np.array_equal(one.next_channel, other.next_channel)
+    assert np.array_equal(one.others, other.others)
+    assert one.undelivered is None
+    assert one.astray is None
+
+
+@pytest.mark.parametrize("spelling", [str, as_dump_fts, as_fdbs])
+def test_every_spelling_says_the_same(dumped, read, spelling):
+    net, table, text = dumped(seed=3, lmc=1, aggregated=(1, 4))
+    same(read(net, spelling(text)), table)
+    same(read(net, gzip.compress(spelling(text).encode())), table)
+    same(read(net, spelling(text).replace("\n", "\r\n")), table)
+
+
+@pytest.mark.parametrize("spelling", [str, as_dump_fts, as_fdbs])
+def test_no_entry_is_no_way(dumped, read, spelling):
+    net, _, text = dumped()
+    cut = re.sub(r"(?m)^0x0003 001 # .*\n", "", text)
+    found = table_problems(net, read(net, spelling(cut)))
+    assert found.unrouted == 4  # the hosts of two leaves, to h2
+    assert {fault.kind for fault in found.faults} == {"no entry"}
+
+
+def test_port_255_is_no_way(dumped, read):
+    net, _, text = dumped()
+    lines = as_dump_fts(text).splitlines()
+    lines[3] = "0x0001 255 : (illegal port)"
+    lines[6] = "0x0004 255 : (path #1 - illegal port)"
+    words = [fault.words for fault in table_problems(net, read(net, "\n".join(lines))).faults]
+    assert words == ["leaf0 has no entry for h0 and 1 more destination"]
+
+
+def test_comments_of_entries_may_be_missing(dumped, read):
+    net, table, text = dumped()
+    same(read(net, re.sub(r" # .*", "", text)), table)
+    same(read(net, re.sub(r" : \(.*", "", as_dump_fts(text))), table)
+
+
+def test_an_owner_is_known_by_guid_or_name(dumped, read):
+    net, table, text = dumped()
+    # what ibsim does to GUIDs of ports; an adapter replaced; one renamed
+    same(read(net, re.sub(r"portguid 0x(\w+)", lambda said: f"portguid {int(said[1], 16) + 1:#x}",
+                          text)), table)  # fmt: skip
+    same(
+        read(net, text.replace("portguid 0x0000000000001001", "portguid 0x00000000deadbeef")), table
+    )
+    same(read(net, text.replace("'h0'", "'localhost mlx5_0'")), table)
+
+
+def test_names_may_be_dressed_in_more_words(dumped, read):
+    net, table, text = dumped()
+    dressed = re.sub(r"portguid 0x\w+: '(leaf\d|spine\d)'", r"portguid 0xbad: 'MF0;\1:MQM9700/U1'",
+                     text)  # fmt: skip
+    same(read(net, dressed), table)
+
+
+BROKEN = {
+    "unknown switch": ((" guid 0x0000000002000010", " guid 0x00000000020000ff"),
+                       r":14: found a switch of GUID 0x00000000020000ff, which .* not have; "),
+    "unknown LID": (("0x0002 004 ", "0x00ff 004 "), r":3: found LID 0x00ff, which nobody in "),
+    "group's LID": (("0x0002 004 ", "0xc002 004 "), r":3: found 0xc002, which is no LID of an end"),
+    "another owner": ((r"0x0002 004 # .*", "0x0002 004 # Channel Adapter portguid 0xbad: 'kl7'"),
+                      r":3: found LID 0x0002 of 'kl7'; it is of 'h1' in "),
+    "switch twice": ((" guid 0x0000000002000010", " guid 0x0000000002000000"),
+                     r":14: found switch 'leaf0' again, after line 1; expected each switch once"),
+    "LID twice": (("0x0002 ", "0x0001 "), r":3: found LID 0x0001 again; expected each LID once"),
+    "no such port": (("0x0001 003 ", "0x0001 099 "),
+                     r":2: found port 99 of switch 'leaf0' with 4 ports"),
+    "wrong count": (("11 lids dumped", "10 lids dumped"),
+                    r":13: found 10 entries announced and 11 there of switch 'leaf0'"),
+    "nonsense": (("0x0001 003 ", "0x0001 abc "), r":2: found '0x0001 abc .*which is no entry"),
+    "other lines": (("0x0001 ", "LID 1 "), r":2: found 'LID 1 .*; expected a whole dump"),
+    "entries after the end": ((r"(11 lids dumped)", r"\1\n0x0001 003"), r":14: found '0x0001 003'"),
+    "no largest LID": ((r"\[0-11\]", "[0-x]"), r":1: found 'x'; expected the largest LID"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_dump_is_refused_by_file_and_line(dumped, read, case):
+    (old, new), message = BROKEN[case]
+    net, _, text = dumped()
+    changed = re.sub(old, new, text, count=1)
+    assert changed != text
+    with pytest.raises(InputError, match=rf"dump{message}") as caught:
+        read(net, changed)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("spelling", [str, as_dump_fts, as_fdbs])
+def test_a_file_cut_anywhere_is_refused(dumped, read, spelling):
+    net, table, text = dumped()
+    text = spelling(text)
+    for length in range(0, len(text.rstrip()) - 1, 37):
+        cut = text[:length]
+        if "\n" not in text[length:-1] and cut.split("\n")[-1].count(":") == 2:
+            same(read(net, cut), table)  # only what comes behind the last port is missing
+            continue
+        with pytest.raises(InputError) as caught:
+            read(net, cut)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_cut_gzip_file_is_refused(dumped, read):
+    net, _, text = dumped()
+    with pytest.raises(InputError, match="a broken gzip file"):
+        read(net, gzip.compress(text.encode())[:-20])
+
+
+def test_a_missing_switch_is_named(dumped, read):
+    net, _, text = dumped()
+    blocks = text.split("Unicast")
+    with pytest.raises(InputError, match="dump: found no table of switch 'leaf1'"):
+        read(net, "Unicast".join([*blocks[:2], *blocks[3:]]))
+
+
+def test_all_lids_of_a_port_have_entries_or_none_has(dumped, read):
+    net, _, text = dumped(lmc=1)
+    cut = re.sub(r"0x0003 .*\n", "", text, count=1)
+    message = r":1: found LID 0x0002 of 'h0', but not 0x0003 of the same port, at switch 'leaf0'"
+    with pytest.raises(InputError, match=message):
+        read(net, cut)
+
+
+def test_what_is_no_dump_is_refused(dumped, read):
+    net, _, _ = dumped()
+    with pytest.raises(InputError, match="dump: found no forwarding table; expected"):
+        read(net, "")
+    with pytest.raises(InputError, match="dump:1: found 'once upon a time'; expected forwarding"):
+        read(net, "once upon a time\n")
+    with pytest.raises(InputError, match="no such file"):
+        read_lfts(net, "nowhere")
+
+
+def test_two_of_one_lid_are_refused(dumped, read, tmp_path):
+    _, _, text = dumped()
+    scanned = (tmp_path / "leaf-spine-3x2x2.txt").read_text()
+    twice = re.sub(r"lid 2\b", "lid 1", scanned)
+    (tmp_path / "twice.txt").write_text(twice)
+    with pytest.raises(InputError, match="LID 1 of 'h0' and of 'h1'"):
+        read(topology(f"fabric:{tmp_path / 'twice.txt'}"), text)
+
+
+def test_a_network_without_lids_is_refused(read):
+    with pytest.raises(InputError, match="found leaf-spine:2x2x2, which has no LIDs"):
+        read(topology("leaf-spine:2x2x2"), "Unicast lids [0-1] of switch Lid 1 guid 0x1 ('a'):\n")
