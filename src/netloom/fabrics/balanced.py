@@ -8,27 +8,55 @@ cost extra, more so round by round, until the busiest channel has come down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.descent import Judge, Problem, Rules, descended, judge_of, problem_of
-from netloom.fabrics.levels import shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
+from netloom.routing.forwarding.lanes import MOST_COUNTED, layered
 from netloom.routing.forwarding.tables import ForwardingTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from netloom.fabrics.levels import Ways
+    from netloom.routing.forwarding.tables import Lanes
     from netloom.topology import Topology
 
 Objective = Literal["all-to-all", "shifts", "permutations"]
+
+MOST_LANES = 8
+"""Lanes that a network is taken to have where nobody said."""
+
+MOST_TRIES, FEW = 24, 3
+"""Descents from nothing to a table, at most and at least."""
+
+WORK = 3_000_000
+"""Descents × destinations × channels of a search."""
+
+WORTH = 1.1
+"""Tables whose busiest channel is busier than the least busy one, times this, are not looked at."""
+
+REACHED = 1.01
+"""Bounds that a table comes so near are not looked for any further."""
+
+IN_ORDER = ((1.0, 4, 1.0, 1.0), (2.0, 4, 1.0, 1.0), (2.0, 2, 1.0, 1.0))
+AT_RANDOM = (
+    (1.0, 4, 1.0, 1.0),
+    (2.0, 0, 1.0, 0.1),
+    (1.0, 4, 1.004, 1.0),
+    (2.0, 2, 1.0, 0.1),
+    (1.0, 2, 1.02, 1.0),
+    (2.0, 0, 1.0, 0.01),
+)
+"""Of descents in order of number and in random order: what own paths count for, rounds without a
+target, target over the bound, price."""
 
 NEAR = 1.002
 """Busiest channels that are nearer than this count as equal."""
@@ -110,73 +138,134 @@ def balanced(
     if lanes is not None and lanes < 1:
         raise InputError("lanes", str(lanes), "at least one")
     shortest = shortest_ways(topology)
-    ways = tree_ways(topology, shortest)
-    found: list[Found] = []
-    problem = problem_of(topology, ways)
-    judge = judge_of(problem, seed)
-    plans = list(_plans(problem, seed))
-    with counting(len(plans), "tables") as tell:
-        for done, rules in enumerate(plans):
-            tell(done)
-            for table, longest in descended(
-                problem, rules, None if start is None else start.next_channel, frozen
-            ):
-                found = _kept(found, judge, table, longest)
-    others = other_rows(problem, ways)
-    fresh = judge_of(problem, seed + 1, 1000)
-    front = tuple(
-        sorted(
-            (_candidate(each, fresh, others) for each in found), key=lambda each: each.all_to_all
-        )
-    )
-    return Balanced(_chosen(front, objective, problem.least_shift()).table, front)
+    tree = tree_ways(topology, shortest)
+    begin = None if start is None else start.next_channel
+    search = Search(topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES)
+    if costs_nothing(topology, tree, shortest):
+        search.descend(tree, seed, begin, frozen)
+    else:
+        search.descend(tree, seed, begin, frozen, most=FEW)
+        if lanes != 1:
+            search.descend(shortest, seed, begin, frozen)
+    others = other_rows(search.judge.problem, tree)
+    fresh = judge_of(search.judge.problem, seed + 1, 1000)
+    found = sorted(search.found, key=lambda each: (each.longest, -each.share))
+    front = _unsurpassed([_candidate(each, fresh, others) for each in found])
+    return Balanced(_chosen(front, objective, fresh.problem.least_shift()).table, front)
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A table on the way, and how it is judged."""
+    """A table on the way, its lanes (None for one), and how it is judged."""
 
     table: NDArray[np.int32]
     longest: float
     share: float
     shift: float
+    count: int = 1
+    lanes: Lanes | None = None
+
+    def surpasses(self, other: Found) -> bool:
+        """Whether this is as good as another in all respects."""
+        return (
+            self.longest <= other.longest
+            and self.share >= other.share
+            and self.shift <= other.shift
+            and self.count <= other.count
+        )
 
 
-def _kept(
-    found: list[Found], judge: Judge, table: NDArray[np.int32], longest: float
-) -> list[Found]:
-    """Return the tables that no other surpasses, a new one among them or not."""
-    share = float(judge.permuted(judge.matchings, table)[1].mean())
-    shift = float(judge.permuted(judge.shifts, table)[0].max(initial=0.0))
-    if any(
-        each.longest <= longest and each.share >= share and each.shift <= shift for each in found
-    ):
-        return found
-    new = Found(table.copy(), longest, share, shift)
-    return [
-        each for each in found if each.longest < longest or each.share > share or each.shift < shift
-    ] + [new]
+@dataclass(eq=False)
+class Search:
+    """Tables that no other surpasses, among those that were looked at."""
+
+    topology: Topology
+    judge: Judge
+    lanes: int
+    found: list[Found] = field(default_factory=list)
+
+    def descend(
+        self,
+        ways: Ways,
+        seed: int,
+        start: NDArray[np.int32] | None,
+        frozen: NDArray[np.bool_] | None,
+        most: int = MOST_TRIES,
+    ) -> None:
+        """Look at the tables of several descents along these ways."""
+        problem = problem_of(self.topology, ways)
+        size = max(len(problem.ends) * len(problem.bandwidth), 1)
+        tries = int(np.clip(WORK // size, min(FEW, most), most))
+        bound, known, floor = problem.least_longest(), False, problem.least_shift()
+        with counting(tries, "balanced tables") as tell:
+            for number in range(tries):
+                tell(number)
+                rules = plan(problem, seed, number, bound)
+                for turn, (table, longest) in enumerate(descended(problem, rules, start, frozen)):
+                    least = min((each.longest for each in self.found), default=np.inf)
+                    if longest <= least * WORTH or turn == rules.free - 1:
+                        self.look_at(table, longest, one_lane=not ways.plain)
+                least = min(each.longest for each in self.found)
+                if not known and least > bound * REACHED:
+                    bound, known = max(bound, busiest_bound(self.topology).value), True
+                if number and any(
+                    each.longest <= bound * NEAR and each.shift <= floor for each in self.found
+                ):
+                    return
+
+    def look_at(self, table: NDArray[np.int32], longest: float, *, one_lane: bool) -> None:
+        """Judge a table, and keep it if no other surpasses it."""
+        judge = self.judge
+        share = float(judge.permuted(judge.matchings, table)[1].mean())
+        shift = float(judge.permuted(judge.shifts, table)[0].max(initial=0.0))
+        new = Found(table, longest, share, shift)
+        if any(each.surpasses(new) for each in self.found):
+            return
+        if not one_lane:
+            lanes = layered(self.topology, table, most=MOST_COUNTED)
+            count = int(lanes.level.max(initial=0)) + 1
+            if count > self.lanes:
+                return
+            new = replace(new, count=count, lanes=lanes if count > 1 else None)
+        new = replace(new, table=table.copy())
+        self.found = [each for each in self.found if not new.surpasses(each)] + [new]
 
 
-def _plans(problem: Problem, seed: int) -> Iterator[Rules]:
-    """Yield what to try: orders of destinations and routers, targets, and what own paths count."""
+def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
+    """Return what the n-th descent does: first in order of number, then in random order."""
     count, routers = len(problem.ends), problem.topology.num_routers
-    bound = problem.least_longest()
-    yield Rules(np.arange(count), np.arange(routers), 1.0, bound)
-    rng = np.random.default_rng(seed)
-    for number in range(7):
+    turns, order = np.arange(count), np.arange(routers)
+    if number >= len(IN_ORDER):
+        rng = np.random.default_rng([seed, number])
         turns, order = rng.permutation(count), rng.permutation(routers)
-        yield Rules(turns, order, 1.0, (1.0, 1.004, 1.02, 1.002)[number % 4] * bound)
+        own, free, aim, price = AT_RANDOM[(number - len(IN_ORDER)) % len(AT_RANDOM)]
+    else:
+        own, free, aim, price = IN_ORDER[number]
+    return Rules(turns, order, own, aim * bound, free=free, price=price)
 
 
 def _candidate(found: Found, judge: Judge, others: NDArray[np.int32] | None) -> Candidate:
     share = judge.permuted(judge.matchings, found.table)[1]
     shift = judge.permuted(judge.shifts, found.table)[0]
-    table = ForwardingTable("balanced", found.table, others)
+    table = ForwardingTable("balanced", found.table, others, found.lanes)
     return Candidate(
         table, found.longest, float(share.mean()), float(shift.max(initial=0.0)),
-        float(shift.mean()), 1,
+        float(shift.mean()), found.count,
     )  # fmt: skip
+
+
+def _unsurpassed(candidates: list[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates than which no other is as good in all respects."""
+    kept: list[Candidate] = []
+    for new in sorted(candidates, key=lambda each: (each.all_to_all, -each.bisection)):
+        if not any(
+            each.bisection >= new.bisection
+            and each.shift_max <= new.shift_max
+            and each.lanes <= new.lanes
+            for each in kept
+        ):
+            kept.append(new)
+    return tuple(kept)
 
 
 def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) -> Candidate:
@@ -193,7 +282,7 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
         for each in near
         if each.bisection >= best - (MORE if each.shift_max == shift == floor else NOISE)
     ]
-    return min(alike, key=lambda each: (each.shift_max, -each.bisection))
+    return min(alike, key=lambda each: (each.lanes, each.shift_max, -each.bisection))
 
 
 def other_rows(problem: Problem, ways: Ways) -> NDArray[np.int32] | None:
@@ -215,5 +304,5 @@ def other_rows(problem: Problem, ways: Ways) -> NDArray[np.int32] | None:
         ways=ways,
     )
     turns, order = np.arange(len(ends)), np.arange(topology.num_routers)
-    *_, (table, _) = descended(asked, Rules(turns, order, 1.0, np.inf, rounds=2), None, None)
+    *_, (table, _) = descended(asked, Rules(turns, order, 1.0, np.inf, rounds=2))
     return table

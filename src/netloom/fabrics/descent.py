@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 MATCHINGS = 250
 """Random permutations by which tables are chosen."""
 
+MOST_MATCHED, FEWEST = 2**19, 50
+"""Pairs of hosts of all matchings, and how many matchings there are at least."""
+
 GROWTH = 1.3
 """How the price of load over the target grows from round to round."""
 
-MOST_SHIFTED = 2**19
+PATIENCE = 8
+"""Rounds with a growing price after which one that changes nothing is the last."""
+
+MOST_SHIFTED = 2**18
 """Pairs of hosts of all shifts that are looked at."""
 
 
@@ -136,9 +142,10 @@ def problem_of(topology: Topology, ways: Ways, order: NDArray[np.int64] | None =
     )  # fmt: skip
 
 
-def judge_of(problem: Problem, seed: int, matchings: int = MATCHINGS) -> Judge:
-    """Return a judge whose matchings come from ``seed``."""
+def judge_of(problem: Problem, seed: int, most: int = MATCHINGS) -> Judge:
+    """Return a judge whose matchings come from ``seed``; at most so many, fewer of many hosts."""
     hosts = working_nodes(problem.topology)
+    matchings = int(np.clip(MOST_MATCHED // len(hosts), min(FEWEST, most), most))
     rng = np.random.default_rng(seed)
     half, count = len(hosts) // 2, len(hosts)
     drawn = np.array([rng.permutation(hosts)[: 2 * half] for _ in range(matchings)])
@@ -166,7 +173,25 @@ def _draws(topology: Topology, source: NDArray[np.int32], target: NDArray[np.int
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """How rounds go: orders of destinations and of routers, what own paths count, the target."""
+    """How rounds go.
+
+    Attributes
+    ----------
+    turns, order
+        Destinations and routers, in the order in which they choose.
+    own
+        How much of a source's own paths does not count as colliding; 1 is exact.
+    aim
+        The load over bandwidth above which a channel costs extra.
+    rounds, free
+        How many rounds there are, and how many of them do without the target.
+    price
+        Of load over the target in the first round with it; ``GROWTH`` times as much in each next.
+    change
+        Price of an entry that is not that of the table to start with.
+    early
+        Whether routers without hosts choose before those with hosts, for large networks.
+    """
 
     turns: NDArray[np.int64]
     order: NDArray[np.int64]
@@ -174,37 +199,43 @@ class Rules:
     aim: float
     rounds: int = 30
     free: int = 4
+    price: float = 1.0
+    change: float = 0.0
+    early: bool = False
 
 
 def descended(
     problem: Problem,
     rules: Rules,
-    start: NDArray[np.int32] | None,
-    frozen: NDArray[np.bool_] | None,
+    start: NDArray[np.int32] | None = None,
+    frozen: NDArray[np.bool_] | None = None,
 ) -> Iterator[tuple[NDArray[np.int32], float]]:
-    """Yield the table whenever its busiest channel is less busy, and the time of that channel.
+    """Yield the table after each round, and the time of its busiest channel.
 
-    The first rounds go without a target; after them, and after the last, the table is yielded, too.
+    It is the same array every time. ``frozen`` are destinations whose rows stay. Rounds end where
+    one changes nothing.
     """
     from netloom.fabrics.kernels.rerouting import reroute
 
     table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
     if start is not None:
         table[:] = start
+    old = table.copy() if rules.change else table
     load, of_router = problem.loads(table)
     turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
     order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
     ways, own = problem.ways, np.zeros_like(load)
-    least, strength = np.inf, 0.0
+    strength = 0.0
     for number in range(rules.rounds):
         if number >= rules.free:
-            strength = max(strength * GROWTH, 1.0)
-        reroute(
-            turns, table, table, problem.ends, problem.sent, problem.column, order,
+            strength = max(strength * GROWTH, rules.price)
+        moved = reroute(
+            turns, table, old, problem.ends, problem.sent, problem.column, order,
             (ways.near, ways.falls, ways.height, problem.row_of_exit), problem.wiring,
-            (load, own, of_router, problem.bandwidth), (rules.own, strength, rules.aim, 0.0, False),
+            (load, own, of_router, problem.bandwidth),
+            (rules.own, strength, rules.aim, rules.change, rules.early),
         )  # fmt: skip
         longest = float((load / problem.bandwidth).max(initial=0.0))
-        if longest < least or number in (rules.free - 1, rules.rounds - 1):
-            least = min(least, longest)
-            yield table, longest
+        yield table, longest
+        if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
+            return

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ROOTS = 6
 """Routers that are tried as the root above all others."""
 
+MOSTLY = 0.95
+"""Share of shortest ways that are left in a tree (by their logarithms)."""
+
 SLACK = 1e-9
 """Rounding of sums."""
 
@@ -115,6 +118,13 @@ def tree_ways(topology: Topology, shortest: Ways) -> Ways:
         if tried[-1] <= (found.unreached, found.longer, SLACK * choices):
             return ways
     return rooted[tried.index(min(tried))] if needed else found
+
+
+def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
+    """Return whether going up and then down leaves nearly all shortest ways between hosts."""
+    if tree.unreached or tree.longer * 20 > sum(bearing_routers(topology)[1]) ** 2:
+        return False
+    return _choices(topology, tree) >= MOSTLY * _choices(topology, shortest)
 
 
 def bearing_routers(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -233,6 +243,8 @@ def _choices(topology: Topology, ways: Ways) -> float:
     inside = topology.routers
     source, target = inside.channel_source, inside.channel_target
     down = ways.height[source] > ways.height[target]
+    if ways.plain:
+        down = np.ones(len(source), np.bool_)
     bearing, _ = bearing_routers(topology)
     total = 0.0
     for row in range(len(bearing)):

@@ -30,7 +30,7 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
     are the sources that send from a router (one column where that is the same for all);
     ``column[router]`` is its place in ``from_router``, -1 without sources; ``senders`` are routers
     in the order in which they choose. ``ways`` is (near, falls, height, row_of_exit): see
-    ``nearness``; router r is exit ``row_of_exit[r]``.
+    ``nearness``; router r is exit ``row_of_exit[r]``. Return how many entries are others now.
     """
     near, falls, height, row_of_exit = ways
     target = wiring[1]
@@ -43,16 +43,17 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
     seen = np.full(num_routers, -1, np.int64)
     cost = np.empty(num_routers, np.float64)
     pick = np.empty(num_routers, np.int32)
-    before = np.empty(num_routers, np.int32)
+    before, earlier = np.empty((2, num_routers), np.int32)
     load, own, from_router, _ = state
     aimless = rules[1] == 0
-    known, end = 0, -1
+    known, end, moved = 0, -1, 0
     for destination in turns:
         row, weights = table[destination], sent[:, destination % sent.shape[1]]
         if ends[destination] != end:
             end = ends[destination]
             place = row_of_exit[end]
             known = list_ways(near[place], falls[place], height, wiring, order, offsets, channels)
+        earlier[:] = row
         before[:] = old[destination] if rules[3] > 0 else row
         follow(row, end, weights, column, target, own, from_router, load, -1)
         row[:] = -1
@@ -78,6 +79,8 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
                     at = target[row[at]]
         settle(known, weights, np.inf, listed, laid, target, state, rules)
         follow(row, end, weights, column, target, own, from_router, load, 1)
+        moved += np.sum(row != earlier)
+    return moved
 
 
 @kernel
