@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.base import Question
 
-PREFIXES = ("graph", "routes", "fem")
+PREFIXES = ("graph", "routes", "fem", "fabric", "lfts")
 """What may stand before a file, with a colon."""
 
 

@@ -14,13 +14,15 @@ import numpy as np
 from netloom.contention import effective_bisection, shift_loads
 from netloom.errors import InputError
 from netloom.provenance import DEFAULT_SEED
-from netloom.routing import find_deadlock
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import destinations, exits, senders
 from netloom.routing.hosted import legs
 from netloom.topology.cabling import way_back
 from netloom.topology.faults import working_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from netloom.contention import EffectiveBisection, Shifts
@@ -52,8 +54,10 @@ class TableFigures:
 
     Attributes
     ----------
-    hosts, switches, cables
-        How many hosts take part; the routers of the network, and its cables with those of hosts.
+    taking
+        int32[], the hosts that take part, in order.
+    switches, cables
+        How many routers the network has, and cables, with those of hosts.
     paths
         int64[num_network_channels], paths on each channel between routers if every host sends to
         every other.
@@ -70,11 +74,12 @@ class TableFigures:
     lanes
         How many virtual lanes packets take.
     circle
-        Channels in which packets can wait for each other in a circle; () where there is none.
+        Channels, each with its lane, in which packets of hosts can wait for each other in a circle;
+        () where there is none.
     """
 
     topology: Topology
-    hosts: int
+    taking: NDArray[np.int32]
     switches: int
     cables: int
     paths: NDArray[np.int64]
@@ -85,7 +90,12 @@ class TableFigures:
     shifts: Shifts
     bisection: EffectiveBisection | None
     lanes: int
-    circle: tuple[int, ...]
+    circle: tuple[tuple[int, int], ...]
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts take part."""
+        return len(self.taking)
 
     @property
     def switch_hops_mean(self) -> float:
@@ -205,12 +215,12 @@ def table_figures(
     taking = working_nodes(topology) if hosts is None else np.asarray(hosts, np.int32)
     if len(taking) < 2:
         raise InputError(topology.name, f"{len(taking)} hosts", "at least two")
-    ways = _ways(topology, table, taking)
-    reached = _reached(topology, ways.arrives) if ways.unrouted else None
+    ways = ways_of(topology, table, taking)
+    reached = pairs_reached(topology, ways.arrives) if ways.unrouted else None
     inside = topology.num_network_channels
     return TableFigures(
         topology=topology,
-        hosts=len(taking),
+        taking=taking,
         switches=topology.num_routers,
         cables=num_cables(topology),
         paths=ways.paths,
@@ -226,12 +236,26 @@ def table_figures(
         )
         if samples
         else None,
-        lanes=1,
-        circle=find_deadlock(topology, table),
+        lanes=lanes_used(table),
+        circle=lane_circle(topology, table),
     )
 
 
-class _Ways(NamedTuple):
+class Ways(NamedTuple):
+    """The paths of a table between some hosts, all together.
+
+    Attributes
+    ----------
+    paths
+        int64[num_network_channels], how many take each channel between routers.
+    arrives
+        bool[num_destinations, num_routers], whether packets from there arrive, where hosts send.
+    routed, unrouted
+        Pairs of hosts with a path, and without.
+    longest
+        Channels between routers on the longest path.
+    """
+
     paths: NDArray[np.int64]
     arrives: NDArray[np.bool_]
     routed: int
@@ -239,10 +263,26 @@ class _Ways(NamedTuple):
     longest: int
 
 
-def _ways(topology: Topology, table: ForwardingTable, taking: NDArray[np.int32]) -> _Ways:
-    """Return what an all-to-all of some hosts loads, and what arrives."""
+def ways_of(
+    topology: Topology,
+    table: ForwardingTable,
+    taking: NDArray[np.int32],
+    rows: Sequence[int] | None = None,
+) -> Ways:
+    """Return the paths of an all-to-all of some hosts, to all of them or to some rows of a table.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x1x2")
+    >>> found = ways_of(net, ENGINES["minhop"](net), np.array([0, 1, 2]))
+    >>> found.paths.tolist(), found.routed, found.longest
+    ([2, 2, 2, 2], 6, 2)
+    """
     from netloom.fabrics.kernels.figures import all_to_all
 
+    chosen: Any = slice(None) if rows is None else list(rows)
     takes = np.isin(np.arange(topology.num_hosts), taking)
     own = np.arange(topology.num_hosts, dtype=np.int32)
     sent, wanted = senders(topology, taking), takes
@@ -252,14 +292,17 @@ def _ways(topology: Topology, table: ForwardingTable, taking: NDArray[np.int32])
     leaves = exits(topology)
     if table.undelivered is not None:
         leaves = np.where(table.undelivered, -1, leaves).astype(np.int32)
+    if sent.shape[1] > 1:
+        sent = sent[:, chosen]
     found = all_to_all(
-        table.next_channel, wanted, leaves, sent, own, topology.routers.channel_target
-    )
-    return _Ways(*found)
+        table.next_channel[chosen], wanted[chosen], leaves[chosen], sent, own[chosen],
+        topology.routers.channel_target,
+    )  # fmt: skip
+    return Ways(*found)
 
 
-def _reached(topology: Topology, arrives: NDArray[np.bool_]) -> Reached:
-    """Return what says of pairs of hosts whether they have a path."""
+def pairs_reached(topology: Topology, arrives: NDArray[np.bool_]) -> Reached:
+    """Return what says of pairs of hosts whether they have a path, given ``Ways.arrives``."""
 
     def reached(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.bool_]:
         ends = legs(topology, sources, targets)
@@ -277,6 +320,31 @@ def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
     if hosts - 1 <= most:
         return np.arange(1, hosts)
     return np.sort(np.random.default_rng(seed).choice(hosts - 1, most, replace=False) + 1)
+
+
+def router_levels(topology: Topology) -> NDArray[np.int64]:
+    """Return the hops of each router from the nearest one with hosts, int64[num_routers].
+
+    In a tree these are its levels, leaves first. A router that no host reaches is at level 0.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> router_levels(topology("fat-tree:2x3")).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    """
+    inside = topology.routers
+    level = np.full(topology.num_routers, -1, np.int64)
+    level[exits(topology)] = 0
+    if not topology.direct:
+        level[topology.injection_router] = 0
+    source, target = inside.channel_source, inside.channel_target
+    height = 0
+    while (level == height).any():
+        for here, there in ((source, target), (target, source)):
+            level[there[(level[here] == height) & (level[there] < 0)]] = height + 1
+        height += 1
+    return np.maximum(level, 0)
 
 
 def num_cables(topology: Topology) -> int:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import Field, SkipValidation
+from pydantic import Field, SkipValidation, field_validator
 
 from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
@@ -76,6 +77,27 @@ class ProgramOnNetwork(Question):
 
     app: Program = argument(PROGRAM, kw_only=False, file=True)
     on: Network = option(NETWORK, kw_only=False, file=True, panel="Network")
+
+
+class OnFabric(Question):
+    """The fabric: a file as administrators have it, or any network."""
+
+    on: Network = argument(
+        "Fabric: a file of ibnetdiscover, ibsim or the like, or any network (fat-tree:k=8).",
+        kw_only=False,
+        file=True,
+    )
+
+    @field_validator("on", mode="before")
+    @classmethod
+    def _of_a_file(cls, on: Any) -> Any:
+        """Return a spec for the name of a file."""
+        if isinstance(on, PathLike):
+            on = str(on)
+        if not isinstance(on, str) or not on:
+            return on
+        of_a_file = isfile(on) or (":" not in on and on not in machine_names())  # noqa: PTH113
+        return f"fabric:{on}" if of_a_file else on
 
 
 class BrokenParts(Question, panel="Broken parts"):

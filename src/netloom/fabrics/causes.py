@@ -1,0 +1,122 @@
+"""Why a channel is busy: what else could carry its traffic, and who it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom.fabrics.figures import router_levels, ways_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.fabrics.figures import TableFigures
+    from netloom.routing.forwarding.tables import ForwardingTable
+    from netloom.topology import Topology
+
+MOST_FOLLOWED = 2**26
+"""Most entries of the table that are looked at to find whom a channel's traffic is for."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a channel between routers carries what it does.
+
+    Attributes
+    ----------
+    way
+        Whether it leads ``up``, away from hosts, ``down`` towards them, or ``across``.
+    beside
+        The channels that might have carried it instead: those that lead down into the same router,
+        or up or across from the same router; itself among them.
+    share
+        Of the paths on all of them, its own.
+    least, most
+        Paths on the other ones; 0 where there are none.
+    alike
+        How many of them join the same two routers, itself among them.
+    usual
+        How many join two routers, mean over those that ``beside`` has.
+    hosts
+        The hosts that its paths lead to, those with most paths first.
+    paths
+        How many lead to each.
+    """
+
+    way: Literal["up", "down", "across"]
+    beside: int
+    share: float
+    least: int
+    most: int
+    alike: int
+    usual: float
+    hosts: tuple[int, ...]
+    paths: tuple[int, ...]
+
+    @property
+    def fair(self) -> float:
+        """Its share, if all channels beside it carried the same."""
+        return 1 / self.beside
+
+
+def cause_of(
+    topology: Topology, table: ForwardingTable, figures: TableFigures, channel: int
+) -> Cause:
+    """Return why a channel between routers is as busy as it is in an all-to-all.
+
+    Examples
+    --------
+    Of two spines, minhop gives each of a leaf's two hosts one:
+
+    >>> from netloom.fabrics.figures import table_figures
+    >>> from netloom.routing.forwarding.engines import ENGINES
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x2x2")
+    >>> table = ENGINES["minhop"](net)
+    >>> found = cause_of(net, table, table_figures(net, table, samples=0), 0)
+    >>> found.way, found.beside, found.share, found.hosts, found.paths
+    ('up', 2, 0.5, (2,), (2,))
+    """
+    inside, level = topology.routers, router_levels(topology)
+    source, target = inside.channel_source, inside.channel_target
+    rise = level[target] - level[source]
+    if rise[channel] < 0:
+        beside = (target == target[channel]) & (rise < 0)
+        far = source
+    else:
+        beside = (source == source[channel]) & ((rise > 0) == (rise[channel] > 0))
+        far = target
+    paths = figures.paths[beside]
+    others = np.delete(paths, np.flatnonzero(np.flatnonzero(beside) == channel))
+    ends, counts = np.unique(far[beside], return_counts=True)
+    hosts, each = _destinations(topology, table, figures, channel)
+    return Cause(
+        way="down" if rise[channel] < 0 else "up" if rise[channel] > 0 else "across",
+        beside=int(beside.sum()),
+        share=float(figures.paths[channel]) / max(int(paths.sum()), 1),
+        least=int(others.min(initial=figures.most_paths)) if len(others) else 0,
+        most=int(others.max(initial=0)),
+        alike=int(counts[ends == far[channel]].sum()),
+        usual=float(counts.mean()),
+        hosts=tuple(hosts.tolist()),
+        paths=tuple(each.tolist()),
+    )
+
+
+def _destinations(
+    topology: Topology, table: ForwardingTable, figures: TableFigures, channel: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the hosts that the paths on a channel lead to, and how many to each, most first."""
+    router = topology.routers.channel_source[channel]
+    rows = np.flatnonzero(table.next_channel[:, router] == channel)
+    owner = np.arange(topology.num_hosts) if topology.direct else topology.port_host
+    rows = rows[np.isin(owner[rows], figures.taking)]
+    if len(rows) * topology.num_routers > MOST_FOLLOWED:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    counts = np.zeros(topology.num_hosts, np.int64)
+    for row in rows.tolist():
+        counts[owner[row]] += ways_of(topology, table, figures.taking, (row,)).paths[channel]
+    order = np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
+    return order, counts[order]

@@ -1,0 +1,3 @@
+"""Check a fabric: which cable slows its jobs, credit loops, what is missing."""
+
+VERB = "check_fabric"

@@ -1,0 +1,310 @@
+"""The answer of ``check_fabric``: figures of the tables, bounds, busiest cables, what is broken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from netloom.fabrics.figures import router_levels
+from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.fabric.verdict import short_names, verdict_of
+from netloom.routing.forwarding.lanes import lane_circle
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from netloom.fabrics.bounds import Bound
+    from netloom.fabrics.causes import Cause
+    from netloom.fabrics.figures import TableFigures
+    from netloom.provenance import Provenance
+    from netloom.questions.fabric.jobs import JobCosts
+    from netloom.questions.fabric.verdict import FabricVerdict
+    from netloom.routing.forwarding.tables import ForwardingTable
+    from netloom.topology import Topology
+
+MOST_NAMED = 8
+"""Hosts that are named as those that a cable's paths lead to."""
+
+MOST_SHARED = 10
+"""Cables in JSON that jobs share; the table has all."""
+
+CHANNELS = Columns(
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("from", kind=str),
+    Column("from_port", kind=int),
+    Column("to", kind=str),
+    Column("to_port", kind=int),
+    Column("way", "up, away from hosts; down; or across", kind=str),
+    Column("paths", "paths of an all-to-all", kind=int),
+    Column("time", "paths over bandwidth"),
+)
+
+SHIFTS = Columns(
+    Column("distance", kind=int),
+    Column("paths", "paths on the busiest channel", kind=int),
+)
+
+JOBS = Columns(
+    Column("name", kind=str),
+    Column("nodes", kind=int),
+    Column("hosts", kind=int),
+    Column("program", kind=str),
+    Column("inside", "share of its traffic that stays inside nodes"),
+    Column("unrouted", "pairs of hosts without a path", kind=int),
+    Column("alone", "time of its busiest channel, alone", "bytes over bandwidth"),
+    Column("slowdown", "times as long beside the others, at most"),
+    Column("shared_with", kind=str),
+)
+
+SHARED = Columns(
+    Column("from", kind=str),
+    Column("from_port", kind=int),
+    Column("to", kind=str),
+    Column("to_port", kind=int),
+    Column("job", kind=str),
+    Column("use", "time for this job, as a share of what the job takes alone"),
+    Column("together", "the same, of all jobs"),
+)
+
+
+def _of(name: str, *path: str, kind: type = float, **more: Any) -> Column:
+    """Return a column of what ``found`` has; ``a_b`` stands in JSON at ``a.b`` if path says so."""
+    return Column(name, kind=kind, value=".".join(("found", *(path or (name,)))),
+                  json=".".join(path) if path else "", **more)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class FabricCheck(Answer):
+    """How good the tables of a fabric are, and what is broken.
+
+    Attributes
+    ----------
+    network, forwarding
+        The fabric, and where its switches forward.
+    asked, fallback
+        The tables that were asked for; why OpenSM would configure minhop instead, or "".
+    figures
+        All-to-all, shifts, matchings, circles; see ``fabrics.figures``.
+    bound, bisection_bound
+        What no routing beats in an all-to-all, and in random matchings.
+    cause
+        Why the busiest channel is as busy; None where no traffic crosses a channel.
+    others_circle
+        Channels, with lanes, in which packets wait for each other once aggregation nodes and the
+        like send, too; () where there is no such circle, None where no table leads there.
+    jobs
+        What jobs cost each other.
+    """
+
+    network: Topology
+    forwarding: ForwardingTable
+    asked: str
+    fallback: str
+    figures: TableFigures
+    bound: Bound
+    bisection_bound: float
+    cause: Cause | None
+    others_circle: tuple[tuple[int, int], ...] | None
+    jobs: JobCosts
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        _of("all_to_all_max", "all_to_all", "max", kind=int, key=True,
+            title="paths of an all-to-all on the busiest cable"),
+        _of("all_to_all_mean", "all_to_all", "mean", title="the same, mean cable"),
+        _of("all_to_all_time", "all_to_all", "time",
+            title="paths over bandwidth, where that is most"),
+        _of("all_to_all_bound", "all_to_all", "bound", key=True,
+            title="what no routing brings that below"),
+        _of("all_to_all_ratio", "all_to_all", "ratio", title="times that bound"),
+        _of("all_to_all_why", "all_to_all", "why", kind=str, title="where the bound comes from"),
+        _of("shifts_max", "shifts", "max", kind=int, title="worst shift: paths on one cable"),
+        _of("shifts_mean", "shifts", "mean", key=True, title="mean shift: paths on one cable"),
+        _of("shifts_count", "shifts", "count", kind=int, title="shifts of the hosts"),
+        _of("effective_bisection_mean", "effective_bisection", "mean", key=True,
+            title="effective bisection bandwidth", unit="share of a host's"),
+        _of("effective_bisection_sd", "effective_bisection", "sd",
+            title="its spread, matching by matching"),
+        _of("effective_bisection_samples", "effective_bisection", "samples", kind=int),
+        _of("effective_bisection_bound", "effective_bisection", "bound",
+            title="what no tables bring that above"),
+        _of("switch_hops_mean", "switch_hops", "mean"),
+        _of("switch_hops_max", "switch_hops", "max", kind=int),
+        _of("unrouted", kind=int, key=True, title="pairs of hosts without a path"),
+        _of("lanes", kind=int),
+        _of("deadlock_free", kind=bool, key=True, title="free of credit loops"),
+    )  # fmt: skip
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="network.name"),
+        Column("shape", kind=str),
+        Column("nodes", kind=int, value="network.num_nodes"),
+        _of("hosts", kind=int),
+        _of("switches", kind=int),
+        _of("cables", kind=int),
+        Column("other_end_points", kind=int, value="num_others"),
+        Column("routing", kind=str, value="forwarding.name"),
+        Column("fallback", kind=str, value=lambda answer: answer.fallback or None),
+        Column("verdict", kind=dict, value=lambda answer: answer.verdict.to_dict()),
+        Column("circle", kind=list, value=lambda answer: answer.named(answer.figures.circle)),
+        Column("others_circle", kind=list,
+               value=lambda answer: answer.named(answer.others_circle)),
+        _of("busiest", kind=list),
+        Column("cause", kind=dict, value="told_cause"),
+        Column("ways", kind=list, value="by_way"),
+        Column("missing", kind=list),
+        Column("jobs", kind=list, value=lambda answer: answer.jobs.rows()),
+        Column("shared_cables", kind=list,
+               value=lambda answer: answer.jobs.shared_rows(MOST_SHARED)),
+    )  # fmt: skip
+
+    @cached_property
+    def found(self) -> dict[str, Any]:
+        """The figures as JSON has them, with bounds."""
+        data = self.figures.to_dict()
+        times = self.bound.value
+        data["all_to_all"] |= {
+            "bound": times, "why": self.bound.why,
+            "ratio": data["all_to_all"]["time"] / times if times else None,
+        }  # fmt: skip
+        data["effective_bisection"]["bound"] = self.bisection_bound
+        return data
+
+    @cached_property
+    def short(self) -> dict[str, str]:
+        """The names of routers without what their firmware adds, where that is unique."""
+        return short_names(self.network.routers.labels)
+
+    @property
+    def shape(self) -> str | None:
+        """What kind of network it is, in words; None where it is none that is known."""
+        return None
+
+    @property
+    def missing(self) -> list[str]:
+        """What the network lacks, a sentence each."""
+        return []
+
+    @property
+    def num_others(self) -> int:
+        """End points that run no programs, such as aggregation nodes."""
+        cabling = self.network.cabling
+        return 0 if cabling is None else len(cabling.others)
+
+    @cached_property
+    def way(self) -> list[str]:
+        """Whether each channel between routers leads up, away from hosts, down or across."""
+        inside, level = self.network.routers, router_levels(self.network)
+        rise = level[inside.channel_target] - level[inside.channel_source]
+        return np.array(["down", "across", "up"])[np.sign(rise) + 1].tolist()
+
+    @property
+    def by_way(self) -> list[dict[str, Any]]:
+        """Paths of an all-to-all on the channels that lead up, down and across."""
+        way, paths = np.array(self.way), self.figures.paths
+        found = []
+        for name in ("up", "down", "across"):
+            mine = paths[way == name]
+            if len(mine):
+                found.append({
+                    "way": name, "channels": len(mine), "least": int(mine.min()),
+                    "mean": float(mine.mean()), "most": int(mine.max()),
+                })  # fmt: skip
+        return found
+
+    @cached_property
+    def verdict(self) -> FabricVerdict:
+        """Whether the tables are good, and what to do."""
+        return verdict_of(self)
+
+    @property
+    def told_cause(self) -> dict[str, Any] | None:
+        """Why the busiest channel is as busy, as plain data."""
+        cause = self.cause
+        if cause is None:
+            return None
+        names = [self.network.name_of(host) for host in cause.hosts[:MOST_NAMED]]
+        return {
+            "way": cause.way, "share": cause.share, "beside": cause.beside,
+            "least": cause.least, "most": cause.most, "alike": cause.alike,
+            "usual": cause.usual, "destinations": len(cause.hosts),
+            "hosts": [
+                {"name": name, "paths": paths}
+                for name, paths in zip(names, cause.paths, strict=False)
+            ],
+        }  # fmt: skip
+
+    def named(self, circle: tuple[tuple[int, int], ...] | None) -> list[dict[str, Any]] | None:
+        """Return a circle of channels by the names and ports of their ends."""
+        if circle is None:
+            return None
+        found = []
+        for channel, lane in circle:
+            source, out_port, target, in_port = self.network.cable_end(channel)
+            found.append({
+                "from": source, "from_port": out_port, "to": target, "to_port": in_port,
+                "lane": lane,
+            })  # fmt: skip
+        return found
+
+    @table(CHANNELS)
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel between routers: its ends, and what an all-to-all puts on it."""
+        import polars as pl
+
+        net, count = self.network, self.network.num_network_channels
+        ends = list(zip(*map(net.cable_end, range(count)), strict=True))
+        return pl.DataFrame({
+            "source_node": net.channel_source[:count],
+            "target_node": net.channel_target[:count],
+            **dict(zip(("from", "from_port", "to", "to_port"), map(list, ends), strict=True)),
+            "way": self.way,
+            "paths": self.figures.paths,
+            "time": self.figures.time,
+        })  # fmt: skip
+
+    @table(SHIFTS)
+    def shift_table(self) -> pl.DataFrame:
+        """Return one row a shift of the hosts: its distance, and paths on the busiest channel."""
+        import polars as pl
+
+        found = self.figures
+        return pl.DataFrame({"distance": found.shifts.distance, "paths": found.largest_of_shifts})
+
+    @table(JOBS)
+    def job_table(self) -> pl.DataFrame:
+        """Return one row a job: its size, and what the others cost it."""
+        rows = [row | {"shared_with": ", ".join(row["shared_with"])} for row in self.jobs.rows()]
+        return JOBS.frame_of(rows)
+
+    @table(SHARED)
+    def shared_cables(self) -> pl.DataFrame:
+        """Return one row a cable (one way) and job, of cables that several jobs use."""
+        rows = []
+        for each in self.jobs.shared_rows():
+            ends = {name: each[name] for name in ("from", "from_port", "to", "to_port")}
+            for job in each["jobs"]:
+                rows.append(ends | {"job": job["name"], "use": job["use"], "together": each["use"]})
+        return SHARED.frame_of(rows)
+
+    def __repr__(self) -> str:
+        data = self.found
+        return (
+            f"<Check of {self.network.name} ({self.forwarding.name}), {data['hosts']} hosts: busiest "
+            f"cable {data['all_to_all']['max']} paths, bound {data['all_to_all']['bound']:.4g}; "
+            f"{self.origin}>\n{self.verdict.sentence}"
+        )
+
+
+def subnet_circle(network: Topology, found: ForwardingTable) -> tuple[tuple[int, int], ...] | None:
+    """Return a circle in which packets wait once all end points of a subnet send and receive.
+
+    None where there are no other end points than hosts, or the table does not lead to them.
+    """
+    cabling = network.cabling
+    if cabling is None or not len(cabling.others) or found.others is None:
+        return None
+    return lane_circle(network, found, everyone=True)
