@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 MOST_WORK = 10**8
 """Most comparisons of two cables that recognition may take."""
 
+MOST_LACKING, MOST_MENDED = 32, 4096
+"""Most ends of cables that a damaged grid may lack to be recognised, and most switches."""
+
+MOST_PAIRINGS = 32
+"""Most ways of joining such switches again that are tried."""
+
 
 def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
     """Return which torus, mesh, hypercube or HyperX some switches make; empty if none.
@@ -43,6 +49,95 @@ def grid_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) 
     if any(kind == "" for kind, _ in factors) or np.prod([s for _, s in factors]) != routers:
         return ""
     return _words(factors)
+
+
+def mended(
+    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return which torus, hypercube or HyperX a network was, and the pairs that a cable joined.
+
+    Switches with fewer cables than most are joined again, by a few of the pairings in which pairs
+    are most like joined ones: by the number of their common neighbours and of the ways of three
+    cables between them. Or all are joined to a switch that is gone. What comes of it must be such a
+    grid; no words and no pairs if it is none. Pairs with ``routers`` are those of a switch gone.
+
+    Examples
+    --------
+    >>> a, b = np.array([(x, y) for x in range(6) for y in range(6) if (x - y) % 6 in (1, 5)]).T
+    >>> ring = (a < b) & ((a > 0) | (b < 5))
+    >>> ladder = np.append(a[ring], a[ring] + 6), np.append(b[ring], b[ring] + 6)
+    >>> mended(12, *(np.append(ends, np.arange(6) + 6 * n) for n, ends in enumerate(ladder)))
+    ('torus 6x2', [(0, 5), (6, 11)])
+    """
+    degree = np.bincount(np.append(here, there), minlength=routers)
+    lacks = degree.max() - degree
+    few = np.flatnonzero(lacks)
+    total = int(lacks.sum())
+    if not 0 < total <= min(MOST_LACKING, routers) or routers > MOST_MENDED:
+        return "", []
+    attempts = []
+    if total % 2 == 0:
+        attempts += _pairings(few, lacks[few].tolist(), _likeness(routers, here, there, few))
+    if total == degree.max() == len(few):
+        attempts.append([(router, routers) for router in few.tolist()])
+    for pairs in attempts[: max(1, MOST_WORK // (routers * len(here)))]:
+        a, b = np.array(pairs).T
+        size = routers + int(b.max() == routers)
+        words = grid_words(size, np.append(here, a), np.append(there, b))
+        if words:
+            return words, pairs
+    return "", []
+
+
+def _likeness(
+    routers: int, here: NDArray[np.int64], there: NDArray[np.int64], few: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how little two switches are like two that are joined; infinity for those that are."""
+    from scipy.sparse import coo_array
+
+    rows, columns = np.append(here, there), np.append(there, here)
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
+    two = graph @ graph
+    three = two @ graph
+    degree = np.bincount(rows, minlength=routers)
+    back_and_forth = degree[here] + degree[there] - 1
+    common = float(np.median(np.asarray(two[here, there]).ravel()))
+    ways = float(np.median(np.asarray(three[here, there]).ravel() - back_and_forth))
+    apart = np.abs(two[few][:, few].toarray() - common)
+    apart += np.abs(three[few][:, few].toarray() - ways)
+    apart[graph[few][:, few].toarray() > 0] = np.inf
+    np.fill_diagonal(apart, np.inf)
+    found: NDArray[np.float64] = apart
+    return found
+
+
+def _pairings(
+    few: NDArray[np.int64], left: list[int], apart: NDArray[np.float64]
+) -> list[list[tuple[int, int]]]:
+    """Return a few ways to take up what each switch lacks, by pairs that are not joined."""
+    found: list[list[tuple[int, int]]] = []
+    steps = 0
+
+    def go_on(pairs: list[tuple[int, int]]) -> None:
+        nonlocal steps
+        steps += 1
+        open_ends = [end for end, lack in enumerate(left) if lack]
+        if not open_ends:
+            found.append([(int(few[a]), int(few[b])) for a, b in pairs])
+        if not open_ends or len(found) >= MOST_PAIRINGS or steps > 100 * MOST_PAIRINGS:
+            return
+        a = min(open_ends, key=lambda end: (min(apart[end, other] for other in open_ends), end))
+        for b in sorted((end for end in open_ends if end != a), key=lambda end: apart[a, end]):
+            if np.isinf(apart[a, b]) or (min(a, b), max(a, b)) in pairs:
+                continue
+            left[a] -= 1
+            left[b] -= 1
+            go_on([*pairs, (min(a, b), max(a, b))])
+            left[a] += 1
+            left[b] += 1
+
+    go_on([])
+    return found
 
 
 def _words(factors: list[tuple[str, int]]) -> str:

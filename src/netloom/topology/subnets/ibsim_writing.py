@@ -27,8 +27,8 @@ def ibsim_text(topology: Topology) -> str:
 
     Routers are switches, hosts adapters; GUIDs, LIDs, port numbers and end points that run no
     programs are those of the file that the network came from, if it came from one. Rates are
-    written where all are such as InfiniBand has. What is broken is left out. ``fabric:FILE`` reads the same network back,
-    except for adapters without a cable.
+    written where all are such as InfiniBand has. What is broken is left out. ``fabric:FILE`` reads
+    the same network back, except for adapters without a cable.
 
     Raises
     ------

@@ -140,17 +140,24 @@ def _apart(other: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _gaps(places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return the places that are missing where numbers otherwise fill a box."""
-    if len(places) < 4 or not places[0]:
+    """Return the places that are missing where numbers otherwise fill a box, or one each."""
+    if len(places) < 3 or not places[0]:
         return []
     axes = []
     for numbers in zip(*places, strict=True):
         values = sorted(set(numbers))
         whole = list(range(values[0], values[-1] + 1)) if values[-1] < MOST_PLACES else values
         lost = len(whole) - len(values)
-        axes.append(whole if len(values) >= 4 and lost <= max(1, len(values) // 10) else values)
+        axes.append(whole if len(values) >= 3 and lost <= max(1, len(values) // 10) else values)
     size = int(np.prod([len(axis) for axis in axes], dtype=np.float64))
     lost = size - len(places)
+    if lost > max(1, size // 10) and len(axes) > 1:
+        firsts = sorted({place[0] for place in places})
+        return [
+            (first, *rest)
+            for first in firsts
+            for rest in _gaps([place[1:] for place in places if place[0] == first])
+        ]
     if not 0 < lost <= max(1, size // 10) or size > MOST_PLACES:
         return []
     return sorted(set(product(*axes)) - set(places))
@@ -230,10 +237,12 @@ def _irregular(
     shape: Shape, names: _Names, cables: NDArray[np.int64], works: NDArray[np.bool_]
 ) -> list[str]:
     """Return switches with fewer cables to others, where nearly all have equally many."""
+    if shape.kind == "grid":
+        return _lost_cables(shape, names)
     mine = cables[works]
     usual = _usual(mine)
     few = works & (cables < usual)
-    if shape.kind == "grid" or (mine == usual).sum() < REGULAR * len(mine) or not few.any():
+    if (mine == usual).sum() < REGULAR * len(mine) or not few.any():
         return []
     if shape.kind != "dragonfly" and few.sum() > EDGE * works.sum():
         along = few[shape.lower] & few[shape.upper]
@@ -243,6 +252,20 @@ def _irregular(
     return [
         f"{names[router]} has {cables[router]} of {usual} cables to other switches"
         for router in np.flatnonzero(few).tolist()
+    ]
+
+
+def _lost_cables(shape: Shape, names: _Names) -> list[str]:
+    """Return pairs of a grid's switches with fewer cables than most."""
+    said = [f"no cable between {names[a]} and {names[b]}" for a, b in shape.lost]
+    usual = _usual(shape.count)
+    few = np.flatnonzero(shape.count < usual)
+    if (shape.count == usual).sum() < REGULAR * len(shape.count):
+        return said
+    return said + [
+        f"{shape.count[pair]} of {usual} cables between {names[int(shape.lower[pair])]} and "
+        f"{names[int(shape.upper[pair])]}"
+        for pair in few.tolist()
     ]
 
 

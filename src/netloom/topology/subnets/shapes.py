@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netloom.topology.subnets.factors import grid_words
+from netloom.topology.subnets.factors import grid_words, mended
 from netloom.topology.subnets.rails import Adapter, leaf_rails
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ FEW_HOSTS = 0.25
 """A switch with a smaller share of what most have may stand above those with hosts."""
 
 NEARLY_ALL = 0.8
-"""Share of the groups, or of pairs of them, that must be alike in a damaged dragonfly."""
+"""Share of the pairs of groups that must be joined in a damaged dragonfly, or of rails' leaves."""
+
+MOST_GROUPS = 0.6
+"""Share of the groups of a damaged dragonfly that must be of one size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +34,8 @@ class Shape:
     Attributes
     ----------
     kind
-        ``tree``, ``dragonfly``, ``dragonfly+``, ``grid`` (a torus, mesh, hypercube or HyperX, all
-        of whose cables are there), ``switch`` (one), or empty where none of these is known.
+        ``tree``, ``dragonfly``, ``dragonfly+``, ``grid`` (a torus, mesh, hypercube or HyperX),
+        ``switch`` (one), or empty where none of these is known.
     words
         The same in words.
     level
@@ -41,6 +44,8 @@ class Shape:
     lower, upper, count
         int64[num_pairs] each: switches that are joined, the lower level first, each pair once, and
         the number of cables between them.
+    lost
+        Pairs of switches of a grid that no cable joins, but one would.
     """
 
     kind: str
@@ -49,6 +54,7 @@ class Shape:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
     count: NDArray[np.int64]
+    lost: tuple[tuple[int, int], ...] = ()
 
     def role(self, router: int) -> str:
         """Return what a switch is called after its level."""
@@ -100,12 +106,18 @@ def shape_of(topology: Topology) -> Shape:
         lower, upper = np.where(turned, there, here), np.where(turned, here, there)
         return Shape("dragonfly+", found + _rail_words(topology), level, lower, upper, count)
     none = np.zeros(routers, np.int64)
-    found = grid_words(routers, here, there) if len(np.unique(count)) == 1 else ""
+    found = grid_words(routers, here, there)
     if found:
         return Shape("grid", found, none, here, there, count)
     found = _dragonfly_words(routers, here, there)
     if found:
         return Shape("dragonfly", found, none, here, there, count)
+    found, pairs = mended(routers, here, there)
+    if found:
+        gone = sum(b == routers for _, b in pairs)
+        lack = "a switch" if gone else "a cable" if len(pairs) == 1 else f"{len(pairs)} cables"
+        lost = () if gone else tuple(pairs)
+        return Shape("grid", f"{found} that lacks {lack}", none, here, there, count, lost)
     return Shape("", f"no known shape: {routers} switches", none, here, there, count)
 
 
@@ -231,8 +243,13 @@ def _dragonfly_words(routers: int, here: NDArray[np.int64], there: NDArray[np.in
     for share in (0.6, 0.3, 0.0):
         inside = common >= max(1.0, share * float(common.max(initial=0)))
         number, group = _parts(routers, here[inside], there[inside])
-        usual, alike = Counter(np.bincount(group, minlength=number).tolist()).most_common(1)[0]
-        if number < 3 or usual < 3 or alike < max(3, NEARLY_ALL * number):
+        sizes = np.bincount(group, minlength=number)
+        usual = Counter(sizes.tolist()).most_common(1)[0][0]
+        torn = sizes[group] != usual  # what is left of damaged groups belongs together
+        inside |= torn[here] & torn[there] & (common >= 1)
+        number, group = _parts(routers, here[inside], there[inside])
+        alike = int((np.bincount(group, minlength=number) == usual).sum())
+        if number < 3 or usual < 3 or alike < max(3, MOST_GROUPS * number):
             continue
         ends = np.sort(np.stack([group[here], group[there]]), axis=0)
         pairs = np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1]
