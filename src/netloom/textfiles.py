@@ -91,6 +91,19 @@ def read_text(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) ->
     InputError
         If there is no such file, it cannot be read or is larger than ``most_bytes``.
     """
+    data = read_bytes(path, wanted=wanted, most_bytes=most_bytes)
+    text = data.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def read_bytes(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return what is in a file of moderate size, as ``read_text`` does.
+
+    Raises
+    ------
+    InputError
+        As ``read_text`` does.
+    """
     path = check_file(path, wanted=wanted)
     try:
         with path.open("rb") as stream:
@@ -105,8 +118,7 @@ def read_text(path: str | Path, *, wanted: str, most_bytes: int = MOST_BYTES) ->
         raise InputError(str(path), f"an unreadable file ({error.strerror})", wanted) from None
     if len(data) > most_bytes:
         raise InputError(str(path), f"over {most_bytes} bytes", f"at most {most_bytes}")
-    text = data.decode("utf-8-sig", errors="replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return data
 
 
 def text_lines(

@@ -85,6 +85,7 @@ def _items(line: str, where: str) -> list[tuple[_End, int]]:
 
 def _add(subnet: Subnet, ways: dict[tuple[_End, _End], int]) -> None:
     """Add the devices, then each link once, in the order of the file."""
+    subnet.ports = False
     ends = dict.fromkeys(end for pair in ways for end in pair)
     for end in ends:
         kind = HOST if end.kind == "node" else SWITCH

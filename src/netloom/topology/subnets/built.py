@@ -74,7 +74,8 @@ def subnet_topology(subnet: Subnet) -> Topology:
         reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
         notes=(*subnet.notes, *_unrated(subnet)),
     )  # fmt: skip
-    found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
+    if subnet.ports:
+        found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
     apart = two_apart(found)
     if apart is not None:
         first, second = (found.name_of(host) for host in sorted(apart))

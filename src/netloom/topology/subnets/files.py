@@ -6,13 +6,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError
-from netloom.textfiles import read_text
+from netloom.textfiles import file_kind, read_text
 from netloom.topology.subnets.anynet import read_anynet
 from netloom.topology.subnets.built import subnet_topology
+from netloom.topology.subnets.codes import is_wiring, read_conf, read_wiring
 from netloom.topology.subnets.ibnetdiscover import read_ibnetdiscover
+from netloom.topology.subnets.infragraph import read_infrastructure
 from netloom.topology.subnets.link_lists import read_link_list
+from netloom.topology.subnets.nccl import read_machine
 from netloom.topology.subnets.port_lists import read_linkinfo, read_port_report
 from netloom.topology.subnets.records import Subnet, check_addresses
+from netloom.topology.subnets.simgrid import read_platform
 from netloom.topology.subnets.slurm import read_topology_conf, read_topology_yaml
 from netloom.topology.subnets.system_lists import read_system_list
 from netloom.topology.subnets.topograph import read_topograph
@@ -54,7 +58,13 @@ def read_fabric(path: str, name: str = "") -> Topology:
         If the format is not known, or naming file and line.
     """
     wanted = f"one of {', '.join(each.name for each in FORMATS)}"
-    text = read_text(path, wanted=wanted)
+    file, hosts = _hosts_behind(path)
+    subnet = Subnet(name or f"fabric:{path}", file)
+    text = read_text(file, wanted=wanted)
+    if "\0" in text and is_wiring(file):
+        return read_wiring(subnet, hosts)
+    if hosts:
+        raise InputError(path, f"hosts of each router behind {file}", "a wiring of CODES there")
     if not text.strip():
         raise InputError(path, "an empty file", wanted)
     zero = text.find("\0")
@@ -64,7 +74,6 @@ def read_fabric(path: str, name: str = "") -> Topology:
     form = next((each for each in FORMATS if each.looks(text)), None)
     if form is None:
         raise InputError(f"{path}:1", "a format that is not known", wanted)
-    subnet = Subnet(name or f"fabric:{path}", path)
     found = form.read(subnet, text)
     if found is not None:
         return found
@@ -74,10 +83,32 @@ def read_fabric(path: str, name: str = "") -> Topology:
     return subnet_topology(subnet)
 
 
+def _hosts_behind(path: str) -> tuple[str, int]:
+    """Split ``inter-theta/4`` into a file and the hosts of each router; 0 where none are said."""
+    file, _, hosts = path.rpartition("/")
+    said = re.fullmatch(r"[1-9]\d{0,5}", hosts, re.ASCII)
+    if said and file_kind(path) != "a file" and file_kind(file) == "a file":
+        return file, int(hosts)
+    return path, 0
+
+
 def _has(pattern: str) -> Callable[[str], bool]:
-    """Return whether a line of a text begins in a way."""
-    found = re.compile(pattern, re.MULTILINE | re.IGNORECASE)
+    """Return whether a line of a text begins in a way; blanks do not go beyond it."""
+    blank = pattern.replace(r"\s", r"[^\S\n]")
+    found = re.compile(blank, re.MULTILINE | re.IGNORECASE)
     return lambda text: found.search(text) is not None
+
+
+def _has_keys(*keys: str) -> Callable[[str], bool]:
+    """Return whether a text in YAML or JSON has some keys."""
+    found = [re.compile(rf'(?:^[^\S\n]*|")(?:- )?{key}"?[^\S\n]*:', re.MULTILINE) for key in keys]
+    return lambda text: all(each.search(text) for each in found)
+
+
+def _starts(text: str, tag: str) -> bool:
+    """Return whether the outermost element of a text in XML is one of a name."""
+    before = r"(?:\s+|<\?[^>]*>|<!--.*?-->|<!(?!--)[^>]*>)*+"
+    return re.match(rf"{before}<{tag}[\s>]", text, re.DOTALL) is not None
 
 
 FORMATS: tuple[Format, ...] = (
@@ -120,6 +151,22 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "BookSim's anynet", "a network file of BookSim's anynet",
         _has(r"^\s*(router|node)\s+\d+\s+(router|node)\s+\d+"), read_anynet,
+    ),
+    Format(
+        "InfraGraph", "an infrastructure of InfraGraph, in JSON or YAML",
+        _has_keys("instances", "devices"), read_infrastructure,
+    ),
+    Format(
+        "SimGrid's platform", "one cluster of SimGrid: a torus, fat tree, dragonfly or star",
+        lambda text: _starts(text, "platform"), read_platform,
+    ),
+    Format(
+        "NCCL's topology", "GPUs, network cards and what joins them in one machine",
+        lambda text: _starts(text, "system"), read_machine,
+    ),
+    Format(
+        "CODES's .conf", "a dragonfly of CODES, which names the files of its wiring",
+        _has(r"^\s*(intra|inter)-group-connections\s*="), read_conf,
     ),
 )  # fmt: skip
 """Every kind of file that ``fabric:FILE`` takes; the first that recognises a text reads it."""

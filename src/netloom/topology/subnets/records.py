@@ -136,6 +136,8 @@ class Subnet:
     natural
         Whether vertices are numbered as their names order them (``node9`` before ``node10``),
         which does not depend on where a scan began; otherwise as the file lists them.
+    ports
+        Whether the file numbers ports. Where it does not, the network has no ``Cabling``.
     relative
         Whether rates are numbers without a unit, to compare with each other, rather than Gb/s.
     notes
@@ -148,6 +150,7 @@ class Subnet:
     cables: list[Cable] = field(default_factory=list)
     addresses: dict[Port, Address] = field(default_factory=dict)
     natural: bool = True
+    ports: bool = True
     relative: bool = False
     notes: list[str] = field(default_factory=list)
 

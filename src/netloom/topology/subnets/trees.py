@@ -78,7 +78,7 @@ def add_tree(subnet: Subnet, tree: Tree, *, top: str = "") -> None:
         If a switch is below itself, or there is no record of it.
     """
     rated = tree.speed.keys() == tree.below.keys()
-    subnet.relative = True
+    subnet.ports, subnet.relative = False, True
     for name in tree.below:
         subnet.add(f"switch {name}", Device(SWITCH, name))
     ports: dict[str, int] = {}

@@ -1,0 +1,255 @@
+"""InfraGraph's infrastructures: devices, how many of each there are, and the links between them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import product
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple
+
+from netloom.errors import InputError
+from netloom.topology.subnets.documents import Document, Record, read_document
+from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
+
+if TYPE_CHECKING:
+    from netloom.topology.subnets.records import Subnet
+
+WANTED = "InfraGraph's infrastructure: devices, instances, edges and links"
+
+COMPUTES = {"xpu", "npu", "gpu", "nic"}
+"""Components that make a device a computer."""
+
+MOST_COUNT = 2**20
+MOST_ENDS = 2**22
+
+UNITS = {"gigabits_per_second": 1.0, "gigabytes_per_second": 8.0}
+"""Gb/s of a unit of bandwidth."""
+
+INSIDE = "What is inside a computer is left out: netloom takes the links between devices."
+LATENCIES = "Latencies of links are left out: InfraGraph's have no clock to count them by."
+
+_END = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\])?")
+
+
+@dataclass
+class _Graph:
+    """The parts of an infrastructure by name, and the ports that are taken.
+
+    Attributes
+    ----------
+    kinds
+        By device and component its choice, and how many there are.
+    instances
+        By name of an instance its device and how many there are.
+    """
+
+    document: Document
+    kinds: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
+    instances: dict[str, tuple[str, int]] = field(default_factory=dict)
+    links: dict[str, float] = field(default_factory=dict)
+    taken: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def is_switch(self, device: str) -> bool:
+        """Whether a device is a switch, rather than a computer."""
+        found, ahead, seen = set[str](), [device], set[str]()
+        while ahead:
+            here = ahead.pop()
+            seen.add(here)
+            for name, (choice, _) in self.kinds[here].items():
+                found.add(choice)
+                if choice == "device" and name in self.kinds and name not in seen:
+                    ahead.append(name)
+        if found & COMPUTES:
+            return False
+        return "switch" in found or ("port" in found and "cpu" not in found)
+
+
+class _Component(NamedTuple):
+    """One component of one instance, as an edge names it: ``leaf.0`` and ``port.3``."""
+
+    instance: str
+    path: tuple[str, ...]
+    port: int  # its number among ports of a switch, from 1; 0 where it is no port
+
+
+def read_infrastructure(subnet: Subnet, text: str) -> None:
+    """Fill in what InfraGraph says of an infrastructure, in JSON or YAML.
+
+    A device with an accelerator or a network card in it is a computer. Any other is a switch if it
+    has a component of that kind, or ports and no processor. Each component of a computer that an
+    edge of the infrastructure names is a host of it, called as in InfraGraph's own graphs. A link's
+    bandwidth is its rate. What is inside devices, and annotations, are left out.
+
+    InfraGraph (Keysight, MLCommons Chakra), ``models/*.yaml``.
+
+    Raises
+    ------
+    InputError
+        Naming file and line, if a name, an index or a rate is not clear, or an edge is of another
+        scheme than ``one2one`` (of as many ends on both sides) and ``many2many``.
+    """
+    document = read_document(subnet.path, text, wanted=WANTED)
+    top = document.top
+    if isinstance(top, Record) and isinstance(top.get("infrastructure"), Record):
+        top = top["infrastructure"]
+    if not isinstance(top, Record) or "devices" not in top or "instances" not in top:
+        raise InputError(subnet.path, "no devices and instances", WANTED)
+    graph = _graph(document, top)
+    edges = document.records(top, "edges")
+    if not edges:
+        raise InputError(document.at(top), "no edges between instances", WANTED)
+    if any("latency" in _physical(document, link) for link in document.records(top, "links")):
+        subnet.notes.append(LATENCIES)
+    subnet.notes.append(INSIDE)
+    for name, (device, count) in graph.instances.items():
+        if graph.is_switch(device):
+            for place in range(count):
+                key = f"{name}.{place}"
+                subnet.add(key, Device(SWITCH, key))
+    for edge in edges:
+        _add_edge(graph, subnet, edge)
+        if len(subnet.cables) > MOST_ENDS:
+            raise InputError(document.at(edge), f"over {MOST_ENDS} links", "fewer")
+
+
+def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
+    """Add the cables of an edge."""
+    document, where = graph.document, graph.document.at(edge)
+    ends = [_components(graph, document.record(edge, end), edge) for end in ("ep1", "ep2")]
+    scheme = document.text(edge, "scheme", "many2many" if _true(edge) else "one2one")
+    one_each = scheme == "one2one" and len(ends[0]) == len(ends[1])
+    if not one_each and scheme != "many2many":
+        found = f"an edge {scheme:.20} of {len(ends[0])} and {len(ends[1])} ends"
+        wanted = "many2many, or one2one with as many ends on both sides"
+        raise InputError(where, found, wanted)
+    if scheme == "many2many" and len(ends[0]) * len(ends[1]) > MOST_ENDS:
+        raise InputError(where, f"over {MOST_ENDS} links", "fewer")
+    link = document.text(edge, "link", "")
+    if link and link not in graph.links:
+        found = f"a link '{link:.40}', which the file does not have"
+        raise InputError(where, found, "links of the infrastructure")
+    for pair in zip(*ends, strict=True) if one_each else product(*ends):
+        first, second = (_port(graph, subnet, each, where) for each in pair)
+        subnet.cables.append(Cable(first, second, graph.links.get(link, 0.0)))
+
+
+def _true(edge: Record) -> bool:
+    """Whether an edge is many to many, as files said it before there were schemes."""
+    return str(edge.get("many2many", "")).lower() == "true"
+
+
+def _graph(document: Document, top: Record) -> _Graph:
+    """Return devices, instances and links by name."""
+    graph = _Graph(document)
+    for device in document.records(top, "devices"):
+        kinds = {}
+        for part in document.records(device, "components"):
+            choice = document.text(part, "choice", document.text(part, "type", "custom"))
+            many = document.number(part, "count", 1, most=MOST_COUNT)
+            kinds[document.text(part, "name")] = choice, many
+        graph.kinds[document.text(device, "name")] = kinds
+    for instance in document.records(top, "instances"):
+        name, owner = document.text(instance, "name"), document.text(instance, "device")
+        if owner not in graph.kinds:
+            found = f"device '{owner:.40}', which the file does not have"
+            raise InputError(document.at(instance), found, "devices of the file")
+        if name in graph.instances:
+            raise InputError(document.at(instance), f"'{name:.40}' again", "each name once")
+        graph.instances[name] = owner, document.number(instance, "count", 1, most=MOST_COUNT)
+    for link in document.records(top, "links"):
+        graph.links[document.text(link, "name")] = _gbps(document, link)
+    return graph
+
+
+def _physical(document: Document, link: Record) -> Record:
+    return document.record(link, "physical") or link
+
+
+def _gbps(document: Document, link: Record) -> float:
+    """Return the rate of a link in Gb/s; 0 where none is said."""
+    said = document.record(_physical(document, link), "bandwidth")
+    words = {key: value for key, value in said.items() if key != "choice"}
+    if not words:
+        return 0.0
+    ((unit, value),) = words.items() if len(words) == 1 else (("several units", ""),)
+    try:
+        rate = float(value) * UNITS[unit]
+    except (KeyError, TypeError, ValueError):
+        rate = 0.0
+    if not isfinite(rate) or rate <= 0:
+        found = f"a bandwidth of {value!s:.20} {unit:.40}"
+        raise InputError(document.at(said), found, f"one of {', '.join(UNITS)}")
+    return rate
+
+
+def _components(graph: _Graph, end: Record, edge: Record) -> list[_Component]:
+    """Return what an end of an edge stands for: components of instances, in order."""
+    document, where = graph.document, graph.document.at(edge)
+    said = document.text(end, "instance")
+    (name, indices), *rest = _parts(said, where)
+    if rest or name not in graph.instances:
+        raise InputError(where, f"instance '{said:.60}'", "an instance of the file")
+    device, count = graph.instances[name]
+    paths: list[tuple[str, ...]] = [()]
+    ports = [0]
+    kinds = graph.kinds[device]
+    component = document.text(end, "component")
+    for part, places in _parts(component, where):
+        if part not in kinds:
+            found = f"component '{component:.60}' of {name:.40}"
+            raise InputError(where, found, "a component of its device")
+        choice, many = kinds[part]
+        chosen = _chosen(places, many, component, where)
+        ports = [place + 1 if choice == "port" else 0 for _ in paths for place in chosen]
+        paths = [(*path, f"{part}.{place}") for path in paths for place in chosen]
+        kinds = graph.kinds.get(part, {})
+    instances = _chosen(indices, count, said, where)
+    if len(instances) * len(paths) > MOST_ENDS:
+        raise InputError(where, f"{len(instances) * len(paths)} ends", f"at most {MOST_ENDS}")
+    return [
+        _Component(f"{name}.{place}", path, port)
+        for place in instances
+        for path, port in zip(paths, ports, strict=True)
+    ]
+
+
+def _parts(text: str, where: str) -> list[tuple[str, str | None]]:
+    """Split ``cx5[0:2].port`` into names and what stands in brackets; None where nothing does."""
+    found = [_END.fullmatch(part) for part in text.split(".")]
+    parts = [(part[1], part[2]) for part in found if part is not None]
+    if len(parts) < len(found):
+        raise InputError(where, f"'{text:.60}'", "names such as leaf[0] or port[0:4]")
+    return parts
+
+
+def _chosen(text: str | None, many: int, said: str, where: str) -> range:
+    """Return the numbers that an index or a slice of Python's names."""
+    words = (text or "").split(":")
+    if len(words) > 3 or not all(re.fullmatch(r"\d{0,9}", word, re.ASCII) for word in words):
+        raise InputError(where, f"'{said:.60}'", "an index or a slice such as [3] or [0:4]")
+    numbers = [int(word) if word else None for word in words]
+    if len(numbers) == 1 and numbers[0] is not None:
+        found = range(numbers[0], numbers[0] + 1)
+    else:
+        start, stop, step = (*numbers, None, None)[:3]
+        found = range(start or 0, many if stop is None else stop, 1 if step is None else step or 1)
+    if not found or found[-1] >= many:
+        raise InputError(where, f"'{said:.60}' of which there are {many}", f"0 to {many - 1}")
+    return found
+
+
+def _port(graph: _Graph, subnet: Subnet, end: _Component, where: str) -> Port:
+    """Return the port of a component, which it is given if it has none; hosts are added."""
+    key = end.instance
+    if key not in subnet.devices:
+        key = f"{end.instance}.{end.path[0]}"
+        if key not in subnet.devices:
+            subnet.add(key, Device(HOST, key, end.instance))
+    taken = graph.taken.setdefault(key, {})
+    number = end.port or max(taken, default=0) + 1
+    if number in taken:
+        found = f"port {number} of '{key:.60}' again"
+        raise InputError(where, found, "each port once")
+    taken[number] = where
+    return Port(key, number)
