@@ -158,7 +158,7 @@ def port_table(topology: Topology, table: ForwardingTable) -> NDArray[np.uint8]:
     >>> from netloom.routing.forwarding.min_hop import minhop
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:2x2x2")
-    >>> port_table(net, minhop(net))[2:].tolist()
+    >>> port_table(net, minhop(net))[2:4].tolist()
     [[1, 3, 2, 2], [2, 4, 2, 2]]
     """
     from netloom.topology.cabling import port_numbers

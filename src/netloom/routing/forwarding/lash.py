@@ -40,9 +40,8 @@ def lash(topology: Topology) -> ForwardingTable:
     Examples
     --------
     >>> from netloom.topology import torus
-    >>> table = lash(torus(5))
-    >>> table.lanes.level.tolist()
-    [[0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 1], [0, 0, 1, 0, 1], [0, 1, 1, 1, 0]]
+    >>> lash(torus(5)).lanes.level.max()
+    np.uint8(1)
     """
     from netloom.routing.kernels.lash import even_layers
 

@@ -1,0 +1,245 @@
+"""OpenSM's engines: entries as the genuine one's dumps, and as plain Python says."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from netloom.errors import InputError
+from netloom.routing import find_deadlock
+from netloom.routing.forwarding import fat_trees
+from netloom.routing.forwarding.end_points import channels_by_port, end_points
+from netloom.routing.forwarding.engines import ENGINES, would_fall_back
+from netloom.routing.forwarding.fat_trees import ftree
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used
+from netloom.routing.forwarding.lash import lash
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.min_hop import dor, minhop
+from netloom.routing.forwarding.opensm import DOWN, EQUAL, UP, hops_from, leaving_by_port
+from netloom.routing.forwarding.ranked import dnup, found_roots, updn
+from netloom.routing.forwarding.tables import exits
+from netloom.topology import mesh, topology
+from tests.reference import opensm
+
+DATA = Path(__file__).parent / "opensm"
+DUMPS = sorted(DATA.glob("*/*.lfts.gz"))
+NETWORKS = (
+    "jellyfish:10x4x1/2", "jellyfish:12x3x7/1", "dragonfly:2x4x2", "torus:4x3/2", "mesh:3x4",
+    "hyperx:3x3/2", "xgft:3x4/1x3", "xgft:2x2x3/1x2x2", "leaf-spine:4x2x3", "torus:2x4x2",
+)  # fmt: skip
+
+
+def fabric(name):
+    return topology(f"fabric:{DATA / name / 'ibnetdiscover.txt.gz'}")
+
+
+@pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: f"{dump.parent.name}-{dump.name[:-8]}")
+def test_entries_are_those_of_the_genuine_engine(dump):
+    net = fabric(dump.parent.name)
+    theirs = read_lfts(net, str(dump))
+    ours = ENGINES[dump.name.removesuffix(".lfts.gz")](net)
+    assert np.array_equal(ours.next_channel, theirs.next_channel)
+    assert np.array_equal(ours.others, theirs.others)
+
+
+def test_there_are_dumps_of_every_engine():
+    known = {dump.name.removesuffix(".lfts.gz") for dump in DUMPS}
+    assert known >= {"minhop", "updn", "dnup", "ftree", "dor", "lash"}
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "said"),
+    [
+        ("tor-2h", "updn", "at one distance"),
+        ("tor-2h", "ftree", "on 1 level"),
+        ("rnd2", "updn", "at one distance"),
+        ("rnd2", "ftree", "above the lowest level"),
+        ("t3-cut", "ftree", "switches below it"),
+        ("ls-cut", "ftree", "cables to a switch above it"),
+        ("mesh4x4", "ftree", "on 1 level"),
+        ("dragonfly_p2a4h2", "updn", "at one distance"),
+    ],
+)
+def test_a_fall_back_to_minhop_is_refused_and_told(name, engine, said):
+    """OpenSM's logs of these runs say: minhop tables configured."""
+    net = fabric(name)
+    assert said in would_fall_back(net, engine)
+    with pytest.raises(InputError, match="OpenSM configures minhop"):
+        ENGINES[engine](net)
+
+
+@pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: f"{dump.parent.name}-{dump.name[:-8]}")
+def test_no_fall_back_is_told_of_what_was_configured(dump):
+    engine = dump.name.removesuffix(".lfts.gz")
+    assert would_fall_back(fabric(dump.parent.name), engine) == ""
+
+
+def plain(net, *, direction=None, barred=DOWN, same_neighbour=False):
+    """The table of the twin, as an array."""
+    inside, ends = net.routers, end_points(net)
+    channels = list(zip(inside.channel_source, inside.channel_target, strict=True))
+    leaving, entering = (
+        [found[1][a:b].tolist() for a, b in pairwise(found[0])]
+        for found in (leaving_by_port(net), channels_by_port(net))
+    )
+    table = opensm.least_used(
+        ends.order.tolist(), ends.exit.tolist(), ends.num_apart, channels, leaving, entering,
+        direction or (lambda _: EQUAL), barred, same_neighbour,
+    )  # fmt: skip
+    return as_array(table, len(ends.exit), net.num_routers)
+
+
+def as_array(table, rows, columns):
+    found = np.full((rows, columns), -1)
+    for place, channel in table.items():
+        found[place] = -1 if channel is None else channel
+    return found
+
+
+def whole(table):
+    return np.concatenate([table.next_channel, table.others])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_counters_are_as_in_plain_python(name):
+    net = topology(name)
+    assert np.array_equal(whole(minhop(net)), plain(net))
+    assert np.array_equal(whole(dor(net)), plain(net, same_neighbour=True))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(NETWORKS), st.data())
+def test_updn_with_given_roots(name, data):
+    net = topology(name)
+    roots = data.draw(st.sets(st.integers(0, net.num_routers - 1), min_size=1, max_size=3))
+    rank, inside = hops_from(net, np.array(sorted(roots))), net.routers
+
+    def direction(channel):
+        here, there = inside.channel_target[channel], inside.channel_source[channel]
+        if rank[here] == rank[there] == 0:
+            return UP
+        return UP if (rank[here], here) > (rank[there], there) else DOWN
+
+    table = updn(net, sorted(roots))
+    assert np.array_equal(whole(table), plain(net, direction=direction))
+    if len(roots) == 1:
+        check_never_up_after_down(net, table.next_channel, rank)
+
+
+def check_never_up_after_down(net, table, rank):
+    """Each way goes to lower ranks first (or lower numbers in one rank), then to higher."""
+    inside = net.routers
+    for row, end in zip(table, exits(net), strict=True):
+        for start in range(net.num_routers):
+            router, down = start, False
+            while row[router] >= 0:
+                other = inside.channel_target[row[router]]
+                goes_down = (rank[other], other) > (rank[router], router)
+                assert not (down and not goes_down)
+                router, down = other, goes_down
+            assert router == end
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dnup_is_as_in_plain_python(name):
+    net = topology(name)
+    ends, inside = end_points(net), net.routers
+    rank = hops_from(net, np.unique(ends.exit[: ends.num_apart]))
+
+    def direction(channel):
+        step = rank[inside.channel_target[channel]] - rank[inside.channel_source[channel]]
+        return DOWN if step < 0 else UP if step > 0 else EQUAL
+
+    assert np.array_equal(whole(dnup(net)), plain(net, direction=direction, barred=UP))
+
+
+@pytest.mark.parametrize(
+    "name", ["xgft:3x4/1x3", "xgft:2x2x3/1x2x2", "fat-tree:3x3", "leaf-spine:4x2x3"]
+)
+def test_roots_of_trees_are_their_top(name):
+    net = topology(name)
+    height = hops_from(net, np.unique(exits(net)))
+    assert found_roots(net).tolist() == np.flatnonzero(height == height.max()).tolist()
+    assert find_deadlock(net, updn(net)) == ()
+
+
+@pytest.mark.parametrize("name", ["t3-slim", "t3-sib", "ls-x2-fewer", "dual", "k4n3"])
+def test_ftree_is_as_in_plain_python(name):
+    net = fabric(name)
+    tree = fat_trees._tree_of(net)
+    ends = end_points(net)
+    groups = tuple(
+        [[(tree.neighbour[g], tree.cables[g]) for g in own] for own in kind] for kind in tree.groups
+    )
+    adapters = np.bincount(ends.exit[: ends.num_apart], minlength=net.num_routers)
+    twin = opensm.FatTree(groups, tree.place, tree.level, adapters)
+    found = {}
+    for end, router in zip(*fat_trees._in_turn(net, tree), strict=True):
+        ways = twin.ways_to(router, main=end < ends.num_apart, real=end >= 0)
+        found |= {(end, other): cable for other, cable in ways.items() if end >= 0}
+    assert np.array_equal(whole(ftree(net)), as_array(found, len(ends.exit), net.num_routers))
+
+
+@pytest.mark.parametrize("name", ["fat-tree:3x3", "xgft:4x4/1x4", "xgft:3x2x4/1x3x2"])
+def test_ftree_on_full_trees_spreads_destinations_evenly(name):
+    """As many ways lead down each channel from the top as the tree's shape says."""
+    net = topology(name)
+    table = ftree(net).next_channel
+    assert find_deadlock(net, ftree(net)) == ()
+    for router in range(net.num_routers):
+        counts = np.bincount(table[table[:, router] >= 0, router], minlength=1)
+        out = net.routers.channel_source == router
+        used = np.append(counts, np.zeros(net.num_network_channels))[: len(out)][out]
+        height = hops_from(net, np.unique(exits(net)))
+        up = height[net.routers.channel_target[out]] > height[router]
+        for some in (used[up], used[~up]):
+            assert len(some) == 0 or some.max() - some.min() <= 1
+
+
+def test_dor_is_dimension_order_where_ports_are_dimensions():
+    net = mesh(4, 4)
+    table = dor(net).next_channel
+    target = net.routers.channel_target
+    for start in range(16):
+        for end in range(16):
+            if start != end:
+                here, there = divmod(start, 4), divmod(end, 4)
+                after = divmod(int(target[table[end, start]]), 4)
+                first = 0 if here[0] != there[0] else 1
+                turned = [dor_axis for dor_axis in (0, 1) if after[dor_axis] != here[dor_axis]]
+                assert turned == [first]
+    assert find_deadlock(net, dor(net)) == ()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_lash_is_as_in_plain_python_and_free_of_circles(name):
+    net = topology(name)
+    inside, ends = net.routers, end_points(net)
+    offsets, found = leaving_by_port(net)
+    leaving = [found[a:b].tolist() for a, b in pairwise(offsets)]
+    channels = list(
+        zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True)
+    )
+    ways = opensm.tree_ways(ends.routers.tolist(), channels, leaving)
+    ways = as_array(ways, net.num_routers, net.num_routers)
+    table = lash(net)
+    assert np.array_equal(whole(table), ways[ends.exit])
+    assert lane_circle(net, table) == ()
+    hops = [hops_from(net, np.array([router])) for router in range(net.num_routers)]
+    for row, end in zip(ways, range(net.num_routers), strict=True):
+        for router in range(net.num_routers):
+            assert row[router] < 0 or hops[end][channels[row[router]][1]] == hops[end][router] - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "layers"),
+    [("mesh4x4", 1), ("hypercube5", 1), ("dragonfly_p2a4h2", 2), ("k4n3", 4)],
+)
+def test_lash_needs_as_many_layers_as_opensm_logs(name, layers):
+    net = fabric(name)
+    table = lash(net)
+    assert lanes_used(table) == layers
+    assert lane_circle(net, table) == ()
