@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.routing.forwarding.dfsssp import dfsssp
 from netloom.routing.forwarding.min_hop import minhop
 from netloom.routing.forwarding.sssp import sssp
 
@@ -16,5 +17,5 @@ if TYPE_CHECKING:
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
-ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {"minhop": minhop, "sssp": sssp}
+ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {"minhop": minhop, "sssp": sssp, "dfsssp": dfsssp}
 """Every engine, by the name that OpenSM gives it, in lower case."""
