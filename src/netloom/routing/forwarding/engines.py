@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netloom.routing.forwarding.dfsssp import dfsssp
 from netloom.routing.forwarding.fat_trees import ftree, ftree_falls_back
 from netloom.routing.forwarding.lash import lash, lash_falls_back
 from netloom.routing.forwarding.min_hop import dor, minhop
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
-    "minhop": minhop, "updn": updn, "dnup": dnup, "ftree": ftree, "dor": dor,
+    "minhop": minhop,
+    "updn": updn,
+    "dnup": dnup,
+    "ftree": ftree,
+    "dor": dor,
     "lash": lash,
     "sssp": sssp,
-}  # fmt: skip
+    "dfsssp": dfsssp,
+}
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {

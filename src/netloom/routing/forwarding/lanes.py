@@ -78,7 +78,7 @@ def dependency_graph(topology: Topology, num_lanes: int = 1) -> DependencyGraph:
     most = int(np.diff(offsets).max(initial=0))
     return DependencyGraph(
         inside.channel_source, inside.channel_target, *inside.incoming(), offsets, leaving,
-        _slots(inside), np.zeros((num_lanes * count, most), np.int32),
+        channel_slots(inside), np.zeros((num_lanes * count, most), np.int32),
         np.tile(np.arange(count, dtype=np.int32), num_lanes),
         np.zeros(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
         np.zeros(1, np.int64),
@@ -211,7 +211,7 @@ def lane_circle(
         _rows(topology, table.next_channel, others),
         _senders(topology, everyone=others is not None),
         _entry_ports(topology, in_port, everyone=others is not None), level, lane_of,
-        (inside.channel_target, _slots(inside), out_port, in_port), waits,
+        (inside.channel_target, channel_slots(inside), out_port, in_port), waits,
     )  # fmt: skip
     held, slot = np.nonzero(waits)
     lanes, at = np.nonzero(waits[held, slot] >> np.arange(16, dtype=np.uint16)[:, None] & 1)
@@ -221,7 +221,7 @@ def lane_circle(
     return tuple((vertex // 16, vertex % 16) for vertex in circle)
 
 
-def _slots(inside: Topology) -> NDArray[np.int32]:
+def channel_slots(inside: Topology) -> NDArray[np.int32]:
     """Return the place of each channel among those that leave its source."""
     offsets, leaving = inside.outgoing()
     slot = np.empty(inside.num_channels, np.int32)
