@@ -15,7 +15,15 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.bounds import busiest_bound
-from netloom.fabrics.descent import Judge, Problem, Rules, descended, judge_of, problem_of
+from netloom.fabrics.descent import (
+    Judge,
+    Problem,
+    Rules,
+    descended,
+    judge_of,
+    other_rows,
+    problem_of,
+)
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
@@ -46,17 +54,18 @@ WORTH = 1.1
 REACHED = 1.01
 """Bounds that a table comes so near are not looked for any further."""
 
-IN_ORDER = ((1.0, 4, 1.0, 1.0), (2.0, 4, 1.0, 1.0), (2.0, 2, 1.0, 1.0))
-AT_RANDOM = (
-    (1.0, 4, 1.0, 1.0),
+IN_ORDER: tuple[tuple[float, int, float, float], ...] = ((1.0, 4, 1.0, 1.0), (2.0, 4, 1.0, 1.0))
+AT_RANDOM = ((1.0, 4, 1.0, 1.0), (1.0, 4, 1.004, 1.0), (2.0, 0, 1.0, 0.1), (1.0, 2, 1.02, 1.0))
+DIRECT = (
+    (3.0, 0, 1.0, 1.0),
     (2.0, 0, 1.0, 0.1),
-    (1.0, 4, 1.004, 1.0),
-    (2.0, 2, 1.0, 0.1),
-    (1.0, 2, 1.02, 1.0),
-    (2.0, 0, 1.0, 0.01),
+    (3.0, 3, 1.0, 1.0),
+    (1.5, 0, 1.0, 1.0),
+    (2.0, 3, 1.04, 1.0),
+    (1.0, 3, 1.04, 0.1),
 )
-"""Of descents in order of number and in random order: what own paths count for, rounds without a
-target, target over the bound, price."""
+"""Of descents in order of number, in random order, and of these along all shortest ways: what own
+paths count for, rounds without a target, target over the bound, price."""
 
 NEAR = 1.002
 """Busiest channels that are nearer than this count as equal."""
@@ -147,7 +156,7 @@ def balanced(
         search.descend(tree, seed, begin, frozen, most=FEW)
         if lanes != 1:
             search.descend(shortest, seed, begin, frozen)
-    others = other_rows(search.judge.problem, tree)
+    others = other_rows(topology, tree, None if start is None else start.others)
     fresh = judge_of(search.judge.problem, seed + 1, 1000)
     found = sorted(search.found, key=lambda each: (each.longest, -each.share))
     front = _unsurpassed([_candidate(each, fresh, others) for each in found])
@@ -183,6 +192,7 @@ class Search:
     judge: Judge
     lanes: int
     found: list[Found] = field(default_factory=list)
+    bound: float | None = None
 
     def descend(
         self,
@@ -196,18 +206,19 @@ class Search:
         problem = problem_of(self.topology, ways)
         size = max(len(problem.ends) * len(problem.bandwidth), 1)
         tries = int(np.clip(WORK // size, min(FEW, most), most))
-        bound, known, floor = problem.least_longest(), False, problem.least_shift()
+        bound, floor = max(problem.least_longest(), self.bound or 0.0), problem.least_shift()
         with counting(tries, "balanced tables") as tell:
             for number in range(tries):
                 tell(number)
                 rules = plan(problem, seed, number, bound)
                 for turn, (table, longest) in enumerate(descended(problem, rules, start, frozen)):
                     least = min((each.longest for each in self.found), default=np.inf)
-                    if longest <= least * WORTH or turn == rules.free - 1:
+                    if longest <= least * WORTH or turn == max(rules.free - 1, 0):
                         self.look_at(table, longest, one_lane=not ways.plain)
                 least = min(each.longest for each in self.found)
-                if not known and least > bound * REACHED:
-                    bound, known = max(bound, busiest_bound(self.topology).value), True
+                if self.bound is None and least > bound * REACHED:
+                    self.bound = busiest_bound(self.topology).value
+                    bound = max(bound, self.bound)
                 if number and any(
                     each.longest <= bound * NEAR and each.shift <= floor for each in self.found
                 ):
@@ -234,14 +245,14 @@ class Search:
 def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
     """Return what the n-th descent does: first in order of number, then in random order."""
     count, routers = len(problem.ends), problem.topology.num_routers
-    turns, order = np.arange(count), np.arange(routers)
+    turns, order, kinds = np.arange(count), np.arange(routers), IN_ORDER
     if number >= len(IN_ORDER):
         rng = np.random.default_rng([seed, number])
         turns, order = rng.permutation(count), rng.permutation(routers)
-        own, free, aim, price = AT_RANDOM[(number - len(IN_ORDER)) % len(AT_RANDOM)]
-    else:
-        own, free, aim, price = IN_ORDER[number]
-    return Rules(turns, order, own, aim * bound, free=free, price=price)
+        kinds, number = DIRECT if problem.ways.plain else AT_RANDOM, number - len(IN_ORDER)
+    own, free, aim, price = kinds[number % len(kinds)]
+    rounds = 40 if problem.ways.plain else 30
+    return Rules(turns, order, own, aim * bound, rounds=rounds, free=free, price=price)
 
 
 def _candidate(found: Found, judge: Judge, others: NDArray[np.int32] | None) -> Candidate:
@@ -283,26 +294,3 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
         if each.bisection >= best - (MORE if each.shift_max == shift == floor else NOISE)
     ]
     return min(alike, key=lambda each: (each.lanes, each.shift_max, -each.bisection))
-
-
-def other_rows(problem: Problem, ways: Ways) -> NDArray[np.int32] | None:
-    """Return the rows of end points that run no programs, and of the routers themselves.
-
-    None where the network is not of a subnet.
-    """
-    topology = problem.topology
-    if topology.cabling is None:
-        return None
-    ends = np.concatenate([topology.cabling.others.router, np.arange(topology.num_routers)]).astype(
-        np.int32
-    )
-    asked = replace(
-        problem,
-        ends=ends,
-        sent=np.ones((topology.num_routers, 1), np.int64),
-        column=np.arange(topology.num_routers, dtype=np.int32),
-        ways=ways,
-    )
-    turns, order = np.arange(len(ends)), np.arange(topology.num_routers)
-    *_, (table, _) = descended(asked, Rules(turns, order, 1.0, np.inf, rounds=2))
-    return table

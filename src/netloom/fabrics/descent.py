@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -239,3 +239,31 @@ def descended(
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return
+
+
+def exits_of_others(topology: Topology) -> NDArray[np.int32]:
+    """Return the routers of a table's other rows: those of other end points, then all."""
+    routers = np.arange(topology.num_routers, dtype=np.int32)
+    if topology.cabling is None:
+        return routers
+    return np.concatenate([topology.cabling.others.router, routers]).astype(np.int32)
+
+
+def other_rows(
+    topology: Topology, ways: Ways, old: NDArray[np.int32] | None = None
+) -> NDArray[np.int32] | None:
+    """Return the rows of end points that run no programs, and of the routers themselves.
+
+    Entries of ``old`` stay where these ways admit them. None where the network is not of a subnet.
+    """
+    if topology.cabling is None:
+        return None
+    ends, routers = exits_of_others(topology), np.arange(topology.num_routers)
+    problem = replace(
+        problem_of(topology, ways), ends=ends, column=routers.astype(np.int32),
+        sent=np.ones((len(routers), 1), np.int64),
+    )  # fmt: skip
+    change = 0.0 if old is None else float(len(ends) * len(routers)) ** 2
+    rules = Rules(np.arange(len(ends)), routers, 1.0, np.inf, rounds=2, change=change)
+    *_, (table, _) = descended(problem, rules, old)
+    return table

@@ -87,7 +87,9 @@ def shortest_ways(topology: Topology) -> Ways:
     return _ways(topology, np.zeros(topology.num_routers, np.int32), None)
 
 
-def tree_ways(topology: Topology, shortest: Ways) -> Ways:
+def tree_ways(
+    topology: Topology, shortest: Ways, installed: NDArray[np.int32] | None = None
+) -> Ways:
     """Return the ways up and then down that cost hosts least.
 
     Routers are ranked in several ways: by hops to the nearest one with hosts, and by hops to all
@@ -95,7 +97,9 @@ def tree_ways(topology: Topology, shortest: Ways) -> Ways:
     without a way, then fewest with a longer one. If some routers still do not reach each other,
     such as two spines, one router is made the root of all: it and what is above it are turned
     upside down, so that the rest keeps its ways. If that takes ways from hosts, it is done only
-    where end points would not reach each other without it.
+    where end points would not reach each other without it. Of roots that cost nothing, the one is
+    taken that admits most entries of a table that is ``installed``: int32[num_rows, num_routers],
+    its last rows to the routers.
     """
     rankings = _rankings(topology, shortest)
     found = min(
@@ -110,14 +114,33 @@ def tree_ways(topology: Topology, shortest: Ways) -> Ways:
     choices = _choices(topology, found)
     tried: list[tuple[float, ...]] = []
     rooted: list[Ways] = []
-    for height in _rooted(topology, found.height):
+    for height in _rooted(topology, found.height, ROOTS if installed is None else None):
         ways = _ways(topology, height, shortest)
-        gone = choices - _choices(topology, ways)
-        tried.append((ways.unreached, ways.longer, gone))
+        gone = max(choices - _choices(topology, ways), SLACK * choices)
+        kept = 0 if installed is None else admitted(topology, ways, installed)
+        tried.append((ways.unreached, ways.longer, gone, -kept))
         rooted.append(ways)
-        if tried[-1] <= (found.unreached, found.longer, SLACK * choices):
+        if installed is None and tried[-1] <= (found.unreached, found.longer, SLACK * choices):
             return ways
-    return rooted[tried.index(min(tried))] if needed else found
+    best = min(tried)
+    if needed or best[:3] <= (found.unreached, found.longer, SLACK * choices):
+        return rooted[tried.index(best)]
+    return found
+
+
+def admitted(topology: Topology, ways: Ways, installed: NDArray[np.int32]) -> int:
+    """Return how many entries of a table to the routers, its last rows, are such ways."""
+    inside = topology.routers
+    rows = installed[-inside.num_vertices :]
+    end, router = np.nonzero(rows >= 0)
+    channel = rows[end, router]
+    place = np.empty(inside.num_vertices, np.int64)
+    place[ways.exits] = np.arange(len(ways.exits))
+    near, falls = ways.near[place[end]], ways.falls[place[end]]
+    each, after = np.arange(len(end)), inside.channel_target[channel]
+    down = ways.height[router] > ways.height[after]
+    fits = (near[each, after] == near[each, router] - 1) & (near[each, after] >= 0)
+    return int((fits & (ways.plain | (down == falls[each, router]))).sum())
 
 
 def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
@@ -178,7 +201,9 @@ def _placed(value: NDArray[np.int64]) -> NDArray[np.int32]:
     return height
 
 
-def _rooted(topology: Topology, height: NDArray[np.int32]) -> Iterator[NDArray[np.int32]]:
+def _rooted(
+    topology: Topology, height: NDArray[np.int32], most: int | None
+) -> Iterator[NDArray[np.int32]]:
     """Yield heights at which one router is above all others, by the best of these routers.
 
     Best are those from which most of the highest routers can be reached upwards.
@@ -200,7 +225,7 @@ def _rooted(topology: Topology, height: NDArray[np.int32]) -> Iterator[NDArray[n
                 tops[router] |= tops[each]
     bearing, _ = bearing_routers(topology)
     best = sorted(bearing.tolist(), key=lambda router: -tops[router].bit_count())
-    for root in best[:ROOTS]:
+    for root in best[:most]:
         yield _turned(root, beside, high)
 
 
