@@ -13,10 +13,11 @@ from netloom.questions.named import placed, read_program
 from netloom.spec import real_number
 
 if TYPE_CHECKING:
+    from netloom.fabrics.balanced import Objective
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
 
-OBJECTIVES = ("all-to-all", "shifts", "permutations")
+OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 
 
 class Asked(NamedTuple):
@@ -30,7 +31,7 @@ class Asked(NamedTuple):
         Those that come first, none or several.
     """
 
-    objective: str
+    objective: Objective
     programs: tuple[Program, ...]
 
     @property
@@ -97,7 +98,7 @@ def asked_for(question: Any, network: Topology) -> Asked:
         the network.
     """
     items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
-    objectives = [item for item in items if item in OBJECTIVES]
+    objectives = [each for each in OBJECTIVES if each in items]
     if len(objectives) > 1:
         raise InputError("for", " and ".join(objectives), "one of these, and programs")
     programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]

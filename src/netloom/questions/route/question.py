@@ -25,6 +25,7 @@ from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable, parse_routing
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
     from netloom.fabrics.balanced import Candidate
@@ -146,6 +147,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
+        missing=missing_parts(network),
         provenance=provenance_of(question, "route_fabric", network),
     )
 
