@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
-from netloom.questions.named import placed, read_program
+from netloom.questions.named import num_places, placed, read_program
 from netloom.spec import real_number
 
 if TYPE_CHECKING:
@@ -115,14 +115,16 @@ def _program(item: Any, question: Any, network: Topology) -> Program:
         named, at, listed = app.rpartition("@")
         if at:
             app, nodes = named, listed
+    own = question.model_copy(update={"nodes": nodes})
     try:
-        graph = read_program(app, messages=None, parts="network")
+        tasks = num_places(own, network)
+        graph = read_program(app, messages=None, parts="network", tasks=tasks, seed=question.seed)
     except InputError as error:
-        if isinstance(item, str) and ":" not in item and "." not in item:
+        if isinstance(app, str) and app.isidentifier():
             wanted = f"{', '.join(OBJECTIVES)} or a program such as app.mtx"
             raise InputError("for", f"'{item}'", wanted) from error
         raise
-    host_of = placed(question.model_copy(update={"nodes": nodes}), graph, network)
+    host_of = placed(own, graph, network)
     flows = flows_of(network, host_of[graph.source], host_of[graph.target], graph.bytes)
     if not len(flows.source):
         found = f"a program whose tasks send nothing from computer to computer: '{item}'"
