@@ -66,6 +66,10 @@ ANSWERS = {
         "ring:4", "torus:2", tasks_per_node=4
     ),
     "find_mapping": lambda: nl.find_mapping("binary-tree:15", "mesh:4x4", rounds=1),
+    "route_fabric": lambda: nl.route_fabric("leaf-spine:4x2x4", samples=20),
+    "route_fabric, a program": lambda: nl.route_fabric(
+        "leaf-spine:4x2x4", wanted=["shifts", "ring:16", "2*all-to-all:4@0-3"], samples=20
+    ),
     "find_mapping, local": lambda: nl.find_mapping(
         "ring:4", "mesh:2x2", tasks_per_node=4, rounds=1
     ),

@@ -62,16 +62,6 @@ class OnNetwork(Question, panel="Network"):
     on: Network = option(NETWORK, kw_only=False, file=True)
 
 
-class FabricFile(Question):
-    """A fabric, as a file describes it, or any network."""
-
-    fabric: str | InstanceOf[Topology] = argument(
-        "Fabric: a file such as ibnetdiscover writes, or a network such as fat-tree:4x3.",
-        kw_only=False,
-        file=True,
-    )
-
-
 class ProgramOnNetwork(Question):
     """A program, and the network that it runs on."""
 

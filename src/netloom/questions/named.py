@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os.path import isfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,20 +127,6 @@ def network_of(question: Any) -> tuple[Topology, Machine | None]:
     return find_network(
         question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
     )
-
-
-def fabric_of(question: Any) -> Topology:
-    """Return the network of a question whose ``fabric`` may be a file's name alone."""
-    named = question.fabric
-    if isinstance(named, str) and isfile(named):  # noqa: PTH113 (any words may be no path)
-        named = f"fabric:{named}"
-    if isinstance(named, str) and ":" not in named:
-        raise InputError(
-            "fabric", f"no file '{named}'", "a file, or a network such as fat-tree:4x3"
-        )
-    return find_network(
-        named, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes
-    )[0]
 
 
 def placed(question: Any, graph: ProcessGraph, network: Topology, **more: Any) -> NDArray[np.int32]:

@@ -72,6 +72,8 @@ class RoutedFabric(Answer):
         Tables that none surpassed in all of all-to-all, permutations and shifts.
     programs
         What the programs that were named keep busy.
+    missing
+        What a regular fabric of this kind would have, and this one has not.
     """
 
     topology: Topology
@@ -85,6 +87,7 @@ class RoutedFabric(Answer):
     bisection_bound: float
     front: tuple[Candidate, ...]
     programs: tuple[ProgramCost, ...]
+    missing: tuple[str, ...]
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -97,6 +100,7 @@ class RoutedFabric(Answer):
         Column("effective_bisection_bound", "most that any tables can give", "of a host's",
                value="bisection_bound", json="effective_bisection.bound"),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
+        Column("missing", kind=list, table=False, value=lambda found: list(found.missing)),
         Column("programs", kind=list, table=False,
                value=lambda found: [each.to_dict() for each in found.programs]),
     )  # fmt: skip

@@ -9,14 +9,15 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
-from netloom.questions.named import placed, read_program
+from netloom.questions.named import num_places, placed, read_program
 from netloom.spec import real_number
 
 if TYPE_CHECKING:
+    from netloom.fabrics.balanced import Objective
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
 
-OBJECTIVES = ("all-to-all", "shifts", "permutations")
+OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 
 
 class Asked(NamedTuple):
@@ -30,7 +31,7 @@ class Asked(NamedTuple):
         Those that come first, none or several.
     """
 
-    objective: str
+    objective: Objective
     programs: tuple[Program, ...]
 
     @property
@@ -97,7 +98,7 @@ def asked_for(question: Any, network: Topology) -> Asked:
         the network.
     """
     items = question.wanted if isinstance(question.wanted, list) else [question.wanted]
-    objectives = [item for item in items if item in OBJECTIVES]
+    objectives = [each for each in OBJECTIVES if each in items]
     if len(objectives) > 1:
         raise InputError("for", " and ".join(objectives), "one of these, and programs")
     programs = [_program(item, question, network) for item in items if item not in OBJECTIVES]
@@ -114,14 +115,16 @@ def _program(item: Any, question: Any, network: Topology) -> Program:
         named, at, listed = app.rpartition("@")
         if at:
             app, nodes = named, listed
+    own = question.model_copy(update={"nodes": nodes})
     try:
-        graph = read_program(app, messages=None, parts="network")
+        tasks = num_places(own, network)
+        graph = read_program(app, messages=None, parts="network", tasks=tasks, seed=question.seed)
     except InputError as error:
-        if isinstance(item, str) and ":" not in item and "." not in item:
+        if isinstance(app, str) and app.isidentifier():
             wanted = f"{', '.join(OBJECTIVES)} or a program such as app.mtx"
             raise InputError("for", f"'{item}'", wanted) from error
         raise
-    host_of = placed(question.model_copy(update={"nodes": nodes}), graph, network)
+    host_of = placed(own, graph, network)
     flows = flows_of(network, host_of[graph.source], host_of[graph.target], graph.bytes)
     if not len(flows.source):
         found = f"a program whose tasks send nothing from computer to computer: '{item}'"

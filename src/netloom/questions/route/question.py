@@ -13,18 +13,20 @@ from netloom.fabrics.figures import table_figures
 from netloom.fabrics.levels import shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
 from netloom.progress import patience
-from netloom.questions.base import option
-from netloom.questions.fields import BrokenParts, FabricFile, HostNames, OnePath, Placed, Seeded
-from netloom.questions.named import fabric_of
+from netloom.questions.base import InstanceOf, option
+from netloom.questions.fabric.question import tables_of
+from netloom.questions.fields import BrokenParts, HostNames, OnFabric, Placed, Seeded
+from netloom.questions.named import network_of
 from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
 from netloom.questions.route.files import OUT
 from netloom.questions.route.programs import Asked, asked_for, costs_of
-from netloom.routing import ForwardingTable, parse_routing
+from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
     from netloom.fabrics.balanced import Candidate
@@ -36,7 +38,7 @@ INSTALLED = "minhop"
 """What OpenSM installs if nobody says otherwise."""
 
 
-class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, FabricFile):
+class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
     """Which routing tables a fabric should have."""
 
     engine: str = option(
@@ -60,7 +62,7 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, FabricFile):
         le=MOST_LANES,
         shown_default="as few as needed",
     )
-    installed: OnePath = option(
+    installed: str | InstanceOf[ForwardingTable] = option(
         "Tables that are installed, to compare with and to repair: lfts:FILE, or an engine.",
         default=INSTALLED,
         flags=("--routing", "--installed"),
@@ -86,16 +88,11 @@ class FabricToRoute:
 
 def prepare(question: RouteQuestion) -> FabricToRoute:
     """Read the fabric, its tables and the programs."""
-    network = fabric_of(question)
+    network, _ = network_of(question)
     if question.engine not in (BALANCED, *ENGINES):
         wanted = f"{BALANCED}, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
-    installed = question.installed
-    if isinstance(installed, str):
-        installed = parse_routing(installed, network)
-    if not isinstance(installed, ForwardingTable):
-        wanted = "forwarding tables: lfts:FILE, or an engine of OpenSM such as minhop"
-        raise InputError("installed", f"'{installed}'", wanted)
+    installed, _ = tables_of(question.installed, network)
     asked = asked_for(question, network)
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
         what = "repair" if question.repair else "for"
@@ -146,6 +143,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
+        missing=missing_parts(network),
         provenance=provenance_of(question, "route_fabric", network),
     )
 

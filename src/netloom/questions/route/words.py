@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from netloom.questions.recorded import Recorded
     from netloom.questions.route.answer import RoutedFabric
 
+MOST_MISSING = 4
+"""Missing parts that a page names."""
+
 CLOSE = 1.02
 """A busiest cable this many times its bound leaves nothing that is worth looking for."""
 
@@ -134,4 +137,8 @@ def _remarks(data: Any) -> list[str]:
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
         said.append(f"{data['installed']} has a credit loop; these tables have none")
     said += [f"{each['name']}: least possible because {each['why']}" for each in data["programs"]]
+    if data["missing"]:
+        more = len(data["missing"]) - MOST_MISSING
+        rest = f"; and {more} more (netloom fabric lists them)" * (more > 0)
+        said.append(f"Missing: {'; '.join(data['missing'][:MOST_MISSING])}{rest}")
     return said
