@@ -78,7 +78,8 @@ def read_fabric(path: str, name: str = "") -> Topology:
     if found is not None:
         return found
     if not subnet.devices:
-        raise InputError(path, f"no device in what begins as {form.name}", "a whole file")
+        where = f"{path}:{len(text.splitlines())}"
+        raise InputError(where, f"an end before any device of {form.name}", "a whole file")
     check_addresses(subnet)
     return subnet_topology(subnet)
 

@@ -1,0 +1,175 @@
+"""One fabric in all the spellings of InfiniBand's tools is one network."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology.cabling import way_back
+from netloom.topology.subnets.files import FORMATS
+from tests.topology.subnets.fabric_files import GOLDEN, read_text_as_fabric, unpacked
+
+PRINTED = (
+    "multi-plain.txt", "multi-group.txt", "multi-full.txt", "multi-ports.txt",
+    "multi-linkinfo.txt", "multi-linkinfo-p.txt", "multi-opensm-subnet.lst",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_the_genuine_tools_print_of_a_fabric_is_one_network(name):
+    plain, net = (read_text_as_fabric(unpacked(each)) for each in (PRINTED[0], name))
+    assert net.num_hosts == 4
+    assert net.num_routers == 4
+    assert net.num_ports == 5
+    assert net.labels[:2] == plain.labels[:2] == ("node1/HCA-1", "node2/HCA-1")
+    assert net.labels[4:] == plain.labels[4:] == ("leaf 1 'a'", "leaf 2", "spine 1", "spine 2")
+    for what in ("channel_source", "channel_target", "channel_bandwidth", "node_of_host"):
+        assert np.array_equal(getattr(net, what), getattr(plain, what)), what
+    assert net.reference_gbps == 10
+    assert net.channel_bandwidth.min() == 0.25
+    said, mine = plain.cabling, net.cabling
+    for what in ("out_port", "in_port", "port_guid", "port_lid", "router_guid", "router_lid"):
+        assert np.array_equal(getattr(mine, what), getattr(said, what)), what
+    assert mine.router_ports.tolist() == [8] * 4
+    assert mine.others.names == ("gateway", "Mellanox Technologies Aggregation Node")
+    assert mine.others.lid.tolist() == [6, 20]
+    assert mine.others.port.tolist() == [3, 8]
+    says_lmc = name in PRINTED[:3]
+    assert mine.lmc.tolist() == [1 if says_lmc else 0] * 5
+    assert mine.unnamed == 2
+
+
+def test_one_line_for_each_link_does_not_say_which_device_is_a_router_to_other_subnets():
+    plain = read_text_as_fabric(unpacked("multi-plain.txt"))
+    net = read_text_as_fabric(unpacked("multi-linkinfo-l.txt"))
+    assert set(net.labels) - set(plain.labels) == {
+        "gateway", "0x0000000000002021", "0x0000000000002031"
+    }  # fmt: skip
+    assert np.array_equal(net.cabling.router_lid, plain.cabling.router_lid)
+    assert net.num_network_channels == plain.num_network_channels
+    assert set(plain.cabling.port_lid.tolist()) | {6} == set(net.cabling.port_lid.tolist())
+
+
+def test_what_ibsim_reads_is_what_the_tools_see_in_it():
+    said = read_text_as_fabric(unpacked("multi-plain.txt"))
+    net = read_text_as_fabric(unpacked("multi.ibsim"))
+    assert net.labels == said.labels
+    assert net.reference_gbps == said.reference_gbps
+    assert np.array_equal(net.channel_bandwidth, said.channel_bandwidth)
+    assert np.array_equal(net.cabling.out_port, said.cabling.out_port)
+    assert not net.cabling.port_lid.any()
+
+
+OLD = """\
+switchguid=0x10
+Switch 4 "S-0x10" # "sw"
+[1] "H-0x0020"[1] # "node1 HCA-1" lid 8 4xSDR
+[2][ext 7] "H-0000000000000030"[1](31) # "a "quoted" name" lid 4 4xDDR slot 3
+[3] "S-0000000000000011"[1]
+[4] "S-0000000000000011"[2][ext 2]
+
+Switch 4 "S-0000000000000011" # "up"
+[1] "S-0x10"[3]
+[2] "S-0x10"[4]
+
+Hca 2 "H-0x20" # "node1 HCA-1"
+[1](21) "S-0000000000000010"[1] # lid 8 lmc 2 "sw" lid 1 4xSDR
+
+Hca 1 "H-0000000000000030" # "a "quoted" name"
+[1] "S-0000000000000010"[2] # lid 4 lmc 0 "sw" lid 1 4xDDR (scp)
+"""
+
+
+def test_old_spellings_and_what_only_one_end_says():
+    net = read_text_as_fabric(OLD)
+    assert net.labels == ("a/quoted/name", "node1/HCA-1", "sw", "up")
+    assert net.cabling.router_lid.tolist() == [1, 0]
+    assert net.cabling.port_guid.tolist() == [0x31, 0x21]
+    assert net.cabling.port_lid.tolist() == [4, 8]
+    assert net.cabling.lmc.tolist() == [0, 2]
+    assert net.reference_gbps is None
+    assert net.cabling.out_port[:4].tolist() == [3, 4, 1, 2]
+
+
+def test_one_rate_of_several_is_the_reference():
+    text = OLD.replace('[1]\n[4] "S-', '[1] # "up" lid 5 12xSDR\n[4] "S-')
+    text = text.replace("[2][ext 2]", '[2] # "up" lid 5 1xSDR')
+    net = read_text_as_fabric(text)
+    assert net.reference_gbps == 10
+    assert net.channel_bandwidth[:4].tolist() == [3.0, 0.25, 3.0, 0.25]
+    assert net.cabling.router_lid.tolist() == [1, 5]
+    unknown = read_text_as_fabric(text.replace("12xSDR", "12xNEW"))
+    assert unknown.reference_gbps is None
+    assert unknown.even
+
+
+TOPO = """\
+# two leaves, a spine
+MTS2400 L1
+   P1 -> MT23108 H-1 P1
+   P2 -4x-5G-> MT23108 H-1 P2
+   P24 -> MTS2400 S1 P1
+MTS2400 L2
+   P1 -> Cougar H-2 P1
+   P24 -> MTS2400 S1 P2
+
+MTS2400 S1
+   P1 -> MTS2400 L1 P24
+"""
+
+
+def test_systems_of_ibutils_are_switches_and_adapters():
+    net = read_text_as_fabric(TOPO)
+    assert net.labels == ("H-1", "H-2", "L1", "L2", "S1")
+    assert net.num_ports == 3
+    assert net.num_network_channels == 4
+    assert net.cabling.out_port[:4].tolist() == [24, 24, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("Cougar H-2 P1", "Gnu G-1 M/P1", "net:7: found a system of type 'Gnu'"),
+        ("P1 -> Cougar", "L1/P1 -> Cougar", "net:7: found port 'L1/P1'"),
+        ("MTS2400 L2\n", "MTS2400 L2 CFG: leaf3=R\n", "net:6: found 'CFG: leaf3=R'"),
+        ("MTS2400 L1 P24\n", "MTS2400 L1 P23\n", "net:5: found port 24 of 'L1' cabled to port 1"),
+        ("MTS2400 S1 P2\n", "MTS2400 S1 P1\n", "found port 24 of 'L2' cabled to port 1 of 'S1'"),
+    ],
+)  # fmt: skip
+def test_what_a_list_of_systems_leaves_to_other_files_is_refused(old, new, said):
+    with pytest.raises(InputError, match=said.replace("'", ".")):
+        read_text_as_fabric(TOPO.replace(old, new, 1))
+
+
+def test_ibsim_includes_files_and_refuses_commands_and_aliases(tmp_path):
+    from netloom.topology.subnets.files import read_fabric
+
+    first, second = OLD.split("\n\nHca 1", 1)
+    (tmp_path / "rest").write_text("Hca 1" + second)
+    (tmp_path / "net").write_text(first + '\n\ninclude "rest"\ndo dump\n')
+    assert read_fabric(str(tmp_path / "net")).num_hosts == 2
+    for line in ('do Unlink "sw"[1]', 'module "chassis"', '@[3] "alias"', "nonsense"):
+        with pytest.raises(InputError, match=f"net:{OLD.count(chr(10)) + 1}: found"):
+            read_text_as_fabric(OLD + line + "\n")
+    (tmp_path / "net").write_text('include "net"\n')
+    with pytest.raises(InputError, match="at most 64 times"):
+        read_fabric(str(tmp_path / "net"))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_cables_lead_both_ways_between_two_ports(name):
+    net = read_text_as_fabric(unpacked(f"{name}.ibsim"))
+    back = way_back(net)
+    assert (net.cabling.out_port == net.cabling.in_port[back]).all()
+    assert (net.channel_source == net.channel_target[back]).all()
+
+
+def test_a_file_of_no_known_kind_is_told_all_kinds():
+    with pytest.raises(InputError, match="net:1: found a format that is not known") as told:
+        read_text_as_fabric("once upon a time\n")
+    assert all(each.name in str(told.value) for each in FORMATS)
+    with pytest.raises(InputError, match="an empty file"):
+        read_text_as_fabric("\n\n")
+    with pytest.raises(InputError, match="net:2: found a byte that is zero"):
+        read_text_as_fabric("vendid=0x0\nx\0y")
