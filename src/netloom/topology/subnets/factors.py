@@ -85,7 +85,7 @@ def mended(
         size = routers + int(b.max() == routers)
         words = grid_words(size, np.append(here, a), np.append(there, b))
         if words:
-            return words, pairs
+            return words, sorted(pairs)
     return "", []
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 FEW_HOSTS = 0.25
-"""A switch with a smaller share of what most have may stand above those with hosts."""
+"""A switch with no larger share of what most have may stand above those with hosts."""
 
 NEARLY_ALL = 0.8
 """Share of the pairs of groups that must be joined in a damaged dragonfly, or of rails' leaves."""
@@ -91,8 +91,8 @@ def shape_of(topology: Topology) -> Shape:
         hosts = np.bincount(topology.injection_router, minlength=routers)
     if routers == 1:
         return Shape("switch", "one switch", np.zeros(1, np.int64), here, there, count)
-    for least in (1, FEW_HOSTS * float(np.median(hosts[hosts > 0]))):
-        level = _levels(hosts >= max(1, least), here, there)
+    for few in (0.0, FEW_HOSTS * float(np.median(hosts[hosts > 0]))):
+        level = _levels(hosts > few, here, there)
         steps = np.abs(level[here] - level[there])
         if len(here) and (steps == 1).all():
             turned = level[here] > level[there]
