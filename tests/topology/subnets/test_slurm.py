@@ -173,6 +173,8 @@ def test_yaml_says_the_same_tree(tmp_path):
         ("SwitchName=a Nodes=x\nBlockName=b Nodes=y\n", ":2: found 'BlockName=b Nodes=y' beside"),
         ("SwitchName=a Nodes=x Colour=red\n", ":1: found 'SwitchName=a Nodes=x Colour=red'"),
         ("SwitchName=a Nodes=x LinkSpeed=fast\n", ":1: found LinkSpeed=fast"),
+        ("SwitchName=b Nodes=y\nSwitchName=a Switches=b Nodes=x\n",
+         ":2: found switch 'a' with switches and nodes below it"),
         ("SwitchName=a\n", ":1: found switch 'a' with nothing on it"),
         ("SwitchName=a Nodes=x\nSwitchName=b Nodes=y\n", "cannot both reach each other"),
         ("BlockSizes=4\n", "no switch, block or ring"),
