@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology, write_topograph
 from netloom.topology import topology, without
 from netloom.topology.families.trees import xgft
-from netloom.topology.subnets.files import read_fabric
+from tests.topology.subnets.said import read
 
 WRITERS = [("topology.conf", write_slurm_topology), ("topology.yaml", write_slurm_topology),
            ("model.yaml", write_topograph)]  # fmt: skip
@@ -47,7 +47,7 @@ def test_what_is_written_is_read_back(tmp_path_factory, net, writer):
     name, write = writer
     path = tmp_path_factory.mktemp("trees") / name
     many = write(net, path)
-    found = read_fabric(str(path))
+    found = read(path)
     assert pairs(found) == pairs(net)
     assert found.num_routers == many <= net.num_routers
 
@@ -56,7 +56,7 @@ def test_computers_of_several_rails_are_below_all_their_leaves(tmp_path):
     net = topology("rail:2x4x8x4")
     path = tmp_path / "topology.conf"
     assert write_slurm_topology(net, path) == 2 * 8 + 4
-    assert pairs(read_fabric(str(path))) == pairs(net)
+    assert pairs(read(path)) == pairs(net)
     lines = path.read_text().splitlines()
     assert len(lines) == 20
     assert all(line.count(" ") == 1 for line in lines)
@@ -72,11 +72,11 @@ def test_what_is_no_tree_is_refused(tmp_path, spec):
 def test_a_switch_with_computers_is_a_leaf(tmp_path):
     (tmp_path / "net").write_text("router 0 node 0 router 2\nrouter 1 node 1 router 2\n"
                                   "router 2 router 3\nrouter 3 node 2\n")  # fmt: skip
-    net = read_fabric(str(tmp_path / "net"))
+    net = read(tmp_path / "net")
     assert [each.name for each in tree_of(net)] == ["router0", "router1", "router3", "router2"]
     (tmp_path / "model").write_text("switches: {a: {switches: [b], nodes: [x]}, b: {nodes: [y]}}")
     with pytest.raises(InputError, match="switches of one level that are joined"):
-        write_slurm_topology(read_fabric(str(tmp_path / "model")), tmp_path / "topology.conf")
+        write_slurm_topology(read(tmp_path / "model"), tmp_path / "topology.conf")
 
 
 def test_names_that_slurm_does_not_take_are_changed_or_refused(tmp_path):

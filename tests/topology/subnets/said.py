@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -18,7 +19,14 @@ def network(folder: Path, text: str, name: str = "fabric") -> Topology:
     """Return the network of a file with this text."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
-    return read_fabric(str(path))
+    return read(path)
+
+
+def read(path: Path | str) -> Topology:
+    """Return the network of a file, whatever it leaves open."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return read_fabric(str(path))
 
 
 def links(topology: Topology) -> list[tuple[str, str, float, int]]:

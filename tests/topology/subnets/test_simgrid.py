@@ -65,10 +65,10 @@ def test_a_shift_by_one_takes_as_long_as_its_longest_way(
         (64, "2;8,8;1,4;1,1", 0.8962),
     ],
 )
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the network is read again, by its name
 def test_all_to_all_takes_as_long_as_the_busiest_link(tmp_path, hosts, parameters, seconds):
-    cluster(tmp_path, hosts, "FAT_TREE", parameters)
-    spec = f"fabric:{tmp_path / 'fabric'}"
-    load = nl.analyze(f"all-to-all:{hosts}", spec, random_mappings=0).to_dict()["channel_load"]
+    net = cluster(tmp_path, hosts, "FAT_TREE", parameters)
+    load = nl.analyze(f"all-to-all:{hosts}", net, random_mappings=0).to_dict()["channel_load"]
     busiest = max(load["max"], hosts - 1)  # or the link of a host, to which all others send
     assert 0.008 * busiest == pytest.approx(seconds, abs=3e-4)  # and some latency
 

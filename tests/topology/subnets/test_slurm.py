@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
-from netloom.topology import cube
+from netloom.topology import cube, topology
 from netloom.topology.family import TreeShape
 from tests.topology.subnets.said import links, network
 
@@ -34,6 +34,12 @@ def test_a_tree_has_one_cable_for_each_name(tmp_path):
     assert net.num_channels == 2 * len(pairs)
     assert "not by how many cables" in net.notes[0]
     assert net.cabling is None  # no port is made up
+
+
+def test_what_the_file_leaves_open_is_warned_of(tmp_path):
+    (tmp_path / "topology.conf").write_text(TREE)
+    with pytest.warns(UserWarning, match="not by how many cables"):
+        topology(f"fabric:{tmp_path / 'topology.conf'}")
 
 
 def test_a_leaf_below_several_spines_has_a_cable_to_each(tmp_path):
