@@ -52,10 +52,14 @@ def compilation_announced() -> Iterator[None]:
 
 @contextmanager
 def advice_shown() -> Iterator[None]:
-    """Print advice as one line on standard error as soon as it is given."""
+    """Print advice as one line on standard error as soon as it is given, the same line once."""
+    told: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        sys.stderr.write(f"netloom: {' '.join(str(message).split())}\n")
+        line = f"netloom: {' '.join(str(message).split())}\n"
+        if line not in told:
+            told.add(line)
+            sys.stderr.write(line)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

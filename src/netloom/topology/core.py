@@ -72,7 +72,7 @@ class Topology:
         The ports, GUIDs and LIDs that an administrator's file says; None elsewhere.
     notes
         What a file leaves open and netloom took for it, or what of it is left out, in a sentence
-        each. Whoever prints an answer on this network prints them too.
+        each. Commands print them on standard error.
     unbroken
         The network before anything broke; None where nothing has. Take ``whole``.
     kept_channels

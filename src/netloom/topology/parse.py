@@ -228,7 +228,11 @@ SPECS: dict[str, Spec] = {
         _omega,
     ),
     "graph": Spec(("graph:FILE",), "GraphML or an edge list", _graph),
-    "fabric": Spec(("fabric:FILE",), "ibnetdiscover's output", _fabric),
+    "fabric": Spec(
+        ("fabric:FILE",),
+        "what ibnetdiscover prints, Slurm's topology or another of the files that netloom reads",
+        _fabric,
+    ),
 }
 """Every name of a network, once."""
 

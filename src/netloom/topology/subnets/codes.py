@@ -25,6 +25,10 @@ INTRA = "triples of int32: two routers of a group, and a kind of link"
 INTER = "pairs of int32: two routers of different groups"
 
 MOST_BYTES = 2**27
+"""Most bytes of a file."""
+
+MOST_ROUTERS, MOST_KINDS = 2**22, 8
+"""Numbers of routers and kinds of links are below these."""
 
 CRAY_HOSTS = 4
 """Hosts on a router of a Cray XC: each Aries chip has four network interfaces."""
@@ -212,8 +216,9 @@ def _integers(path: str, columns: int, wanted: str) -> NDArray[np.int64]:
     if not data or len(data) % (4 * columns):
         raise InputError(path, f"{len(data)} bytes", wanted)
     found = np.frombuffer(data, "<i4").reshape(-1, columns).astype(np.int64)
-    if found.min() < 0 or found.max() >= 2**22 or (columns == 3 and found[:, 2].max() > 7):
-        raise InputError(path, f"the number {found.ravel()[np.abs(found).argmax()]}", wanted)
+    bad = (found < 0) | (found >= np.array([MOST_ROUTERS, MOST_ROUTERS, MOST_KINDS][:columns]))
+    if bad.any():
+        raise InputError(path, f"the number {found[bad][0]}", wanted)
     return found
 
 

@@ -164,6 +164,10 @@ def _speed(word: str, where: str) -> float:
 def _switches(subnet: Subnet, tree: Tree, *, blocks: bool) -> None:
     """Fill in switches and nodes, with a cable for each line between them."""
     tree.check_nodes()
+    for name, (switches, nodes) in tree.below.items():
+        if switches and nodes:
+            found = f"switch '{name:.40}' with switches and nodes below it"
+            raise InputError(tree.where[name], found, "either, as Slurm wants it")
     subnet.notes.append(BLOCKS if blocks else ONE_CABLE)
     if tree.speed and tree.speed.keys() != tree.below.keys():
         subnet.notes.append(ONE_SPEED)

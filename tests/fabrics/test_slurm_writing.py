@@ -1,0 +1,91 @@
+"""Trees that schedulers are told of are the trees that netloom reads back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology, write_topograph
+from netloom.topology import topology, without
+from netloom.topology.families.trees import xgft
+from tests.topology.subnets.said import read
+
+WRITERS = [("topology.conf", write_slurm_topology), ("topology.yaml", write_slurm_topology),
+           ("model.yaml", write_topograph)]  # fmt: skip
+
+
+def pairs(net):
+    """Return who is joined to whom, by name, computers for hosts."""
+    names = [net.computer_name(int(node)) for node in net.node_of_host]
+    names += [net.name_of(vertex) for vertex in range(net.num_hosts, net.num_vertices)]
+    ends = zip(net.channel_source.tolist(), net.channel_target.tolist(), strict=True)
+    return {(names[a], names[b]) for a, b in ends}
+
+
+@st.composite
+def trees(draw):
+    """Return a tree of one to three levels, perhaps without one of its cables."""
+    levels = draw(st.integers(1, 3))
+    small = st.lists(st.integers(1, 3), min_size=levels, max_size=levels)
+    net = xgft(draw(small), draw(small), draw(small))
+    inside = net.num_network_channels
+    if inside and draw(st.booleans()):
+        cut = draw(st.integers(0, inside - 1))
+        a, b = (net.name_of(int(end[cut])) for end in (net.channel_source, net.channel_target))
+        try:
+            net = without(net, channels=f"{a}-{b}")
+        except InputError:  # nothing else joins the two parts
+            return net
+    return net
+
+
+@settings(max_examples=60, deadline=None)
+@given(net=trees(), writer=st.sampled_from(WRITERS))
+def test_what_is_written_is_read_back(tmp_path_factory, net, writer):
+    name, write = writer
+    path = tmp_path_factory.mktemp("trees") / name
+    many = write(net, path)
+    found = read(path)
+    assert pairs(found) == pairs(net)
+    assert found.num_routers == many <= net.num_routers
+
+
+def test_computers_of_several_rails_are_below_all_their_leaves(tmp_path):
+    net = topology("rail:2x4x8x4")
+    path = tmp_path / "topology.conf"
+    assert write_slurm_topology(net, path) == 2 * 8 + 4
+    assert pairs(read(path)) == pairs(net)
+    lines = path.read_text().splitlines()
+    assert len(lines) == 20
+    assert all(line.count(" ") == 1 for line in lines)
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:4x4/2", "dragonfly:2x4x2", "hyperx:4x4/4"])
+def test_what_is_no_tree_is_refused(tmp_path, spec):
+    with pytest.raises(InputError, match="a tree: Slurm and topograph know no other"):
+        write_slurm_topology(topology(spec), tmp_path / "topology.conf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_switch_with_computers_is_a_leaf(tmp_path):
+    (tmp_path / "net").write_text("router 0 node 0 router 2\nrouter 1 node 1 router 2\n"
+                                  "router 2 router 3\nrouter 3 node 2\n")  # fmt: skip
+    net = read(tmp_path / "net")
+    assert [each.name for each in tree_of(net)] == ["router0", "router1", "router3", "router2"]
+    (tmp_path / "model").write_text("switches: {a: {switches: [b], nodes: [x]}, b: {nodes: [y]}}")
+    with pytest.raises(InputError, match="switches of one level that are joined"):
+        write_slurm_topology(read(tmp_path / "model"), tmp_path / "topology.conf")
+
+
+def test_names_that_slurm_does_not_take_are_changed_or_refused(tmp_path):
+    (tmp_path / "net").write_text("hosts: x y\nx a,b\ny a,b\n")
+    net = topology(f"graph:{tmp_path / 'net'}")
+    assert [each.name for each in tree_of(net)] == ["a-b"]
+    (tmp_path / "net").write_text("hosts: x y\nx a,b\ny a-b\na,b t\na-b t\n")
+    with pytest.raises(InputError, match="the name 'a-b' twice"):
+        tree_of(topology(f"graph:{tmp_path / 'net'}"))
+    (tmp_path / "net").write_text(f"hosts: x y\nx {'a' * 65}\ny {'a' * 65}\n")
+    with pytest.raises(InputError, match="a switch whose name has 65 letters"):
+        write_slurm_topology(topology(f"graph:{tmp_path / 'net'}"), tmp_path / "topology.conf")

@@ -1,0 +1,63 @@
+"""JSON and YAML with lines, and XML without entities."""
+
+from __future__ import annotations
+
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology.subnets.documents import MOST_BYTES, Record, read_document
+from netloom.topology.subnets.markup import read_markup
+
+
+def test_all_that_yaml_says_is_text():
+    text = "a: [007, 1e3, true, ~, 2026-11-22]\nb: !!python/name:os.system x\n"
+    found = read_document("net", text, wanted="YAML").top
+    assert found == {"a": ["007", "1e3", "true", "~", "2026-11-22"], "b": "x"}
+
+
+def test_records_know_their_lines():
+    document = read_document("net", "- a: 1\n- b:\n    c: 2\n", wanted="YAML")
+    assert [document.at(each) for each in document.top] == ["net:1", "net:2"]
+    assert document.at(document.top[1]["b"]) == "net:3"
+    assert document.at(read_document("net", '{"a": 1}', wanted="JSON").top) == "net"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: &x 1\nb: *x\n", "net:2: found a reference '*x'"),
+        ("a: 1\nb: 2\na: 3\n", "net:3: found the key 'a' twice"),
+        ("? [1, 2]\n: 3\n", "net:1: found a key that is a list"),
+        ("a: [\n", "YAML that cannot be read"),
+        ("a:\n\t- b\n", "net:2: found YAML that cannot be read"),
+        ("a: \x07\n", "YAML that cannot be read"),
+        ("- " * 100 + "x", "net:1: found over 64 records inside each other"),
+        ('{"a": 1, "a": 2}', "net: found the key 'a' twice"),
+        ('{"a": 1,\n}', "net:2: found JSON that cannot be read"),
+        ("[" * 100_000, "found"),
+        ("a" * (MOST_BYTES + 1), f"over {MOST_BYTES} characters"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_line(text, says):
+    with pytest.raises(InputError) as error:
+        read_document("net", text, wanted="YAML")
+    assert says in str(error.value)
+
+
+def test_values_of_the_wrong_kind_are_refused():
+    document = read_document(
+        "net", "a: [1]\nb: x\nc: {d: e}\nn: 12345678901234567890\n", wanted="Y"
+    )
+    top = document.top
+    assert isinstance(top, Record)
+    for read, key in (
+        (document.text, "a"), (document.text, "z"), (document.records, "b"), (document.record, "b"),
+        (document.names, "c"), (lambda *said: document.number(*said, most=9), "n"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="net:1: found"):
+            read(top, key)
+
+
+def test_an_entity_is_refused():
+    with pytest.raises(InputError, match="net:1: found an entity 'x' of its own"):
+        read_markup("net", "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", wanted="XML")

@@ -1,0 +1,142 @@
+"""InfraGraph's infrastructures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from netloom.errors import InputError
+from netloom.topology.family import TreeShape
+from tests.topology.subnets.said import links, network
+
+
+def clos():
+    """Return a Clos of two tiers, as InfraGraph's documentation describes it."""
+    nic = [
+        {"ep1": {"instance": f"server[{i}]", "component": "nic"},
+         "ep2": {"instance": f"leaf[{i}]", "component": "port[0:4]"}, "link": "eth1",
+         "scheme": "one2one"}
+        for i in range(4)
+    ]  # fmt: skip
+    up = [
+        {"ep1": {"instance": "leaf[0:4]", "component": f"port[{4 + i}]"},
+         "ep2": {"instance": f"spine[{i}]", "component": "port[0:4]"}, "link": "eth2",
+         "scheme": "one2one"}
+        for i in range(3)
+    ]  # fmt: skip
+    server = [{"name": "xpu", "count": 4, "choice": "xpu"},
+              {"name": "nic", "count": 4, "choice": "nic"},
+              {"name": "nvlsw", "count": 1, "choice": "switch"}]  # fmt: skip
+    switch = [
+        {"name": "asic", "count": 1, "choice": "custom"},
+        {"name": "port", "count": 16, "choice": "port"},
+    ]
+    return {
+        "name": "clos",
+        "devices": [{"name": "server", "components": server, "edges": []},
+                    {"name": "sw", "components": switch}],
+        "links": [
+            {"name": "eth1", "physical": {"bandwidth": {"choice": "gigabits_per_second",
+                                                        "gigabits_per_second": 100}}},
+            {"name": "eth2", "physical": {"bandwidth": {"gigabytes_per_second": 50},
+                                          "latency": {"ns": 5}}},
+        ],
+        "instances": [{"name": "server", "device": "server", "count": 4},
+                      {"name": "leaf", "device": "sw", "count": 4},
+                      {"name": "spine", "device": "sw", "count": 3}],
+        "edges": [*nic, *up],
+    }  # fmt: skip
+
+
+def test_a_clos_is_a_fat_tree_of_named_cards(tmp_path):
+    net = network(tmp_path, json.dumps(clos()))
+    assert isinstance(net.family, TreeShape)
+    assert (net.family.children, net.family.parents) == ((4, 4), (1, 3))
+    assert net.labels[0] == "server.0.nic.0"
+    assert net.computer_labels == tuple(f"server.{i}" for i in range(4))
+    rates = {rate for a, b, rate, _ in links(net) if "spine" in a or "spine" in b}
+    assert rates == {400.0}
+    assert net.reference_gbps == 100.0
+    assert net.cable_end(0) == ("leaf.0", 5, "spine.0", 1)  # ports are counted from 1
+
+
+def test_yaml_and_json_and_an_outer_key_say_the_same(tmp_path):
+    import yaml
+
+    expected = links(network(tmp_path, json.dumps(clos())))
+    for text in (yaml.safe_dump(clos()), json.dumps({"infrastructure": clos()}, indent=1)):
+        assert links(network(tmp_path, text)) == expected
+
+
+def test_many_to_many_joins_all(tmp_path):
+    found = clos()
+    found["devices"][1]["components"][0]["choice"] = "switch"
+    found["edges"][4:] = [{"ep1": {"instance": "leaf", "component": "asic"}, "link": "eth2",
+                           "ep2": {"instance": "spine", "component": "asic[0]"},
+                           "scheme": "many2many"}]  # fmt: skip
+    net = network(tmp_path, json.dumps(found))
+    assert (net.family.children, net.family.parents) == ((4, 4), (1, 3))
+
+
+def test_a_card_that_is_a_device_is_one_host(tmp_path):
+    found = clos()
+    found["devices"].append({"name": "cx5", "components": [
+        {"name": "asic", "count": 1, "choice": "cpu"},
+        {"name": "port", "count": 2, "choice": "port"},
+    ]})  # fmt: skip
+    found["devices"][0]["components"][1] = {"name": "cx5", "count": 2, "choice": "device"}
+    for edge in found["edges"][:4]:
+        edge["ep1"]["component"] = "cx5.port"
+    net = network(tmp_path, json.dumps(found))
+    assert (net.num_hosts, net.num_ports) == (8, 16)
+    assert net.labels[:2] == ("server.0.cx5.0", "server.0.cx5.1")
+
+
+def change(path, value):
+    """Return the Clos with one value changed."""
+    found = here = clos()
+    for key in path[:-1]:
+        here = here[key]
+    here[path[-1]] = value
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("edges", 0, "ep2", "component"), "port[0:3]", "an edge one2one of 4 and 3 ends"),
+        (("edges", 0, "ep2", "component"), "port[14:18]", "'port[14:18]' of which there are 16"),
+        (("edges", 0, "ep2", "component"), "port[0:4:-1]", "'port[0:4:-1]'"),
+        (("edges", 0, "ep2", "component"), "hole", "component 'hole' of leaf"),
+        (("edges", 0, "ep1", "instance"), "tower[0]", "instance 'tower[0]'"),
+        (("edges", 0, "scheme"), "ring", "an edge ring of 4 and 4 ends"),
+        (("edges", 0, "link"), "wifi", "a link 'wifi'"),
+        (("edges", 4, "ep1", "component"), "port[3]", "port 4 of 'leaf.0' again"),
+        (("edges",), [], "no edges between instances"),
+        (("instances", 0, "device"), "tower", "device 'tower'"),
+        (("instances", 0, "count"), -1, "'-1' as count"),
+        (("instances", 0, "count"), 2**40, "as count"),
+        (("links", 0, "physical", "bandwidth"), {"gigatransfers_per_second": 8}, "8 gigatransfers"),
+        (("links", 0, "physical", "bandwidth"), {"gigabits_per_second": "x"}, "a bandwidth of x"),
+    ],
+)  # fmt: skip
+def test_what_is_not_clear_is_refused(tmp_path, path, value, says):
+    with pytest.raises(InputError) as error:
+        network(tmp_path, change(path, value))
+    assert says in str(error.value)
+
+
+def test_yaml_says_the_line(tmp_path):
+    import yaml
+
+    text = yaml.safe_dump(json.loads(change(("edges", 0, "link"), "wifi")), sort_keys=False)
+    line = text[: text.index("link: wifi")].count("\n") - 5
+    with pytest.raises(InputError, match=rf"fabric:{line}: found a link 'wifi'"):
+        network(tmp_path, text)
+
+
+def test_links_without_a_rate_are_noted(tmp_path):
+    net = network(tmp_path, change(("links", 0), {"name": "eth1"}))
+    assert net.even
+    assert "16 of 28 cables have no rate" in net.notes[-1]

@@ -1,0 +1,208 @@
+"""Slurm's topology.conf and topology.yaml."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.topology import cube, topology
+from netloom.topology.family import TreeShape
+from tests.topology.subnets.said import links, network
+
+TREE = """\
+# a tree of two levels
+SwitchName=s3 Switches=s[0-2]
+switchname=s0 nodes=dev[0-1]
+SwitchName=s1 Nodes=dev[2-3]   # its comment
+SwitchName=s2 \\
+   Nodes=dev4,login1
+"""
+
+
+def test_a_tree_has_one_cable_for_each_name(tmp_path):
+    net = network(tmp_path, TREE)
+    found = {(a, b) for a, b, _, _ in links(net)}
+    below = {"s3": ["s0", "s1", "s2"], "s0": ["dev0", "dev1"], "s1": ["dev2", "dev3"],
+             "s2": ["dev4", "login1"]}  # fmt: skip
+    pairs = {(upper, lower) for upper, names in below.items() for lower in names}
+    assert found == pairs | {(b, a) for a, b in pairs}
+    assert net.num_channels == 2 * len(pairs)
+    assert "not by how many cables" in net.notes[0]
+    assert net.cabling is None  # no port is made up
+
+
+def test_what_the_file_leaves_open_is_warned_of(tmp_path):
+    (tmp_path / "topology.conf").write_text(TREE)
+    with pytest.warns(UserWarning, match="not by how many cables"):
+        topology(f"fabric:{tmp_path / 'topology.conf'}")
+
+
+def test_a_leaf_below_several_spines_has_a_cable_to_each(tmp_path):
+    text = "\n".join(
+        [f"SwitchName=leaf{i} Nodes=n[{4 * i}-{4 * i + 3}]" for i in range(4)]
+        + [f"SwitchName=spine{i} Switches=leaf[0-3]" for i in range(2)]
+    )
+    net = network(tmp_path, text)
+    assert isinstance(net.family, TreeShape)
+    assert (net.family.children, net.family.parents) == ((4, 4), (1, 2))
+
+
+def test_a_node_on_several_switches_has_several_ports(tmp_path):
+    net = network(tmp_path, "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[1-2]\n")
+    assert (net.num_hosts, net.num_ports) == (2, 4)
+
+
+def test_speeds_are_relative_and_must_be_everywhere(tmp_path):
+    rated = "SwitchName=t Switches=a,b LinkSpeed=400\n"
+    rated += "SwitchName=a Nodes=x,y LinkSpeed=100\nSwitchName=b Nodes=z LinkSpeed=100\n"
+    net = network(tmp_path, rated)
+    assert net.reference_gbps is None
+    assert {rate for a, b, rate, _ in links(net) if "t" in (a, b)} == {4.0}
+    assert {rate for a, b, rate, _ in links(net) if "t" not in (a, b)} == {1.0}
+    net = network(tmp_path, rated.replace(" LinkSpeed=400", ""))
+    assert net.even
+    assert "LinkSpeed" in net.notes[1]
+
+
+def test_names_keep_their_zeros_and_natural_order(tmp_path):
+    net = network(tmp_path, "SwitchName=s Nodes=n[008-010],rack[1-2]n[1,2]\n")
+    names = ("n008", "n009", "n010", "rack1n1", "rack1n2", "rack2n1", "rack2n2")
+    assert net.labels[:7] == names
+
+
+def test_ten_thousand_nodes_on_four_levels(tmp_path):
+    lines = ["SwitchName=top Switches=p[0-4]"]
+    lines += [f"SwitchName=p{i} Switches=q[{5 * i}-{5 * i + 4}]" for i in range(5)]
+    lines += [f"SwitchName=q{i} Switches=leaf[{20 * i}-{20 * i + 19}]" for i in range(25)]
+    lines += [f"SwitchName=leaf{i} Nodes=n[{20 * i}-{20 * i + 19}]" for i in range(500)]
+    net = network(tmp_path, "\n".join(lines))
+    assert (net.num_hosts, net.num_routers) == (10_000, 531)
+    assert net.family.children == (20, 20, 5, 5)
+
+
+def test_blocks_are_switches_below_one(tmp_path):
+    conf = network(tmp_path, "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4,8")
+    text = """\
+- topology: blocks
+  block:
+    block_sizes: [4, 8]
+    blocks:
+    - {block: b1, nodes: "n[1-4]"}
+    - {block: b2, nodes: "n[5-8]"}
+"""
+    yaml = network(tmp_path, text)
+    assert links(conf) == links(yaml)
+    assert conf.labels[-3:] == ("b1", "b2", "blocks")
+    assert "not what joins blocks" in conf.notes[0]
+    assert network(tmp_path, "BlockName=b1 Nodes=n[1-4]\n").num_routers == 1
+
+
+def test_rings(tmp_path):
+    conf = network(tmp_path, "RingName=r0 Nodes=node[01-08]")
+    yaml = network(
+        tmp_path, "- topology: r\n  ring:\n    rings:\n    - {ring: r0, nodes: 'node[01-08]'}"
+    )
+    for net in (conf, yaml):
+        assert net.labels[:8] == tuple(f"node{i:02}" for i in range(1, 9))
+        assert np.array_equal(net.routers.channel_target, cube([8], wraps=True).channel_target)
+
+
+TORUS = """\
+---
+- topology: flat
+  cluster_default: false
+  flat: true
+- topology: torus
+  cluster_default: true
+  torus3d:
+    toruses:
+    - name: t
+      dims: {x: 4, y: 3, z: 2}
+      nodes: n[01-24]
+      placements: [{dims: {x: 2, y: 2, z: 2}}]
+"""
+
+
+def test_in_a_torus_x_is_fastest(tmp_path):
+    net = network(tmp_path, TORUS)
+    assert net.routers.sides == (2, 3, 4)
+    assert net.labels[:24] == tuple(f"n{i:02}" for i in range(1, 25))
+    neighbours = {net.name_of(int(b)) for a, b in zip(net.channel_source, net.channel_target,
+                  strict=True) if net.name_of(int(a)) == "(0,0,0)"}  # fmt: skip
+    at = {"(0,0,1)", "(0,0,3)", "(0,1,0)", "(0,2,0)", "(1,0,0)"}  # z, y, x
+    assert neighbours == at | {"n01"}
+
+
+def test_regions_of_a_torus_fill_it_from_their_anchors(tmp_path):
+    regions = """regions:
+      - anchor: {x: 0, y: 0, z: 0}
+        dims: {x: 2, y: 3, z: 2}
+        nodes: a[00-11]
+      - anchor: {x: 2, y: 0, z: 0}
+        dims: {x: 2, y: 3, z: 2}
+        nodes: b[00-11]"""
+    net = network(tmp_path, TORUS.replace("nodes: n[01-24]", regions))
+    assert net.labels[:8] == ("a00", "a01", "b00", "b01", "a02", "a03", "b02", "b03")
+    with pytest.raises(InputError, match=r"fabric:15: found a region beyond the sides 4x3x2"):
+        network(
+            tmp_path, TORUS.replace("nodes: n[01-24]", regions.replace("x: 2, y: 0", "x: 3, y: 0"))
+        )
+
+
+def test_yaml_says_the_same_tree(tmp_path):
+    text = """\
+- topology: default
+  tree:
+    switches:
+    - switch: s3
+      children: s[0-2]
+    - switch: s0
+      nodes: dev[0-1]
+    - {switch: s1, nodes: "dev[2-3]"}
+    - {switch: s2, nodes: "dev4,login1"}
+"""
+    assert links(network(tmp_path, text)) == links(network(tmp_path, TREE))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("SwitchName=a Switches=b\n", ":1: found switch 'b' below 'a', which has no line"),
+        ("SwitchName=a Switches=a\n", ":1: found switch 'a' below 'a', itself"),
+        ("SwitchName=a Nodes=x\nSwitchName=a Nodes=y\n", ":2: found switch 'a' again"),
+        ("SwitchName=a Nodes=n[1-\n", ":1: found 'n"),
+        ("SwitchName=a Nodes=x\nBlockName=b Nodes=y\n", ":2: found 'BlockName=b Nodes=y' beside"),
+        ("SwitchName=a Nodes=x Colour=red\n", ":1: found 'SwitchName=a Nodes=x Colour=red'"),
+        ("SwitchName=a Nodes=x LinkSpeed=fast\n", ":1: found LinkSpeed=fast"),
+        ("SwitchName=b Nodes=y\nSwitchName=a Switches=b Nodes=x\n",
+         ":2: found switch 'a' with switches and nodes below it"),
+        ("SwitchName=a\n", ":1: found switch 'a' with nothing on it"),
+        ("SwitchName=a Nodes=x\nSwitchName=b Nodes=y\n", "cannot both reach each other"),
+        ("BlockSizes=4\n", "no switch, block or ring"),
+        ("RingName=a Nodes=x,y\nRingName=b Nodes=z,w\n", ":2: found 2 rings"),
+        ("RingName=a Nodes=x,x\n", ":1: found node 'x' twice"),
+        ("- topology: a\n  flat: true\n", ":1: found a topology that is flat"),
+        ("- topology: a\n  tree: {switches: []}\n", ":1: found a tree with nothing in it"),
+        ("- topology: a\n  flat: true\n- topology: b\n  flat: true\n", ":3: found 2 topologies"),
+        (TORUS.replace("[01-24]", "[01-23]"), ":9: found 23 nodes in a box of 4x3x2"),
+        (TORUS.replace("x: 4", "x: four"), ":10: found 'four' as x"),
+        (TORUS.replace("x: 4", "x: 0"), ":10: found sides 0x3x2"),
+        ("- topology: a\n  tree: [\n", "YAML that cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said_with_its_line(tmp_path, text, says):
+    with pytest.raises(InputError) as error:
+        network(tmp_path, text)
+    assert says in str(error.value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([*TREE.split("\n"), *TORUS.split("\n"), "x", "- a: [", "=", "\\"])))
+def test_shuffled_lines_are_a_network_or_one_line(tmp_path_factory, lines):
+    with suppress(InputError):
+        assert network(tmp_path_factory.getbasetemp(), "\n".join(lines)).num_hosts
