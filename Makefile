@@ -1,10 +1,10 @@
-# make demo | test | attack | wheel | lint | docs | bench | browser: each sets up what it needs first (Python >= 3.11).
+# make demo | test | attack | wheel | lint | docs | bench | browser | opensm: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test attack wheel browser lint docs bench clean
+.PHONY: demo test attack wheel browser opensm lint docs bench clean
 
 demo: $(READY)
 	@mkdir -p out
@@ -43,6 +43,13 @@ attack: $(READY)
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || \
 	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)
+
+# for the tests of tables: OpenSM on simulated subnets; where it cannot be installed, these are skipped
+opensm:
+	@ls /usr/sbin/opensm /usr/bin/ibsim /usr/sbin/dump_fts /usr/lib/*/umad2sim/libumad2sim.so \
+	  >/dev/null 2>&1 || \
+	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+	  opensm ibsim-utils libumad2sim0 infiniband-diags)
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,7 +1,5 @@
 """Tables as files that a subnet manager takes."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -10,33 +8,7 @@ from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.min_hop import minhop
 from netloom.topology import topology
-from tests.reference.scans import scan
-
-
-@pytest.fixture
-def fabric(tmp_path):
-    """Return a function that makes a fabric as ibnetdiscover describes it of a family."""
-
-    def made(spec, **more):
-        path = tmp_path / f"{re.sub('[^a-z0-9]', '-', spec)}.txt"
-        path.write_text(scan(topology(spec), **more))
-        return topology(f"fabric:{path}")
-
-    return made
-
-
-def entries(path):
-    """Return the entries of a dump: port of (switch GUID, LID)."""
-    found, guid = {}, ""
-    for line in path.read_text().splitlines():
-        switch = re.match(r"Unicast lids .* guid (0x[0-9a-f]{16}) ", line)
-        if switch:
-            guid = switch[1]
-        elif line.startswith("0x"):
-            lid, port = line.split()[:2]
-            assert (guid, lid) not in found
-            found[guid, lid] = int(port)
-    return found
+from tests.reference.dumps import entries
 
 
 def test_a_file_is_in_the_form_of_opensm_dumps(fabric, tmp_path):

@@ -28,3 +28,17 @@ def as_fdbs(text):
             said = port.get(f"{lid:04x}")
             lines.append(f"0x{lid:04X} : " + (f"{said}  : 02   : yes" if said else "UNREACHABLE"))
     return "\n".join(lines) + "\n"
+
+
+def entries(path):
+    """Return the entries of a dump: port of (switch GUID, LID)."""
+    found, guid = {}, ""
+    for line in path.read_text().splitlines():
+        switch = re.match(r"Unicast lids .* guid (0x[0-9a-f]{16}) ", line)
+        if switch:
+            guid = switch[1]
+        elif line.startswith("0x"):
+            lid, port = line.split()[:2]
+            assert (guid, lid) not in found
+            found[guid, lid] = int(port)
+    return found

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.routing.forwarding.addresses import addresses
-from netloom.topology.cabling import port_numbers
+from netloom.routing.forwarding.lanes import dependency_graph
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     """Return a table that leads to all end points; one that does already is returned as it is.
 
-    Shortest ways, ports of a router used alike.
+    Packets between hosts keep their ways. Those to other end points and to routers, and what other
+    end points send, take ways as short as closes no circle of packets that wait for each other, if
+    that can be. Packets to other end points take service level 0.
 
     Examples
     --------
@@ -28,14 +32,30 @@ def with_others(topology: Topology, table: ForwardingTable) -> ForwardingTable:
     >>> with_others(net, minhop(net)).others.tolist()
     [[-1, 2, 4, 6], [0, -1, 5, 7], [0, 2, -1, 6], [1, 3, 4, -1]]
     """
-    if table.others is not None:
+    if table.others is not None or topology.direct:
         return table
-    from netloom.routing.kernels.min_hop import least_used
+    from netloom.fabrics.kernels.other_ends import fill_ways, keep_crossed, use_ways
 
-    inside, every = topology.routers, addresses(topology)
-    leave = every.router[every.kind > 0]
-    rows = least_used(
-        np.arange(len(leave)), leave, port_numbers(topology)[0], inside.channel_source,
-        inside.channel_target, inside.incoming(), inside.outgoing(),
-    )  # fmt: skip
-    return replace(table, others=rows)
+    every, graph = addresses(topology), dependency_graph(topology)
+    enters = topology.routers.channel_target
+    hosts, ends = np.zeros((2, topology.num_routers), np.bool_)
+    hosts[topology.injection_router] = True
+    ends[every.router[every.kind < 2]] = True
+    rows = np.full((len(every), topology.num_routers), -1, np.int32)
+    at_hosts = rows[: len(table.next_channel)]
+    at_hosts[:] = table.next_channel
+    if (ends & ~hosts).any():
+        keep_crossed(at_hosts, hosts, enters)
+    entered = np.broadcast_to(hosts, at_hosts.shape)
+    if table.lanes is not None:
+        entered = entered & (table.lanes.level[: len(entered)] == 0)
+    use_ways(at_hosts, entered, graph)
+    fill_ways(rows, every.router.astype(np.int32), ends, _order(topology.routers), graph)
+    return replace(table, next_channel=at_hosts, others=rows[len(at_hosts) :])
+
+
+def _order(inside: Topology) -> NDArray[np.int64]:
+    """Return the place of each router in an order: those with most neighbours first."""
+    pairs = np.unique(np.stack([inside.channel_source, inside.channel_target]), axis=1)
+    neighbours = np.bincount(pairs[0], minlength=inside.num_vertices)
+    return np.argsort(np.argsort(-neighbours, kind="stable"), kind="stable")

@@ -56,7 +56,8 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
     words = [f"{port:03d}" for port in range(NO_PORT)]
     lines, written = [], 0
     first = len(every) - topology.num_routers
-    for router, guid in enumerate(cabling.router_guid.tolist()):
+    for router in np.flatnonzero(topology.routers.vertex_up).tolist():
+        guid = int(cabling.router_guid[router])
         lines.append(
             f"Unicast lids [0-{len(owner) - 1}] of switch Lid {cabling.router_lid[router]} "
             f"guid 0x{guid:016x} ('{every.name[first + router]}'):"

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from netloom.errors import InputError
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts
+from netloom.routing.forwarding.addresses import port_table
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.min_hop import minhop
 from netloom.routing.forwarding.problems import table_problems
 from netloom.topology import topology
+from netloom.topology.faults import without
 from tests.reference.dumps import as_dump_fts, as_fdbs
 
 
@@ -175,15 +178,64 @@ def test_what_is_no_dump_is_refused(dumped, read):
         read_lfts(net, "nowhere")
 
 
-def test_two_of_one_lid_are_refused(dumped, read, tmp_path):
-    _, _, text = dumped()
-    scanned = (tmp_path / "leaf-spine-3x2x2.txt").read_text()
-    twice = re.sub(r"lid 2\b", "lid 1", scanned)
-    (tmp_path / "twice.txt").write_text(twice)
+def test_two_of_one_lid_are_refused(dumped, read):
+    net, _, text = dumped()
+    lids = net.cabling.port_lid.copy()
+    lids[1] = lids[0]
+    twice = replace(net, cabling=replace(net.cabling, port_lid=lids))
     with pytest.raises(InputError, match="LID 1 of 'h0' and of 'h1'"):
-        read(topology(f"fabric:{tmp_path / 'twice.txt'}"), text)
+        read(twice, text)
 
 
 def test_a_network_without_lids_is_refused(read):
     with pytest.raises(InputError, match="found leaf-spine:2x2x2, which has no LIDs"):
         read(topology("leaf-spine:2x2x2"), "Unicast lids [0-1] of switch Lid 1 guid 0x1 ('a'):\n")
+
+
+def test_what_leads_over_a_broken_cable_leads_nowhere(dumped, read):
+    whole, _, text = dumped(seed=2, aggregated=(1,))
+    net = without(whole, channels="leaf0-spine1")
+    table = read(net, text)
+    found = table_problems(net, table)
+    assert {fault.routers for fault in found.faults} == {(0,), (4,)}
+    assert {fault.kind for fault in found.faults} == {"black hole"}
+    ports = port_table(net, table)
+    assert np.array_equal(ports, port_table(whole, read(whole, text)))
+
+
+def test_the_rest_of_a_network_without_a_switch_is_read(dumped, read):
+    whole, _, text = dumped(seed=2, aggregated=(1,))
+    net = without(whole, nodes="spine0,h1")
+    table = read(net, text)
+    assert table.next_channel.shape == (5, 5)
+    spared = re.sub(r"(?s)Unicast.*?dumped\n", lambda said: said[0] * ("'spine0'):" not in said[0]),
+                    text)  # fmt: skip
+    again = read(net, spared)
+    assert np.array_equal(again.next_channel, table.next_channel)
+    with pytest.raises(InputError, match="no table of switch 'spine0'"):
+        read(whole, spared)
+    lost = table_problems(net, table)
+    assert all(fault.kind == "black hole" for fault in lost.faults)
+    fixed = with_others(net, minhop(net))
+    assert not table_problems(net, fixed)
+
+
+def test_a_dump_may_tell_of_what_is_gone(dumped, tmp_path):
+    _, _, text = dumped("leaf-spine:3x2x2", lmc=1)
+    (tmp_path / "old").write_text(text)
+    scanned = (tmp_path / "leaf-spine-3x2x2.txt").read_text()
+    blocks = [block for block in scanned.split("\n\n") if '"spine1"' not in block.split("[")[0]]
+    blocks = [block for block in blocks if '# "h5"' not in block.split("[")[0]]
+    kept = re.sub(r'(?m)^\[.*"(spine1|h5)".*\n', "", "\n\n".join(blocks))
+    (tmp_path / "now.txt").write_text(kept + "\n")
+    now = topology(f"fabric:{tmp_path / 'now.txt'}")
+    assert (now.num_hosts, now.num_routers) == (5, 4)
+    with pytest.raises(InputError, match="nobody in"):
+        read_lfts(now, str(tmp_path / "old"))
+    table = read_lfts(now, str(tmp_path / "old"), gone=True)
+    kinds = {fault.kind for fault in table_problems(now, table).faults}
+    assert kinds == {"black hole"}
+    for spelling in (as_dump_fts, as_fdbs):
+        (tmp_path / "other").write_text(spelling(text))
+        other = read_lfts(now, str(tmp_path / "other"), gone=True)
+        assert np.array_equal(other.next_channel, table.next_channel)

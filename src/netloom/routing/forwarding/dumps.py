@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 WANTED = "forwarding tables as OpenSM (opensm-lfts.dump, opensm.fdbs), dump_fts or ibroute say them"
 OF_THIS = "tables of this fabric: both files from one subnet, at one time"
 WHOLE = "a whole dump"
+GONE = -2
+"""Stands for a switch that the network has no more."""
 
 _SWITCH = re.compile(
     r"^(?:Unicast lids \[\w+-(?P<top>\w+)\] of switch .*\bguid|dump_ucast_routes: Switch) "
@@ -44,11 +46,21 @@ _CHATTER = re.compile(r"^\s*(#.*|Lid +Out +Destination.*|Port +Info.*|LID *: *Po
 _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
 
 
-def read_ports(topology: Topology, path: str) -> NDArray[np.uint8]:
+def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[np.uint8]:
     """Return the ports that a dump says: uint8[rows, routers], rows as in ``addresses``.
 
     0 is the router itself, ``NO_PORT`` no way. Of a port's several LIDs the first counts; where
-    that has an entry, the others must have one.
+    that has an entry, the others must have one. Tables of a broken network are those of the whole
+    one; there what is broken needs none.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    path
+        The dump.
+    gone
+        Whether the dump may tell of switches and end points that the network has no more.
 
     Raises
     ------
@@ -56,6 +68,7 @@ def read_ports(topology: Topology, path: str) -> NDArray[np.uint8]:
         If the network has no LIDs; naming file and line, if the dump is of another fabric, broken
         off, or says anything twice.
     """
+    network, topology = topology, topology.whole
     cabling = addressed(topology, f"routing lfts:{path}")
     every, owner = addresses(topology), rows_of_lids(topology, topology.name)
     rows, routers = len(every), topology.num_routers
@@ -63,7 +76,7 @@ def read_ports(topology: Topology, path: str) -> NDArray[np.uint8]:
         found = f"{routers} switches times {rows} destinations"
         raise InputError(f"routing lfts:{path}", found, f"at most {MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
-    reading = _Reading(topology, path, every, owner.tolist(), router_of)
+    reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
     for number, line in enumerate(read_text(path, wanted=WANTED).split("\n"), start=1):
         if line[:2] == "0x":
             reading.entry(line, number)
@@ -75,7 +88,15 @@ def read_ports(topology: Topology, path: str) -> NDArray[np.uint8]:
         elif not _CHATTER.match(line):
             reading.count(line, number)
     reading.end_switch()
-    return reading.whole()
+    reading.check_all(network.routers.vertex_up.tolist())
+    return reading.ports[_kept(network)]
+
+
+def _kept(network: Topology) -> NDArray[np.int64]:
+    """Return the row in the whole network of each row of a broken one."""
+    whole, first = network.whole, network.num_network_channels
+    ports = network.whole_channel[first : first + network.num_ports] - whole.num_network_channels
+    return np.append(ports, np.arange(whole.num_ports, len(addresses(whole)))).astype(np.int64)
 
 
 @dataclass
@@ -87,6 +108,7 @@ class _Reading:
     every: Addresses
     owner: list[int]
     router_of: dict[int, int]
+    gone: bool
     router: int = -1
     line: int = 0
     most: int = 0
@@ -110,8 +132,11 @@ class _Reading:
 
     def begin_switch(self, switch: re.Match[str], number: int) -> None:
         guid = int(switch["guid"], 16)
-        router = self.router_of.get(guid, -1)
-        if router < 0:
+        router = self.router_of.get(guid, GONE)
+        if router == GONE and self.gone:
+            self.router = GONE
+            return
+        if router == GONE:
             found = f"a switch of GUID 0x{guid:016x}, which {self.topology.name} does not have"
             raise self.refused(number, found, OF_THIS)
         if router in self.begun:
@@ -125,6 +150,8 @@ class _Reading:
         self.most = int(self.topology.cabling.router_ports[router])  # type: ignore[union-attr]
 
     def entry(self, line: str, number: int) -> None:
+        if self.router == GONE:
+            return
         found = (_FDBS_ENTRY if self.fdbs else _ENTRY).match(line)
         if found is None or self.router < 0 or (self.counted and not self.fdbs):
             wanted = WHOLE if self.router >= 0 else WANTED
@@ -146,6 +173,8 @@ class _Reading:
     def check(self, lid: int, said: str, number: int) -> None:
         """Refuse a LID that nobody has, or whose owner is another one than the dump says."""
         row = self.owner[lid] if lid < len(self.owner) else -1
+        if row < 0 and self.gone:
+            return
         if row < 0:
             what = f"LID 0x{lid:04x}, which nobody in {self.topology.name} has"
             if lid > MOST_LID:
@@ -180,6 +209,8 @@ class _Reading:
 
     def count(self, line: str, number: int) -> None:
         found = _COUNT.match(line)
+        if found and self.router == GONE:
+            return
         if found is None or self.router < 0 or self.fdbs:
             wanted = WHOLE if self.router >= 0 else WANTED
             raise self.refused(number, f"'{line:.40}'", wanted)
@@ -205,7 +236,9 @@ class _Reading:
         for lid, port in self.said.items():
             if port == NO_PORT:
                 continue
-            row = owner[lid]
+            row = owner[lid] if lid < len(owner) else -1
+            if row < 0:
+                continue
             base = int(every.lid[row])
             if lid == base:
                 self.ports[row, self.router] = port
@@ -215,15 +248,14 @@ class _Reading:
                         where = f"{found} of the same port, at switch '{self.name(self.router)}'"
                         raise self.refused(self.line, where, "all 2^LMC LIDs of a port")
 
-    def whole(self) -> NDArray[np.uint8]:
-        """Return all ports, once every switch has been read."""
+    def check_all(self, up: list[bool]) -> None:
+        """Refuse a dump that does not tell of every router that is up."""
         if not self.begun:
             raise InputError(self.path, "no forwarding table", WANTED)
         for router in range(self.topology.num_routers):
-            if router not in self.begun:
+            if up[router] and router not in self.begun:
                 found = f"no table of switch '{self.name(router)}'"
                 raise InputError(self.path, found, "a table of every switch")
-        return self.ports
 
 
 def _same(description: str, name: str) -> bool:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
-def read_lfts(topology: Topology, path: str) -> ForwardingTable:
+def read_lfts(topology: Topology, path: str, *, gone: bool = False) -> ForwardingTable:
     """Return the table that a dump says: see ``dumps.read_ports``.
+
+    Entries that led over what is broken, or gone, lead nowhere.
 
     Raises
     ------
@@ -26,7 +28,7 @@ def read_lfts(topology: Topology, path: str) -> ForwardingTable:
         If the network has no LIDs; naming file and line, if the dump is broken, or of another
         fabric.
     """
-    return table_of_ports(topology, read_ports(topology, path), f"lfts:{path}")
+    return table_of_ports(topology, read_ports(topology, path, gone=gone), f"lfts:{path}")
 
 
 def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:

@@ -111,6 +111,7 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     last = every.router[: len(rows)].astype(np.int32)
     ends = outcomes(rows, last, lost, topology.routers.channel_target)
     sent = _sent(topology, len(rows))
+    sent[~topology.routers.vertex_up[last]] = 0  # nobody expects to reach what is broken
     hosts = len(exits(topology))
     broken = ends != -1
     faults = _faults(topology, table, every, ends, sent)
@@ -145,13 +146,14 @@ def _faults(
         port_of = {(row, router): port for row, router, port in table.astray.tolist()}
     whole, hosts = whole_table(table), len(exits(topology))
     target = topology.routers.channel_target
+    up = topology.routers.vertex_up
     sends = np.zeros(topology.num_routers, np.int64)
     if topology.cabling is not None:
         sends[topology.cabling.others.router] = 1
     cabled = _cabled(topology, every)
     hurt: dict[_Cause, list[tuple[int, int]]] = {}
     for row in np.flatnonzero((ends != -1).any(axis=1)).tolist():
-        hit = (ends[row] != -1) & (sent[row] + sends > 0)
+        hit = (ends[row] != -1) & (sent[row] + sends > 0) & up[every.router[row]]
         for end in np.unique(ends[row][hit]).tolist():
             if end < -1:
                 cause = _Cause("loop", _circle(-2 - end, whole[row], target), -1)

@@ -1,0 +1,106 @@
+"""The genuine OpenSM takes the tables, and says the same of fabrics."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from netloom.fabrics.other_ends import with_others
+from netloom.fabrics.writing import write_lfts
+from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.problems import table_problems
+from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.spread import spread_table
+from netloom.topology import topology
+from tests.fabrics.opensm import needs_opensm, simulated
+from tests.reference.dumps import entries
+from tests.reference.scans import scan
+
+LOADED = {"file tables configured on all switches"}
+DGX = Path("examples/dgx-40.ibnetdiscover").resolve()
+
+MAKERS = {
+    "minhop": ENGINES["minhop"],
+    "spread": lambda net: ForwardingTable("spread", spread_table(net)),
+}
+
+
+@pytest.fixture
+def subnet(tmp_path):
+    """Return a function that simulates the subnet of a file, or of a family."""
+    needs_opensm()
+
+    def made(fabric, **more):
+        path = Path(fabric)
+        if not path.exists():
+            path = tmp_path / "fabric.txt"
+            path.write_text(scan(topology(fabric), **more))
+        return simulated(path, tmp_path / "subnet")
+
+    return made
+
+
+def same(one, other):
+    assert np.array_equal(one.next_channel, other.next_channel)
+    assert np.array_equal(one.others, other.others)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("fabric", ["fat-tree:3x3", "torus:4x3/2", DGX], ids=str)
+def test_tables_are_loaded_and_dumped_again_without_a_difference(subnet, tmp_path, fabric, maker):
+    with subnet(fabric, aggregated=(0, 5)) as sim:
+        if fabric != DGX:
+            sim.opensm("minhop")
+        net = topology(f"fabric:{fabric if fabric == DGX else sim.scan()}")
+        table = MAKERS[maker](net)
+        written = write_lfts(net, table, tmp_path / "t.lfts")
+        said, dump = sim.opensm("file", "-U", tmp_path / "t.lfts")
+        assert said == LOADED
+        mine, theirs = entries(tmp_path / "t.lfts"), entries(dump)
+        assert len(theirs) == written
+        assert mine == theirs
+        same(read_lfts(net, str(dump)), with_others(net, table))
+
+
+def test_all_lids_of_ports_are_loaded(subnet, tmp_path):
+    with subnet("leaf-spine:4x2x3") as sim:
+        sim.opensm("minhop", "-l", "2")
+        net = topology(f"fabric:{sim.scan()}")
+        assert set(net.cabling.lmc.tolist()) == {2}
+        write_lfts(net, ENGINES["minhop"](net), tmp_path / "t.lfts")
+        said, dump = sim.opensm("file", "-l", "2", "-U", tmp_path / "t.lfts")
+        assert said == LOADED
+        assert entries(dump) == entries(tmp_path / "t.lfts")
+        lids = 4 * net.num_ports + net.num_routers
+        assert len(entries(dump)) == lids * net.num_routers
+
+
+@pytest.mark.parametrize("fabric", ["fat-tree:3x3", "leaf-spine:5x3x2", "torus:4x3/2"])
+def test_what_its_tools_print_is_read(subnet, fabric):
+    with subnet(fabric, aggregated=(0, 2)) as sim:
+        said, dump = sim.opensm("minhop")
+        assert said == {"minhop tables configured on all switches"}
+        net = topology(f"fabric:{sim.scan()}")
+        table = read_lfts(net, str(dump))
+        assert not table_problems(net, table)
+        for spelling in (("dump_fts",), ("dump_fts", "-a"), ("dump_fts", "-n")):
+            printed = sim.folder / "fts.txt"
+            printed.write_text(sim.run(*spelling))
+            same(read_lfts(net, str(printed)), table)
+        same(read_lfts(net, str(sim.folder / "opensm.fdbs")), table)
+        printed.write_text("".join(sim.run("ibroute", str(lid))
+                                   for lid in net.cabling.router_lid.tolist()))  # fmt: skip
+        same(read_lfts(net, str(printed)), table)
+
+
+@pytest.mark.parametrize(
+    "fabric", ["fat-tree:3x3", "leaf-spine:5x3x2", "torus:4x3/2", DGX], ids=str
+)
+def test_minhop_is_theirs(subnet, fabric):
+    with subnet(fabric, seed=4) as sim:
+        _, dump = sim.opensm("minhop")
+        net = topology(f"fabric:{DGX if fabric == DGX else sim.scan()}")
+        theirs = read_lfts(net, str(dump))
+        assert not table_problems(net, theirs)
+        assert np.array_equal(ENGINES["minhop"](net).next_channel, theirs.next_channel)

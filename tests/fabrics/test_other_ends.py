@@ -1,0 +1,90 @@
+"""Ways to aggregation nodes and switches: all there, and free of circles if that can be."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netloom.fabrics.other_ends import with_others
+from netloom.routing import paths
+from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.lanes import lane_circle, layered
+from netloom.routing.forwarding.problems import table_problems
+from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.spread import spread_table
+from netloom.topology import topology
+from tests.reference.scans import scan
+
+DGX = "fabric:examples/dgx-40.ibnetdiscover"
+
+
+def hosts_only(net, engine):
+    if engine == "spread":
+        return ForwardingTable("spread", spread_table(net))
+    return replace(ENGINES[engine](net), others=None)
+
+
+def between_hosts(net, table):
+    hosts = np.arange(net.num_hosts, dtype=np.int32)
+    sources, targets = hosts.repeat(len(hosts)), np.tile(hosts, len(hosts))
+    return paths(net, table, sources, targets)
+
+
+@pytest.mark.parametrize("engine", ["minhop", "updn", "spread"])
+def test_all_ends_of_a_damaged_subnet_share_one_lane(engine):
+    net = topology(DGX)
+    table = hosts_only(net, engine)
+    found = with_others(net, table)
+    assert not table_problems(net, found)
+    assert lane_circle(net, found, everyone=True) == ()
+    some = np.arange(0, net.num_hosts, 9, dtype=np.int32)
+    pairs = some.repeat(len(some)), np.tile(some, len(some))
+    assert np.array_equal(paths(net, found, *pairs).channels, paths(net, table, *pairs).channels)
+
+
+@given(st.sampled_from(["leaf-spine:4x3x2", "fat-tree:3x2", "xgft:3x2x2/1x2x3", "hyperx:3x3/2",
+                        "mesh:3x3/2"]),
+       st.integers(0, 99), st.sets(st.integers(0, 8), min_size=1), st.data())  # fmt: skip
+def test_hosts_keep_their_ways_and_nothing_closes_a_circle(
+    tmp_path_factory, spec, seed, places, data
+):
+    family = topology(spec)
+    aggregated = tuple(place for place in places if place < family.num_routers)
+    path = tmp_path_factory.mktemp("fabric") / "fabric.txt"
+    path.write_text(scan(family, seed=seed, aggregated=aggregated))
+    net = topology(f"fabric:{path}")
+    engine = data.draw(st.sampled_from(["spread", "minhop"]))
+    table = hosts_only(net, engine)
+    found = with_others(net, table)
+    assert found.others.shape == (len(aggregated) + net.num_routers, net.num_routers)
+    assert not table_problems(net, found)
+    ours, theirs = between_hosts(net, found), between_hosts(net, table)
+    assert np.array_equal(ours.channels, theirs.channels)
+    if "x3/2" not in spec:  # trees
+        assert lane_circle(net, found, everyone=True) == ()
+
+
+def test_a_table_that_leads_everywhere_stays():
+    net = topology("leaf-spine:2x2x2")
+    table = with_others(net, hosts_only(net, "spread"))
+    assert with_others(net, table) is table
+
+
+def test_a_direct_network_has_no_other_ends():
+    net = topology("torus:4x4")
+    table = hosts_only(net, "spread")
+    assert with_others(net, table) is table
+
+
+def test_packets_of_other_lanes_do_not_bar_ways(tmp_path):
+    path = tmp_path / "fabric.txt"
+    path.write_text(scan(topology("torus:5/1"), aggregated=(0, 2)))
+    net = topology(f"fabric:{path}")
+    table = hosts_only(net, "minhop")
+    assert lane_circle(net, table)
+    table = replace(table, lanes=layered(net, table.next_channel))
+    assert lane_circle(net, table) == ()
+    found = with_others(net, table)
+    assert not table_problems(net, found)
