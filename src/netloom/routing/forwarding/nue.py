@@ -33,7 +33,8 @@ class Search(NamedTuple):
         int32[R], the channel from each router towards the root of the tree, -1 at the root.
     blocked, fresh, listed
         bool, as ``graph.uses``: steps that would close a circle; those that are used since this
-        search began; those in the list of ``listed_held`` and ``listed_slot``, ``num_listed[0]`` long.
+        search began; those in the list of ``listed_held`` and ``listed_slot``, of length
+        ``num_listed[0]``.
     begun, began
         bool[C], channels by which a way has ended, now and before this search.
     near, found
