@@ -98,6 +98,8 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
     nodes, order = _turns(topology, ends)
+    wired = np.bincount(inside.channel_source, minlength=inside.num_vertices) > 0
+    order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
     table = np.full((len(ends.exit), inside.num_vertices), -1, np.int32)
     for lane in range(min(lanes, len(order))):
         some = order[lane::lanes]
@@ -151,7 +153,7 @@ def _ways(
     root = np.array([most_central(hull, terminals, nodes, outward)], np.int32)
     one = np.ones(1, np.int64)
     escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
-    reached = escape >= 0
+    reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
     reached[root] = True
     if not reached.all():
         names = [
@@ -162,7 +164,13 @@ def _ways(
     search = _search(topology, links[3], back, escape)
     reserve(search, nodes, terminals > 0)
     found: NDArray[np.int32] = nue_ways(
-        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, count, weight
+        search,
+        nodes,
+        ends.exit[some],
+        ends.copies[some],
+        ends.at_router,
+        1 + int(np.sum(escape >= 0)),
+        weight,
     )
     return found
 
