@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.forwarding.end_points import EndPoints, end_points
+from netloom.routing.forwarding.end_points import end_points
 from netloom.routing.forwarding.lanes import channel_slots
 from netloom.routing.forwarding.sssp import sssp
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes
@@ -49,29 +49,35 @@ def dfsssp(topology: Topology) -> ForwardingTable:
     >>> lanes_used(dfsssp(torus(5))), lanes_used(dfsssp(torus(2, 2)))
     (2, 1)
     """
-    found, ends = sssp(topology), end_points(topology)
-    table = found.next_channel
-    if found.others is not None:
-        table = np.concatenate([table, found.others])
-    level, count = _lanes(topology, ends, np.ascontiguousarray(table))
+    found = sssp(topology)
+    level, count = _lanes(topology, found)
     if count > MOST_LANES:
-        needed = f"over {MOST_COUNTED}" if count > MOST_COUNTED else str(count)
         wanted = f"at most {MOST_LANES}; OpenSM then takes minhop and tells its log only"
-        raise InputError(f"routing dfsssp on {topology.name}", f"{needed} lanes needed", wanted)
+        raise InputError(f"routing dfsssp on {topology.name}", _needed(count), wanted)
     return replace(found, name="dfsssp", lanes=Lanes(level))
 
 
-def _lanes(
-    topology: Topology, ends: EndPoints, table: NDArray[np.int32]
-) -> tuple[NDArray[np.uint8], int]:
+def dfsssp_falls_back(topology: Topology) -> str:
+    """Return why OpenSM would configure minhop instead of dfsssp; empty if it would not."""
+    _, count = _lanes(topology, sssp(topology))
+    return f"{_needed(count)}, of {MOST_LANES}" if count > MOST_LANES else ""
+
+
+def _needed(count: int) -> str:
+    return f"{f'over {MOST_COUNTED}' if count > MOST_COUNTED else count} lanes needed"
+
+
+def _lanes(topology: Topology, found: ForwardingTable) -> tuple[NDArray[np.uint8], int]:
     """Return the lane of each (end point, router), and how many lanes there are."""
     from netloom.routing.kernels.dfsssp import broken_circles
 
-    inside = topology.routers
+    inside, ends, table = topology.routers, end_points(topology), found.next_channel
+    if found.others is not None:
+        table = np.concatenate([table, found.others])
     _, first = np.unique(ends.exit[ends.order[: ends.num_apart]], return_index=True)
     sources = np.unique(ends.exit[: ends.num_apart])[np.argsort(first)]
     out_port = port_numbers(topology)[0][: inside.num_channels]
-    rank = np.arange(inside.num_vertices)
+    rank: NDArray[np.integer] = np.arange(inside.num_vertices)
     if topology.cabling is not None:
         rank = topology.cabling.router_lid
     key = np.empty(inside.num_channels, np.int64)

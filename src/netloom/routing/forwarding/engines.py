@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netloom.routing.forwarding.dfsssp import dfsssp
+from netloom.routing.forwarding.dfsssp import dfsssp, dfsssp_falls_back
 from netloom.routing.forwarding.fat_trees import ftree, ftree_falls_back
 from netloom.routing.forwarding.lash import lash, lash_falls_back
 from netloom.routing.forwarding.min_hop import dor, minhop
+from netloom.routing.forwarding.nue import nue
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 from netloom.routing.forwarding.sssp import sssp
 
@@ -29,11 +30,13 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
     "lash": lash,
     "sssp": sssp,
     "dfsssp": dfsssp,
+    "nue": nue,
 }
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
     "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
+    "dfsssp": dfsssp_falls_back,
 }  # fmt: skip
 
 

@@ -25,9 +25,7 @@ def broken_circles(table, sources, pairs, key, slot, channel_target, most_out, m
     count = lane.size
     for number in range(most_lanes + 1):
         links = np.zeros((len(key), most_out), np.int32)
-        graph = lane_graph(
-            table, sources, pairs, slot, channel_target, paths[:count], links, key
-        )
+        graph = lane_graph(table, sources, pairs, slot, channel_target, paths[:count], links, key)
         count = move_circles(
             table, sources, pairs, slot, channel_target, links, graph, lane, number, moved
         )

@@ -84,3 +84,20 @@ def sink(heap, vertex):
         place[members[at]] = at
         at = below
     members[at], place[vertex] = vertex, at
+
+
+@kernel
+def drop(heap, vertex):
+    """Take out a vertex that is in."""
+    members, place, keys, size = heap
+    at = place[vertex]
+    size[0] -= 1
+    last = members[size[0]]
+    members[at], place[last] = last, at
+    place[vertex] = -1
+    if at < size[0]:
+        above = members[(at - 1) // CHILDREN] if at > 0 else last
+        if at > 0 and keys[above] > keys[last]:
+            rise(heap, last)
+        elif at == 0 or keys[above] < keys[last]:
+            sink(heap, last)

@@ -1,0 +1,195 @@
+"""OpenSM's nue: ways that never close a circle of dependencies, in one lane or several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing.forwarding.end_points import EndPoints, channels_by_port, end_points
+from netloom.routing.forwarding.lanes import DependencyGraph, dependency_graph
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes
+from netloom.topology.cabling import way_back
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+
+class Search(NamedTuple):
+    """The state of ``netloom.routing.kernels.nue``, C channels and R routers.
+
+    Attributes
+    ----------
+    graph
+        The steps that are used, as dependencies of channels: held, and slot of what is asked for.
+    back
+        int32[C], the other channel of a cable.
+    links
+        int32[C], the channels that enter each router, as ``graph.in_channels`` but by port.
+    escape
+        int32[R], the channel from each router towards the root of the tree, -1 at the root.
+    blocked, fresh, listed
+        bool, as ``graph.uses``: steps that would close a circle; those that are used since this
+        search began; those in the list of ``listed_held`` and ``listed_slot``, of length
+        ``num_listed[0]``.
+    begun, began
+        bool[C], channels by which a way has ended, now and before this search.
+    near, found
+        int64[R], the cost from each router; int32[R], how often was backtracked before.
+    reach
+        int64[C], the cost from where a channel begins.
+    stack, stacked
+        int32[R, most ports], other channels that a way may go on by; int32[R], how many.
+    """
+
+    graph: DependencyGraph
+    back: NDArray[np.int32]
+    links: NDArray[np.int32]
+    escape: NDArray[np.int32]
+    blocked: NDArray[np.bool_]
+    fresh: NDArray[np.bool_]
+    listed: NDArray[np.bool_]
+    listed_held: NDArray[np.int32]
+    listed_slot: NDArray[np.int32]
+    num_listed: NDArray[np.int64]
+    begun: NDArray[np.bool_]
+    began: NDArray[np.bool_]
+    near: NDArray[np.int64]
+    found: NDArray[np.int32]
+    reach: NDArray[np.int64]
+    stack: NDArray[np.int32]
+    stacked: NDArray[np.int32]
+
+
+def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
+    """Return the table of OpenSM's engine nue, which is free of deadlock in any number of lanes.
+
+    Destinations are dealt out to the lanes. In each lane the ways along a tree are reserved first,
+    rooted at the router through which most shortest ways lead. Then destinations take their turns:
+    Dijkstra's algorithm goes from channel to channel, and never by two in a row that would close a
+    circle with what is used already. A channel weighs the square of the number of end points, and
+    one more for each path that takes it. A search that ends before all routers are reached
+    backtracks, and at last takes the tree. Ways to routers are those of ``sssp``. After Domke,
+    Hoefler & Matsuoka, *Routing on the dependency graph: a new approach to deadlock-free
+    high-performance routing*, 2016, as OpenSM does it without METIS.
+
+    Raises
+    ------
+    InputError
+        If routers are apart, or a cable leads one way only.
+
+    Examples
+    --------
+    >>> from netloom.routing.forwarding.lanes import lane_circle
+    >>> from netloom.topology import torus
+    >>> lane_circle(torus(5), nue(torus(5)))
+    ()
+    """
+    from netloom.routing.kernels.sssp import cheapest_ways
+
+    inside, ends = topology.routers, end_points(topology)
+    links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
+    weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
+    back = way_back(inside) if topology.cabling is None else way_back(topology)
+    back = back[: inside.num_channels].astype(np.int32)
+    if (back < 0).any():
+        raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
+    nodes, order = _turns(topology, ends)
+    wired = np.bincount(inside.channel_source, minlength=inside.num_vertices) > 0
+    order = order[wired[ends.exit[order]]]  # nothing leads to what is cut off
+    table = np.full((len(ends.exit), inside.num_vertices), -1, np.int32)
+    for lane in range(min(lanes, len(order))):
+        some = order[lane::lanes]
+        table[some] = _ways(topology, ends, some, nodes, links, back, weight)
+    own = ends.num_apart + nodes
+    table[own] = cheapest_ways(
+        nodes, np.zeros(len(nodes), np.bool_), ends.copies[own], nodes, ends.at_router, links,
+        weight,
+    )  # fmt: skip
+    found = None
+    if lanes > 1:
+        level = np.zeros(table.shape, np.uint8)
+        level[order] = (np.arange(len(order)) % lanes)[:, None]
+        found = Lanes(level)
+    first = ends.num_destinations
+    return ForwardingTable("nue", table[:first], table[first:], lanes=found)
+
+
+def _turns(topology: Topology, ends: EndPoints) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the order of routers, and that of end points that are no routers.
+
+    By local identifier and by GUID, each from its last byte to its first.
+    """
+    cabling = topology.cabling
+    if cabling is None:
+        return np.arange(topology.num_routers, dtype=np.int32), np.arange(ends.num_apart)
+    by_lid = np.argsort(cabling.router_lid.astype(np.uint16).byteswap(), kind="stable")
+    guid = np.append(cabling.port_guid, cabling.others.guid)
+    return by_lid.astype(np.int32), np.argsort(guid.byteswap(), kind="stable")
+
+
+def _ways(
+    topology: Topology,
+    ends: EndPoints,
+    some: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+    links: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
+    back: NDArray[np.int32],
+    weight: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """Return the ways to some end points, all in one lane; add their paths to the weight."""
+    from netloom.routing.kernels.centrality import convex_hull, most_central
+    from netloom.routing.kernels.nue import nue_ways, reserve
+    from netloom.routing.kernels.sssp import cheapest_ways
+
+    count = topology.num_routers
+    terminals = np.bincount(ends.exit[some], minlength=count)
+    hull = terminals > 0
+    outward = (links[0], *links[2:])
+    convex_hull(hull, nodes, outward)
+    root = np.array([most_central(hull, terminals, nodes, outward)], np.int32)
+    one = np.ones(1, np.int64)
+    escape = cheapest_ways(root, one < 1, one, nodes, np.zeros(count, np.int64), links, weight)[0]
+    reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
+    reached[root] = True
+    if not reached.all():
+        names = [
+            topology.name_of(topology.router_vertex(int(r))) for r in (root[0], reached.argmin())
+        ]
+        what = f"no way from {names[0]} to {names[1]}"
+        raise InputError(f"routing nue on {topology.name}", what, "a connected network")
+    search = _search(topology, links[3], back, escape)
+    reserve(search, nodes, terminals > 0)
+    found: NDArray[np.int32] = nue_ways(
+        search,
+        nodes,
+        ends.exit[some],
+        ends.copies[some],
+        ends.at_router,
+        1 + int(np.sum(escape >= 0)),
+        weight,
+    )
+    return found
+
+
+def _search(
+    topology: Topology,
+    links: NDArray[np.int32],
+    back: NDArray[np.int32],
+    escape: NDArray[np.int32],
+) -> Search:
+    graph = dependency_graph(topology)
+    routers, (channels, most) = topology.num_routers, graph.uses.shape
+    into = int(np.diff(graph.in_offsets).max(initial=0))
+    shape = graph.uses.shape
+    return Search(
+        graph, back, links, escape, np.zeros(shape, np.bool_), np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_), np.empty(channels * most, np.int32),
+        np.empty(channels * most, np.int32), np.zeros(1, np.int64), np.zeros(channels, np.bool_),
+        np.zeros(channels, np.bool_), np.empty(routers, np.int64), np.empty(routers, np.int32),
+        np.zeros(channels, np.int64), np.empty((routers, into), np.int32),
+        np.empty(routers, np.int32),
+    )  # fmt: skip
