@@ -55,7 +55,13 @@ REACHED = 1.01
 """Bounds that a table comes so near are not looked for any further."""
 
 IN_ORDER: tuple[tuple[float, int, float, float], ...] = ((1.0, 4, 1.0, 1.0), (2.0, 4, 1.0, 1.0))
-AT_RANDOM = ((1.0, 4, 1.0, 1.0), (1.0, 4, 1.004, 1.0), (2.0, 0, 1.0, 0.1), (1.0, 2, 1.02, 1.0))
+AT_RANDOM = (
+    (1.0, 4, 1.0, 1.0),
+    (1.0, 4, 0.97, 1.0),
+    (1.0, 4, 1.004, 1.0),
+    (1.0, 4, 0.985, 1.0),
+    (2.0, 0, 1.0, 0.1),
+)
 DIRECT = (
     (3.0, 0, 1.0, 1.0),
     (2.0, 0, 1.0, 0.1),
@@ -66,6 +72,15 @@ DIRECT = (
 )
 """Of descents in order of number, in random order, and of these along all shortest ways: what own
 paths count for, rounds without a target, target over the bound, price."""
+
+LARGE = 4_000_000
+"""Destinations × channels above which hosts choose among few ways."""
+
+HUGE = 100_000_000
+"""Destinations × channels above which there is time for two descents."""
+
+LARGE_ORDER, LARGE_RANDOM = ((1.0, 1, 1.0, 100.0),), ((1.0, 1, 1.0, 30.0), (1.0, 2, 1.0, 30.0))
+"""Descents in order of number and at random in large networks."""
 
 NEAR = 1.002
 """Busiest channels that are nearer than this count as equal."""
@@ -204,8 +219,9 @@ class Search:
     ) -> None:
         """Look at the tables of several descents along these ways."""
         problem = problem_of(self.topology, ways)
-        size = max(len(problem.ends) * len(problem.bandwidth), 1)
-        tries = int(np.clip(WORK // size, min(FEW, most), most))
+        tries = int(np.clip(WORK // problem.size, min(FEW, most), most))
+        if problem.size > HUGE:
+            tries = 2
         bound, floor = max(problem.least_longest(), self.bound or 0.0), problem.least_shift()
         with counting(tries, "balanced tables") as tell:
             for number in range(tries):
@@ -215,6 +231,8 @@ class Search:
                     least = min((each.longest for each in self.found), default=np.inf)
                     if longest <= least * WORTH or turn == max(rules.free - 1, 0):
                         self.look_at(table, longest, one_lane=not ways.plain)
+                if rules.large:
+                    start = table
                 least = min(each.longest for each in self.found)
                 if self.bound is None and least > bound * REACHED:
                     self.bound = busiest_bound(self.topology).value
@@ -246,13 +264,20 @@ def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
     """Return what the n-th descent does: first in order of number, then in random order."""
     count, routers = len(problem.ends), problem.topology.num_routers
     turns, order, kinds = np.arange(count), np.arange(routers), IN_ORDER
-    if number >= len(IN_ORDER):
+    large, rounds = problem.size > LARGE, 40 if problem.ways.plain else 30
+    if large:
+        kinds, rounds = LARGE_ORDER, 8
+        if problem.size > HUGE:
+            rounds = 6 if number else 2
+    first = len(kinds)
+    if number >= first:
         rng = np.random.default_rng([seed, number])
         turns, order = rng.permutation(count), rng.permutation(routers)
-        kinds, number = DIRECT if problem.ways.plain else AT_RANDOM, number - len(IN_ORDER)
-    own, free, aim, price = kinds[number % len(kinds)]
-    rounds = 40 if problem.ways.plain else 30
-    return Rules(turns, order, own, aim * bound, rounds=rounds, free=free, price=price)
+        kinds = DIRECT if problem.ways.plain else AT_RANDOM
+    if number >= first and large:  # hosts of a router one after the other
+        turns, kinds = np.argsort(order[problem.ends], kind="stable"), LARGE_RANDOM
+    own, free, aim, price = kinds[(number - first * (number >= first)) % len(kinds)]
+    return Rules(turns, order, own, aim * bound, rounds=rounds, free=free, price=price, large=large)
 
 
 def _candidate(found: Found, judge: Judge, others: NDArray[np.int32] | None) -> Candidate:

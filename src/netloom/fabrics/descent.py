@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class Problem:
     column: NDArray[np.int32]
     bandwidth: NDArray[np.float64]
 
+    @property
+    def size(self) -> int:
+        """Destinations × channels."""
+        return max(len(self.ends) * len(self.bandwidth), 1)
+
     def loads(self, table: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the paths on each channel, and how many go over it from a host of each router.
 
@@ -73,19 +79,22 @@ class Problem:
         Whatever enters the network at a router, or leaves it there, has to share its channels; and
         all paths together, at their shortest, share all channels.
         """
-        near = self.ways.near[self.row_of_exit[self.ends]]
-        sent: NDArray[np.int64] = np.broadcast_to(self.sent, near.T.shape).T * (near > 0)
         source, target = self.wiring[0], self.wiring[1]
-        routers = near.shape[1]
-        leaving = np.bincount(source, self.bandwidth, routers)
-        entering = np.bincount(target, self.bandwidth, routers)
-        received = np.bincount(self.ends, sent.sum(axis=1), routers)
-        mean = float((sent * near).sum()) / max(float(self.bandwidth.sum()), 1e-300)
-        ratios = [
-            np.divide(paths, rate, out=np.zeros(routers), where=rate > 0)
-            for paths, rate in ((sent.sum(axis=0), leaving), (received, entering))
-        ]
-        return max(mean, *(float(each.max(initial=0.0)) for each in ratios))
+        routers = len(self.column)
+        left, received, hops = np.zeros(routers), np.zeros(routers), 0.0
+        for end, row in zip(self.ways.exits.tolist(), self.ways.near, strict=True):
+            mine = np.flatnonzero(self.ends == end)
+            if not len(mine):
+                continue
+            sent = self.sent[:, mine % self.sent.shape[1]].sum(axis=1) * (row > 0)
+            left += sent
+            received[end] = sent.sum()
+            hops += float(sent @ row)
+        shares = [hops / max(float(self.bandwidth.sum()), 1e-300)]
+        for paths, side in ((left, source), (received, target)):
+            rate = np.bincount(side, self.bandwidth, routers)
+            shares += (paths[rate > 0] / rate[rate > 0]).tolist()
+        return max(shares)
 
     def least_shift(self) -> float:
         """Return the time that some shift takes at best where a router's hosts all send away."""
@@ -189,8 +198,8 @@ class Rules:
         Of load over the target in the first round with it; ``GROWTH`` times as much in each next.
     change
         Price of an entry that is not that of the table to start with.
-    early
-        Whether routers without hosts choose before those with hosts, for large networks.
+    large
+        Whether hosts choose among few ways, for large networks (``rerouting_large``).
     """
 
     turns: NDArray[np.int64]
@@ -201,7 +210,7 @@ class Rules:
     free: int = 4
     price: float = 1.0
     change: float = 0.0
-    early: bool = False
+    large: bool = False
 
 
 def descended(
@@ -215,30 +224,73 @@ def descended(
     It is the same array every time. ``frozen`` are destinations whose rows stay. Rounds end where
     one changes nothing.
     """
-    from netloom.fabrics.kernels.rerouting import reroute
-
     table = np.full((len(problem.ends), problem.topology.num_routers), -1, np.int32)
     if start is not None:
         table[:] = start
     old = table.copy() if rules.change else table
-    load, of_router = problem.loads(table)
     turns = rules.turns if frozen is None else rules.turns[~frozen[rules.turns]]
-    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
-    ways, own = problem.ways, np.zeros_like(load)
+    rounds = _large_rounds if rules.large else _small_rounds
     strength = 0.0
+    again = rounds(problem, rules, table, old, turns)
+    next(again)
     for number in range(rules.rounds):
         if number >= rules.free:
             strength = max(strength * GROWTH, rules.price)
-        moved = reroute(
-            turns, table, old, problem.ends, problem.sent, problem.column, order,
-            (ways.near, ways.falls, ways.height, problem.row_of_exit), problem.wiring,
-            (load, own, of_router, problem.bandwidth),
-            (rules.own, strength, rules.aim, rules.change, rules.early),
-        )  # fmt: skip
+        moved, load = again.send(strength)
         longest = float((load / problem.bandwidth).max(initial=0.0))
         yield table, longest
         if not moved and (longest <= rules.aim or number > rules.free + PATIENCE):
             return
+
+
+Rounds = Generator[tuple[int, "NDArray[Any]"], float, None]
+"""Takes the price of load over the target; gives how many entries changed, and all loads."""
+
+
+def _small_rounds(
+    problem: Problem,
+    rules: Rules,
+    table: NDArray[np.int32],
+    old: NDArray[np.int32],
+    turns: NDArray[np.int64],
+) -> Rounds:
+    """Change the table round by round, by all ways from each router."""
+    from netloom.fabrics.kernels.rerouting import reroute
+
+    load, of_router = problem.loads(table)
+    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
+    ways, own, moved = problem.ways, np.zeros_like(load), 0
+    while True:
+        strength = yield moved, load
+        moved = reroute(
+            turns, table, old, problem.ends, problem.sent, problem.column, order,
+            (ways.near, ways.falls, ways.height, problem.row_of_exit), problem.wiring,
+            (load, own, of_router, problem.bandwidth),
+            (rules.own, strength, rules.aim, rules.change),
+        )  # fmt: skip
+
+
+def _large_rounds(
+    problem: Problem,
+    rules: Rules,
+    table: NDArray[np.int32],
+    old: NDArray[np.int32],
+    turns: NDArray[np.int64],
+) -> Rounds:
+    """Change the table round by round, by few ways from each router."""
+    from netloom.fabrics.kernels.rerouting_large import count_flows, reroute_large
+
+    ways, moved = problem.ways, 0
+    near = (ways.near, ways.falls, ways.height, problem.row_of_exit)
+    load = np.zeros(len(problem.bandwidth))
+    count_flows(table, problem.ends, problem.sent, problem.wiring[1], load)
+    order = rules.order[problem.column[rules.order] >= 0].astype(np.int32)
+    while True:
+        strength = yield moved, load
+        moved = reroute_large(
+            turns, table, old, problem.ends, problem.sent, order, near, problem.wiring, load,
+            problem.bandwidth, (rules.own, strength, rules.aim, rules.change),
+        )  # fmt: skip
 
 
 def exits_of_others(topology: Topology) -> NDArray[np.int32]:
@@ -264,6 +316,6 @@ def other_rows(
         sent=np.ones((len(routers), 1), np.int64),
     )  # fmt: skip
     change = 0.0 if old is None else float(len(ends) * len(routers)) ** 2
-    rules = Rules(np.arange(len(ends)), routers, 1.0, np.inf, rounds=2, change=change)
+    rules = Rules(np.arange(len(ends)), routers, 1.0, np.inf, rounds=2, change=change, large=True)
     *_, (table, _) = descended(problem, rules, old)
     return table

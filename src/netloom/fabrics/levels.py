@@ -30,6 +30,9 @@ ROOTS = 6
 MOSTLY = 0.95
 """Share of shortest ways that are left in a tree (by their logarithms)."""
 
+MOST_TURNED = 2**23
+"""Routers × channels of networks where a root is looked for though no end point needs it."""
+
 SLACK = 1e-9
 """Rounding of sums."""
 
@@ -111,6 +114,8 @@ def tree_ways(
         return found
     ends = end_routers(topology)
     needed = lost[np.ix_(np.isin(found.exits, ends), ends)].any()
+    if not needed and len(found.exits) * topology.num_network_channels > MOST_TURNED:
+        return found
     choices = _choices(topology, found)
     tried: list[tuple[float, ...]] = []
     rooted: list[Ways] = []

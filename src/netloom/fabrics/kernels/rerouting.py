@@ -9,9 +9,9 @@ Tuples that functions share: ``listed`` (order, offsets, channels) as ``list_way
 ``laid`` (row, before, cost, pick), the paths to the destination at hand, those of before, and what
 the way from each router costs and begins with; ``state`` (load, own, from_router, bandwidth): paths
 to other destinations on each channel, those to this one, of the former how many destinations a
-source of a router reaches over it, flits/cycle; ``rules`` (own_share, strength, aim, change,
-early): what a source's own paths count for, the price of load per bandwidth over a target, that of
-an entry that is not the old one, and whether routers without sources choose first.
+source of a router reaches over it, flits/cycle; ``rules`` (own_share, strength, aim, change): what
+a source's own paths count for, the price of load per bandwidth over a target, the target, and the
+price of an entry that is not the old one.
 """
 
 import numpy as np
@@ -59,8 +59,6 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
         row[:] = -1
         laid = (row, before, cost, pick)
         cost[end] = 0.0
-        if rules[4]:
-            settle(known, weights, 0, listed, laid, target, state, rules)
         for turn in range(len(senders)):
             router = senders[(turn + (0 if aimless else destination)) % len(senders)]
             weight, source = weights[router], column[router]
@@ -77,7 +75,7 @@ def reroute(turns, table, old, ends, sent, column, senders, ways, wiring, state,
                         row[at] = pick[at]
                     own[row[at]] += weight
                     at = target[row[at]]
-        settle(known, weights, np.inf, listed, laid, target, state, rules)
+        settle(known, listed, laid, target, state, rules)
         follow(row, end, weights, column, target, own, from_router, load, 1)
         moved += np.sum(row != earlier)
     return moved
@@ -110,17 +108,16 @@ def search(
 
 
 @kernel
-def settle(known, weights, most, listed, laid, target, state, rules):
-    """Choose for routers with at most some sources, as if one path came from each, nearest first.
+def settle(known, listed, laid, target, state, rules):
+    """Choose for the routers that no path touches, as if one path came from each, nearest first.
 
     The first router listed is where packets leave.
     """
     row, _, _, pick = laid
     for step in range(1, known):
         router = listed[0][step]
-        if weights[router] <= most:
-            cheapest(router, 1, -1, listed, laid, target, state, rules)
-            row[router] = pick[router]
+        cheapest(router, 1, -1, listed, laid, target, state, rules)
+        row[router] = pick[router]
 
 
 @kernel
@@ -129,7 +126,7 @@ def cheapest(router, weight, source, listed, laid, target, state, rules):
     row, before, cost, pick = laid
     _, offsets, channels = listed
     load, own, from_router, bandwidth = state
-    own_share, strength, aim, change, _ = rules
+    own_share, strength, aim, change = rules
     fixed = row[router]
     least, chosen = np.inf, -1
     low = offsets[router]
