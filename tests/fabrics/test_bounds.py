@@ -13,8 +13,8 @@ from netloom.fabrics.bisection_bounds import crossing
 from netloom.fabrics.bounds import bisection_bound, busiest_bound, traffic_bound
 from netloom.routing import DModK, parse_routing, paths
 from netloom.routing.forwarding.tables import ForwardingTable, exits
-from netloom.topology import Topology, topology, without
-from netloom.topology.core import attach_hosts
+from netloom.topology import topology, without
+from tests.fabrics.networks import uneven
 
 
 @pytest.mark.parametrize(
@@ -55,22 +55,6 @@ def test_pods_of_a_damaged_tree_are_cuts(monkeypatch):
     found = busiest_bound(without(full, channels="s2.0-s3.0"))
     assert found.value == pytest.approx(16 * 48 / 3)
     assert not found.exact
-
-
-def uneven(rng):
-    """Return a random network in one piece: hosts anywhere, cables twice, bandwidths unequal."""
-    count = int(rng.integers(3, 8))
-    edges = [(int(rng.integers(each)), each) for each in range(1, count)]
-    edges += [tuple(rng.choice(count, 2, replace=False)) for _ in range(int(rng.integers(0, 8)))]
-    tails = [a for a, _ in edges] + [b for _, b in edges]
-    heads = [b for _, b in edges] + [a for a, _ in edges]
-    rate = np.tile(rng.choice([0.5, 1.0, 2.0], len(edges)), 2)
-    routers = Topology(
-        "random", count, np.array(tails, np.int32), np.array(heads, np.int32),
-        channel_bandwidth=rate,
-    )  # fmt: skip
-    hosts = rng.integers(0, count, int(rng.integers(2, 9)))
-    return attach_hosts(routers, np.sort(hosts), name="random")
 
 
 @settings(max_examples=60, deadline=None)

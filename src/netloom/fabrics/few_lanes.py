@@ -1,0 +1,331 @@
+"""Tables free of credit loops in few lanes, for networks that are not trees.
+
+A lane belongs to a destination, so that packets to it never change theirs, and a subnet manager can
+say it by destination. Rows of the table are found one by one, from the destination outwards, and
+take no channel that would close a circle of dependencies in their lane, as in Nue (Domke, Hoefler &
+Matsuoka, *Routing on the dependency graph*, 2016). What is found then improves: rows are taken out,
+one by one and in groups, and found anew while the others stay (Shaw, *Using constraint programming
+and local search methods*, 1998). A group matters where turns are scarce: a turn is free for a
+better one only when all that use it are out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.contention import effective_bisection
+from netloom.errors import InputError
+from netloom.progress import counting
+from netloom.provenance import DEFAULT_SEED
+from netloom.routing.forwarding.lanes import MOST_LANES, DependencyGraph, dependency_graph
+from netloom.routing.forwarding.tables import (
+    MOST_ENTRIES,
+    ForwardingTable,
+    Lanes,
+    exits,
+    senders,
+)
+from netloom.topology.cabling import way_back
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.topology import Topology
+
+STARTS, MOST_STARTS = 2**26, 24
+"""Channels looked at to find first tables (a second or two), and most of these."""
+
+TRIES, MOST_TRIES = 2**27, 2**14
+"""Channels looked at to improve one of them, and most tries."""
+
+ROUNDS = 6
+"""How often each row of a first table is taken out alone."""
+
+KEPT = 3
+"""First tables that are improved."""
+
+STEPS = 16
+"""Parts of the improvement of a table, for progress to be shown."""
+
+SAMPLES = 400
+"""Matchings by which tables are told apart."""
+
+MOST_GROUP = 0.4
+"""Rows that are taken out together at most, as a share of all."""
+
+COLLIDING = 1.0
+"""Cost of the pairs of paths that can collide, beside that of loads."""
+
+WORTH = 0.15
+"""What a load of twice the mean is worth, in effective bisection bandwidth."""
+
+
+class Search(NamedTuple):
+    """The state of ``netloom.fabrics.kernels.few_lanes``.
+
+    With D rows, R routers and C channels between them. Rows are the destinations of the table,
+    then the routers that have none, whose packets count nothing.
+
+    Attributes
+    ----------
+    table, lane
+        int32[D, R], the channel by which packets to a row's destination leave each router, -1 for
+        none; int64[D], the lane of each row.
+    old, old_lane
+        The same as before a try.
+    exits, reach
+        int64[D], the router where packets leave, and the routers that can send there.
+    order, group
+        int64[D], rows in the order in which they are taken out, and those that are.
+    sent
+        int64[R, D] or [R, 1], the hosts that send from each router.
+    source, target, room, in_tree
+        int32[C] twice, float64[C] and bool[C]: the ends of a channel; the paths that it carries if
+        all channels work the same time; whether it belongs to the tree of the reserve.
+    load, alike
+        int64[C], paths on a channel, and sum of squares of those of one source, and of one
+        destination.
+    via
+        int32[R, C], destinations to which a router sends over a channel.
+    own, touched, weight, base, settled, heap, key
+        Scratch: paths of one row; channels; what a channel costs; what a router's way costs; the
+        routers that have one; and the ways to try next, by cost.
+    dice, taste
+        int64[1] and float64[3], for ``draw``; how much a source keeps its own paths apart, the time
+        above which a channel is dear, and how random costs are.
+    lanes, rows, singles, most_rows
+        How many there are of lanes, of rows whose packets count, of tries that take out one row,
+        and of rows in a group.
+    collide, far
+        What a pair of paths costs that can collide; more than any cost.
+    """
+
+    table: NDArray[np.int32]
+    lane: NDArray[np.int64]
+    old: NDArray[np.int32]
+    old_lane: NDArray[np.int64]
+    exits: NDArray[np.int64]
+    reach: NDArray[np.int64]
+    order: NDArray[np.int64]
+    group: NDArray[np.int64]
+    sent: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    room: NDArray[np.float64]
+    in_tree: NDArray[np.bool_]
+    load: NDArray[np.int64]
+    alike: NDArray[np.int64]
+    via: NDArray[np.int32]
+    own: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    base: NDArray[np.float64]
+    settled: NDArray[np.bool_]
+    heap: NDArray[np.int64]
+    key: NDArray[np.float64]
+    dice: NDArray[np.int64]
+    taste: NDArray[np.float64]
+    lanes: int
+    rows: int
+    singles: int
+    most_rows: int
+    collide: float
+    far: float
+
+
+def in_few_lanes(
+    topology: Topology, lanes: int = 1, *, seed: int = DEFAULT_SEED, effort: float = 1.0
+) -> ForwardingTable:
+    """Return a table whose packets never wait for each other in a circle, in so many lanes.
+
+    The lane of a packet is said by its destination. All routers reach all end points and each
+    other, and all these ways together are free of circles. Many first tables are made, the best are
+    improved by a number of tries that depends on the size of the network, and the best is taken: by
+    its busiest channel, and by its effective bisection bandwidth.
+
+    Parameters
+    ----------
+    topology
+        The network, each cable two channels.
+    lanes
+        1 … 16.
+    seed
+        Where chance comes from.
+    effort
+        Tries, as a multiple of the usual number.
+
+    Raises
+    ------
+    InputError
+        If there are too many lanes, entries of the table, or channels of one way only.
+
+    Examples
+    --------
+    >>> from netloom.routing import find_deadlock
+    >>> from netloom.topology import topology
+    >>> net = topology("torus:4x4/1")
+    >>> table = in_few_lanes(net, effort=0.1)
+    >>> table.lanes is None, find_deadlock(net, table)
+    (True, ())
+    """
+    if not 1 <= lanes <= MOST_LANES:
+        raise InputError("lanes", str(lanes), f"1 … {MOST_LANES}")
+    found = [_table_of(topology, each) for each in _searched(topology, lanes, seed, effort)]
+    return max(found, key=lambda table: _worth(topology, table))
+
+
+def _searched(topology: Topology, lanes: int, seed: int, effort: float) -> Iterator[Search]:
+    """Yield the state of each search that was worth most tries."""
+    from netloom.fabrics.kernels.few_lanes import improve
+
+    frame = _Frame(topology)
+    work = frame.rows * topology.num_network_channels * min(lanes, 3)
+    starts = int(np.clip(STARTS * effort / (work * (1 + ROUNDS)), KEPT, MOST_STARTS))
+    group = max(min(int(MOST_GROUP * frame.rows), 64), 2)
+    tries = int(min(TRIES * effort * frame.rows / (work * group / 2), MOST_TRIES * effort))
+    firsts: list[tuple[float, int, Search, DependencyGraph]] = []
+    with counting(starts + KEPT * STEPS, f"tables in {lanes} lane{'s' * (lanes > 1)}") as tell:
+        for number in range(starts):
+            rng = np.random.default_rng((seed, number))
+            search = frame.search(lanes, rng, number, group)
+            graph = dependency_graph(topology, lanes)
+            _reserve(search, graph, 1)
+            improve(search, graph, 0, frame.rows)
+            _reserve(search, graph, -1)
+            cost = improve(search, graph, frame.rows, search.singles)
+            firsts = sorted([*firsts, (cost, number, search, graph)], key=lambda each: each[:2])
+            firsts = firsts[:KEPT]
+            tell(number + 1)
+        for place, (_, _, search, graph) in enumerate(firsts):
+            done = frame.rows + search.singles
+            for step in range(STEPS):
+                improve(search, graph, done, tries // STEPS)
+                done += tries // STEPS
+                tell(starts + place * STEPS + step + 1)
+            yield search
+
+
+def _worth(topology: Topology, table: ForwardingTable) -> float:
+    """Return how good a table is, to tell tables of one network apart."""
+    from netloom.contention import shift_loads
+
+    load = shift_loads(topology, table).total_load / topology.channel_bandwidth
+    between = load[: topology.num_network_channels]
+    if not between.any():
+        return 0.0
+    share = effective_bisection(topology, table, samples=SAMPLES).mean
+    return share - WORTH * float(between.max() / between.mean())
+
+
+class _Frame:
+    """What all searches in one network have in common."""
+
+    def __init__(self, topology: Topology) -> None:
+        inside = topology.routers
+        self.topology = topology
+        self.ends = exits(topology).astype(np.int64)
+        routers = np.arange(inside.num_vertices)
+        self.exits = np.concatenate([self.ends, np.setdiff1d(routers, self.ends)])
+        self.rows = len(self.exits)
+        entries = inside.num_vertices * max(self.rows, inside.num_channels)
+        if entries > MOST_ENTRIES:
+            wanted = f"at most {MOST_ENTRIES:,} for a search in few lanes"
+            raise InputError(topology.name, f"{entries:,} routers × channels", wanted)
+        self.back = way_back(inside)
+        if (self.back < 0).any():
+            one_way = inside.channel_name(int(np.argmax(self.back < 0)))
+            raise InputError(topology.name, f"no way back of {one_way}", "cables of two channels")
+        self.sent = np.ascontiguousarray(senders(topology))
+        joined = inside.channel_source, inside.channel_target
+        self.joined = _graph(inside.num_vertices, joined)
+        rate = topology.channel_bandwidth[: inside.num_channels]
+        self.room = np.ascontiguousarray(rate * self._mean(rate))
+
+    def _mean(self, rate: NDArray[np.float64]) -> float:
+        """Return the mean time of channels if all paths are as short as can be."""
+        from scipy.sparse.csgraph import dijkstra
+
+        hops = dijkstra(self.joined, unweighted=True)
+        far = np.where(np.isfinite(hops), hops, 0.0)
+        paths = float((far[:, self.ends] * self.sent).sum())
+        return paths / float(rate.sum()) if paths else 1.0
+
+    def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
+        """Return the state of a search: the first in order of numbers, every second at random."""
+        inside, many = self.topology.routers, self.rows
+        count, channels = inside.num_vertices, inside.num_channels
+        part, tree = self._tree(rng)
+        order = rng.permutation(many) if number % 4 == 3 else np.arange(many)
+        taste = np.array([1.0 + number % 2, (2.0, 1.5)[number // 2 % 2], 0.0])
+        return Search(
+            np.full((many, count), -1, np.int32), np.zeros(many, np.int64),
+            np.full((many, count), -1, np.int32), np.zeros(many, np.int64),
+            self.exits, np.bincount(part)[part][self.exits], order, np.zeros(many, np.int64),
+            self.sent, inside.channel_source, inside.channel_target, self.room, tree,
+            np.zeros(channels, np.int64), np.zeros(channels, np.int64),
+            np.zeros((count, channels), np.int32),
+            np.zeros(channels, np.int64), np.zeros(channels, np.int64), np.zeros(channels),
+            np.zeros(count), np.zeros(count, np.bool_),
+            np.zeros(channels, np.int64), np.zeros(channels),
+            rng.integers(1, 2**62, 1), taste,
+            lanes, len(self.ends), ROUNDS * many, group, COLLIDING, np.inf,
+        )  # fmt: skip
+
+    def _tree(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the part of the network that each router is in, and a spanning tree of each."""
+        from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+        inside = self.topology.routers
+        count, parts = inside.num_vertices, connected_components(self.joined, directed=False)
+        by_ends = np.full((count, count), -1, np.int64)
+        by_ends[inside.channel_source, inside.channel_target] = np.arange(inside.num_channels)
+        tree = np.zeros(inside.num_channels, np.bool_)
+        for each in range(parts[0]):
+            root = rng.choice(np.flatnonzero(parts[1] == each))
+            reached, before = breadth_first_order(self.joined, root, directed=False)
+            down = by_ends[before[reached[1:]], reached[1:]]
+            tree[down] = tree[self.back[down]] = True
+        return parts[1].astype(np.int64), tree
+
+
+def _graph(count: int, joined: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Any:
+    """Return which routers are joined, as a sparse matrix."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(joined[0])), joined), shape=(count, count))
+
+
+def _reserve(search: Search, graph: DependencyGraph, sign: int) -> None:
+    """Count all dependencies of ways in the tree, or discount them."""
+    from netloom.routing.kernels.acyclic import insert, remove
+
+    for held in np.flatnonzero(search.in_tree).tolist():
+        router = int(graph.channel_target[held])
+        leaving = graph.out_channels[graph.out_offsets[router] : graph.out_offsets[router + 1]]
+        for slot in np.flatnonzero(search.in_tree[leaving]).tolist():
+            if graph.channel_target[leaving[slot]] == graph.channel_source[held]:
+                continue
+            for lane in range(search.lanes):
+                if sign < 0:
+                    remove(graph, lane, held, slot)
+                else:
+                    assert insert(graph, lane, held, slot)
+
+
+def _table_of(topology: Topology, search: Search) -> ForwardingTable:
+    """Return the table of a search, to all end points and routers."""
+    count, rows = topology.num_routers, search.rows
+    row_of = np.zeros(count, np.int64)
+    row_of[search.exits[::-1]] = np.arange(len(search.exits))[::-1]
+    ends = np.arange(count)
+    if topology.cabling is not None:
+        ends = np.concatenate([topology.cabling.others.router, ends])
+    others, lanes = row_of[ends], None
+    if search.lanes > 1:
+        level = search.lane[np.concatenate([np.arange(rows), others])].astype(np.uint8)
+        lanes = Lanes(np.repeat(level[:, None], count, axis=1))
+    return ForwardingTable("balanced", search.table[:rows].copy(), search.table[others], lanes)
