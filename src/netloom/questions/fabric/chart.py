@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +86,9 @@ def cables(record: Recorded) -> alt.LayerChart:
               scale=alt.Scale(domain=[0, 1.08 * top], nice=False))  # fmt: skip
     domain = [names[way] for way in ways]
     colour = alt.Color("way:N", legend=None, scale=alt.Scale(
-        domain=domain, range=[WHOSE[way] for way in ways]))  # fmt: skip
+        domain=domain, range=[WHOSE[way] for way in ways] if len(ways) > 1 else [COLOURS[0]]))  # fmt: skip
     dash = alt.StrokeDash("way:N", legend=None, scale=alt.Scale(
-        domain=domain, range=[DASHES[way] for way in ways]))  # fmt: skip
+        domain=domain, range=[DASHES[way] for way in ways] if len(ways) > 1 else [[1, 0]]))  # fmt: skip
     lines = alt.Chart(curves).mark_line(strokeWidth=2.4)
     layers = [
         *_limit(found["bound"], last, x, y),
@@ -173,7 +174,11 @@ def _busiest(table: pl.DataFrame, found: dict[str, Any], x: alt.X, y: alt.Y) -> 
 def network(record: Recorded) -> NetworkChart:
     """Return the network, its channels by the paths of an all-to-all."""
     paths = record.tables["channels"]["paths"].to_numpy().astype(np.float64)
-    return network_chart(topology_of(record), paths, "paths on the channel")
+    found = topology_of(record)
+    if found is not None and found.labels and not found.broken:
+        short = short_names(found.labels[found.num_hosts :])
+        found = replace(found, labels=tuple(short.get(name, name) for name in found.labels))
+    return network_chart(found, paths, "paths on the channel")
 
 
 def slowdowns(record: Recorded) -> alt.LayerChart:
