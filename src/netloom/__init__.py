@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netloom.questions.compile.plans import run_plan as run_plan
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
+    from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.frames import to_pandas as to_pandas
     from netloom.questions.hotspot.critical_queue.question import (
         find_critical_queue as find_critical_queue,
@@ -75,6 +76,7 @@ __all__ = [
     "__version__",
     "analyze",
     "analyze_permutations",
+    "check_fabric",
     "compile_phases",
     "find_critical_queue",
     "find_mapping",

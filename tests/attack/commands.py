@@ -36,6 +36,7 @@ BASES = {
     "predict wiring": ["--nodes", "64"],
     "results": ["nowhere.sqlite"],
     "report": ["nowhere.sqlite"],
+    "fabric": ["mesh:2x2", "--samples", "3"],
     "machines": [],
     "schema": [],
     "study list": [],

@@ -66,6 +66,12 @@ ANSWERS = {
         "ring:4", "torus:2", tasks_per_node=4
     ),
     "find_mapping": lambda: nl.find_mapping("binary-tree:15", "mesh:4x4", rounds=1),
+    "check_fabric": lambda: nl.check_fabric("leaf-spine:4x2x4", samples=20),
+    "check_fabric, a circle": lambda: nl.check_fabric("torus:4x4", samples=1, routing="updn"),
+    "check_fabric, jobs": lambda: nl.check_fabric(
+        "leaf-spine:4x2x4", failed_channels="leaf0-spine1", samples=0,
+        jobs=["a=h[0-7]", "b=h[2-9]:ring", "c=h0"],
+    ),
     "route_fabric": lambda: nl.route_fabric("leaf-spine:4x2x4", samples=20),
     "route_fabric, a program": lambda: nl.route_fabric(
         "leaf-spine:4x2x4", wanted=["shifts", "ring:16", "2*all-to-all:4@0-3"], samples=20

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from netloom.fabrics.figures import router_levels, ways_of
+from netloom.fabrics.figures import rises, ways_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Cause:
     alike
         How many of them join the same two routers, itself among them.
     usual
-        How many join two routers, mean over those that ``beside`` has.
+        How many join two routers, of most that ``beside`` joins.
     hosts
         The hosts that its paths lead to, those with most paths first.
     paths
@@ -51,7 +51,7 @@ class Cause:
     least: int
     most: int
     alike: int
-    usual: float
+    usual: int
     hosts: tuple[int, ...]
     paths: tuple[int, ...]
 
@@ -79,14 +79,13 @@ def cause_of(
     >>> found.way, found.beside, found.share, found.hosts, found.paths
     ('up', 2, 0.5, (2,), (2,))
     """
-    inside, level = topology.routers, router_levels(topology)
-    source, target = inside.channel_source, inside.channel_target
-    rise = level[target] - level[source]
+    source, target = topology.routers.channel_source, topology.routers.channel_target
+    rise = rises(topology)
     if rise[channel] < 0:
         beside = (target == target[channel]) & (rise < 0)
         far = source
     else:
-        beside = (source == source[channel]) & ((rise > 0) == (rise[channel] > 0))
+        beside = (source == source[channel]) & (rise == rise[channel])
         far = target
     paths = figures.paths[beside]
     others = np.delete(paths, np.flatnonzero(np.flatnonzero(beside) == channel))
@@ -99,7 +98,7 @@ def cause_of(
         least=int(others.min(initial=figures.most_paths)) if len(others) else 0,
         most=int(others.max(initial=0)),
         alike=int(counts[ends == far[channel]].sum()),
-        usual=float(counts.mean()),
+        usual=int(np.bincount(counts).argmax()),
         hosts=tuple(hosts.tolist()),
         paths=tuple(each.tolist()),
     )

@@ -19,6 +19,7 @@ from netloom.routing.forwarding.tables import destinations, exits, senders
 from netloom.routing.hosted import legs
 from netloom.topology.cabling import way_back
 from netloom.topology.faults import working_nodes
+from netloom.topology.subnets.shapes import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -322,29 +323,21 @@ def _distances(hosts: int, seed: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(hosts - 1, most, replace=False) + 1)
 
 
-def router_levels(topology: Topology) -> NDArray[np.int64]:
-    """Return the hops of each router from the nearest one with hosts, int64[num_routers].
+def rises(topology: Topology) -> NDArray[np.int64]:
+    """Return whether each channel between routers leads up (1), down (-1) or across (0).
 
-    In a tree these are its levels, leaves first. A router that no host reaches is at level 0.
+    Up is away from hosts, by the levels of ``topology.subnets.shapes``; a network without levels
+    has channels across only.
 
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> router_levels(topology("fat-tree:2x3")).tolist()
-    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    >>> rises(topology("leaf-spine:1x2x2")).tolist()
+    [1, 1, -1, -1]
     """
-    inside = topology.routers
-    level = np.full(topology.num_routers, -1, np.int64)
-    level[exits(topology)] = 0
-    if not topology.direct:
-        level[topology.injection_router] = 0
-    source, target = inside.channel_source, inside.channel_target
-    height = 0
-    while (level == height).any():
-        for here, there in ((source, target), (target, source)):
-            level[there[(level[here] == height) & (level[there] < 0)]] = height + 1
-        height += 1
-    return np.maximum(level, 0)
+    inside, level = topology.routers, shape_of(topology).level
+    found: NDArray[np.int64] = np.sign(level[inside.channel_target] - level[inside.channel_source])
+    return found
 
 
 def num_cables(topology: Topology) -> int:

@@ -76,7 +76,8 @@ class Sharing:
     @property
     def slowest(self) -> NDArray[np.int64]:
         """int64[jobs], the channel where that is."""
-        return self._together().argmax(axis=1)
+        found: NDArray[np.int64] = self._together().argmax(axis=1)
+        return found
 
     def _together(self) -> NDArray[np.float64]:
         return np.where(self.use > 0, self.use.sum(axis=0), 0.0)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from netloom.fabrics.figures import router_levels
+from netloom.fabrics.figures import rises
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.fabric.verdict import short_names, verdict_of
 from netloom.routing.forwarding.lanes import lane_circle
+from netloom.topology.subnets.missing import missing_parts
+from netloom.topology.subnets.shapes import shape_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.fabric.jobs import JobCosts
     from netloom.questions.fabric.verdict import FabricVerdict
+    from netloom.routing.forwarding.problems import Problems
     from netloom.routing.forwarding.tables import ForwardingTable
     from netloom.topology import Topology
 
@@ -32,6 +35,7 @@ MOST_SHARED = 10
 """Cables in JSON that jobs share; the table has all."""
 
 CHANNELS = Columns(
+    Column("channel", kind=int),
     Column("source_node", kind=int),
     Column("target_node", kind=int),
     Column("from", kind=str),
@@ -93,6 +97,8 @@ class FabricCheck(Answer):
         What no routing beats in an all-to-all, and in random matchings.
     cause
         Why the busiest channel is as busy; None where no traffic crosses a channel.
+    faults
+        Packets that do not arrive, and why; see ``routing.forwarding.problems``.
     others_circle
         Channels, with lanes, in which packets wait for each other once aggregation nodes and the
         like send, too; () where there is no such circle, None where no table leads there.
@@ -108,6 +114,7 @@ class FabricCheck(Answer):
     bound: Bound
     bisection_bound: float
     cause: Cause | None
+    faults: Problems
     others_circle: tuple[tuple[int, int], ...] | None
     jobs: JobCosts
     provenance: Provenance
@@ -119,7 +126,7 @@ class FabricCheck(Answer):
         _of("all_to_all_time", "all_to_all", "time",
             title="paths over bandwidth, where that is most"),
         _of("all_to_all_bound", "all_to_all", "bound", key=True,
-            title="what no routing brings that below"),
+            title="paths that the busiest cable must carry at least"),
         _of("all_to_all_ratio", "all_to_all", "ratio", title="times that bound"),
         _of("all_to_all_why", "all_to_all", "why", kind=str, title="where the bound comes from"),
         _of("shifts_max", "shifts", "max", kind=int, title="worst shift: paths on one cable"),
@@ -155,6 +162,7 @@ class FabricCheck(Answer):
         _of("busiest", kind=list),
         Column("cause", kind=dict, value="told_cause"),
         Column("ways", kind=list, value="by_way"),
+        Column("problems", kind=list),
         Column("missing", kind=list),
         Column("jobs", kind=list, value=lambda answer: answer.jobs.rows()),
         Column("shared_cables", kind=list,
@@ -178,15 +186,24 @@ class FabricCheck(Answer):
         """The names of routers without what their firmware adds, where that is unique."""
         return short_names(self.network.routers.labels)
 
-    @property
-    def shape(self) -> str | None:
-        """What kind of network it is, in words; None where it is none that is known."""
-        return None
+    @cached_property
+    def shape(self) -> str:
+        """What kind of network it is, in words."""
+        return shape_words(self.network)
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """What the network lacks beside a regular one of its kind, a sentence each."""
+        return list(missing_parts(self.network))
 
     @property
-    def missing(self) -> list[str]:
-        """What the network lacks, a sentence each."""
-        return []
+    def problems(self) -> list[dict[str, Any]]:
+        """What is wrong with the tables, a sentence each, those that hurt most pairs first."""
+        return [
+            {"kind": each.kind, "pairs": each.pairs, "destinations": each.destinations,
+             "sentence": each.words}
+            for each in self.faults.faults
+        ]  # fmt: skip
 
     @property
     def num_others(self) -> int:
@@ -197,9 +214,8 @@ class FabricCheck(Answer):
     @cached_property
     def way(self) -> list[str]:
         """Whether each channel between routers leads up, away from hosts, down or across."""
-        inside, level = self.network.routers, router_levels(self.network)
-        rise = level[inside.channel_target] - level[inside.channel_source]
-        return np.array(["down", "across", "up"])[np.sign(rise) + 1].tolist()
+        found: list[str] = np.array(["down", "across", "up"])[rises(self.network) + 1].tolist()
+        return found
 
     @property
     def by_way(self) -> list[dict[str, Any]]:
@@ -258,6 +274,7 @@ class FabricCheck(Answer):
         net, count = self.network, self.network.num_network_channels
         ends = list(zip(*map(net.cable_end, range(count)), strict=True))
         return pl.DataFrame({
+            "channel": np.arange(count),
             "source_node": net.channel_source[:count],
             "target_node": net.channel_target[:count],
             **dict(zip(("from", "from_port", "to", "to_port"), map(list, ends), strict=True)),
@@ -287,15 +304,16 @@ class FabricCheck(Answer):
         for each in self.jobs.shared_rows():
             ends = {name: each[name] for name in ("from", "from_port", "to", "to_port")}
             for job in each["jobs"]:
-                rows.append(ends | {"job": job["name"], "use": job["use"], "together": each["use"]})
+                of_job = {"job": job["name"], "use": job["use"], "together": each["use"]}
+                rows.append(ends | of_job)
         return SHARED.frame_of(rows)
 
     def __repr__(self) -> str:
         data = self.found
         return (
-            f"<Check of {self.network.name} ({self.forwarding.name}), {data['hosts']} hosts: busiest "
-            f"cable {data['all_to_all']['max']} paths, bound {data['all_to_all']['bound']:.4g}; "
-            f"{self.origin}>\n{self.verdict.sentence}"
+            f"<Check of {self.network.name} ({self.forwarding.name}), {data['hosts']} hosts: "
+            f"busiest cable {data['all_to_all']['max']} paths, bound "
+            f"{data['all_to_all']['bound']:.4g}; {self.origin}>\n{self.verdict.sentence}"
         )
 
 

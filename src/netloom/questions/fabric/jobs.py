@@ -166,6 +166,7 @@ def shared_by(topology: Topology, table: ForwardingTable, jobs: list[Job]) -> Jo
     for job in jobs:
         ways = ways_of(topology, table, job.hosts)
         reached = pairs_reached(topology, ways.arrives)(job.flows.source, job.flows.target)
-        kept.append(Flows(*(each[reached] for each in job.flows)))
+        sent = job.flows
+        kept.append(Flows(sent.source[reached], sent.target[reached], sent.volume[reached]))
         lost.append(int((~reached).sum()))
     return JobCosts(topology, jobs, lost, sharing(topology, table, kept))

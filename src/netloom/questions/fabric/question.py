@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from os.path import isfile
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.routing import parse_routing
 from netloom.routing.forwarding.engines import ENGINES, would_fall_back
+from netloom.routing.forwarding.problems import table_problems
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.topology import Topology
 from netloom.topology.faults import working_nodes
@@ -187,6 +188,7 @@ def check_fabric(question: FabricQuestion, ready: ReadyFabric) -> FabricCheck:
         bound=bound,
         bisection_bound=best_share,
         cause=cause_of(network, table, figures, busiest[0].channel) if busiest else None,
+        faults=table_problems(network, table),
         others_circle=subnet_circle(network, table),
         jobs=shared_by(network, table, ready.jobs),
         provenance=provenance_of(question, "check_fabric", network),

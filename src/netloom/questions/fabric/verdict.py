@@ -64,15 +64,15 @@ def verdict_of(check: FabricCheck) -> FabricVerdict:
             "lost", "bad",
             f"{figures.unrouted:,} of {pairs:,} pairs of hosts have no path: their packets are "
             "lost.",
-            "", "", better(check),
+            "", ". ".join(plainly(check, each.words) for each in check.faults.faults[:2]),
+            better(check),
         )  # fmt: skip
     if figures.circle:
         many = counted(len(figures.circle), "cable")
-        lanes = counted(figures.lanes, "lane")
         return FabricVerdict(
             "loop", "bad",
-            f"Packets can wait for each other in a circle of {many} (credit loop) in {lanes}: "
-            "the fabric can lock up.",
+            f"Packets can wait for each other in a circle of {many} (credit loop): the fabric can "
+            "lock up.",
             circle_in_words(check, figures.circle), "", better(check),
         )  # fmt: skip
     if ratio is None:
@@ -94,20 +94,11 @@ def busiest_in_words(check: FabricCheck) -> str:
     paths = f"{counted(check.figures.busiest(1)[0].paths, 'path', ',')} of an all-to-all"
     if ratio <= PROVED:
         return f"The busiest cable carries {paths}: no routing can do better (proved)."
-    if not even(check):
-        busy = f"is busy {ratio:.3g} times as long as it must"
-        return f"The busiest cable carries {paths} and {busy}."
     if ratio < 1.095:
         more = f"{100 * (ratio - 1):.2g}\u00a0% more than it must ({bound})"
     else:
         more = f"{ratio:.2g} times what it must ({bound})"
     return f"The busiest cable carries {paths}, {more}."
-
-
-def even(check: FabricCheck) -> bool:
-    """Whether all cables between switches have the rate of the hosts."""
-    rate = check.network.channel_bandwidth[: check.network.num_network_channels]
-    return bool((rate == 1).all())
 
 
 def cause_in_words(check: FabricCheck) -> str:
@@ -121,17 +112,18 @@ def cause_in_words(check: FabricCheck) -> str:
     if cause.least == cause.most:
         carry = amount(cause.least)
     rest = f"the other {other} carry {carry}" if other > 1 else f"the other carries {carry}"
-    share = f"{100 * cause.share:.2g}\u00a0%"
+    share = "all" if cause.share == 1 else percent(cause.share)
     said = {
-        "down": f"It brings {share} of what {target} gets from above, one of {cause.beside} "
-        f"cables that do; {rest}.",
-        "up": f"It takes {share} of what {source} sends up, one of {cause.beside} cables that "
-        f"do; {rest}.",
-        "across": f"It takes {share} of what {source} sends on, one of {cause.beside} cables "
-        f"that do; {rest}.",
+        "down": f"One of {cause.beside} cables from above into {target}, it brings {share} of "
+        f"what comes by them; {rest}.",
+        "up": f"One of {cause.beside} uplinks of {source}, it takes {share} of what leaves by "
+        f"them; {rest}.",
+        "across": f"One of {cause.beside} cables from {source} to other switches, it takes "
+        f"{share} of what leaves by them; {rest}.",
     }[cause.way]
-    if cause.alike == 1 and cause.usual > 1.2 and cause.way != "across":
-        said += f" It is the only cable between the two; most others have {cause.usual:.2g}."
+    if cause.alike < cause.usual and cause.way != "across":
+        only = "the only cable" if cause.alike == 1 else f"one of {cause.alike} cables"
+        said += f" It is {only} between the two switches, where most have {cause.usual}."
     return said + _destinations(check)
 
 
@@ -150,7 +142,7 @@ def _destinations(check: FabricCheck) -> str:
     if not 0 < few <= 4:
         return ""
     names = [check.network.name_of(host) for host in cause.hosts[:few]]
-    part = f"{100 * sum(cause.paths[:few]) / total:.2g}\u00a0%"
+    part = percent(sum(cause.paths[:few]) / total)
     return f" {part} of its paths lead to {listed(names)}."
 
 
@@ -207,6 +199,24 @@ def amount(value: float) -> str:
     ('2,168', '628.8', '66.4')
     """
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def percent(share: float) -> str:
+    r"""Return a share in per cent, whole ones where it is large.
+
+    Examples
+    --------
+    >>> percent(0.234), percent(0.0123), percent(1)
+    ('23\\xa0%', '1.2\\xa0%', '100\\xa0%')
+    """
+    return f"{100 * share:.0f}\u00a0%" if share >= 0.0995 else f"{100 * share:.2g}\u00a0%"
+
+
+def plainly(check: FabricCheck, said: str) -> str:
+    """Return words with the names of switches as people see them."""
+    for label, name in check.short.items():
+        said = said.replace(label, name)
+    return said
 
 
 def better(check: FabricCheck) -> str:

@@ -14,6 +14,7 @@ from netloom.questions.fabric.verdict import (
     busiest_in_words,
     cable_in_words,
     circle_in_words,
+    plainly,
     shown,
 )
 from netloom.questions.shown import ended, number, plain_table
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 COLUMNS = 80
 """Letters of a line."""
 
-MOST_BUSIEST, MOST_MISSING, MOST_CABLES = 5, 8, 6
+MOST_BUSIEST, MOST_MISSING, MOST_CABLES = 5, 5, 6
 """Cables, missing parts and shared cables that the page lists."""
 
 STYLES = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}
@@ -44,17 +45,17 @@ def lines(result: FabricCheck) -> list[Any]:
     page += _told("Where", verdict.place)
     page += _told("Why", verdict.cause)
     if found["all_to_all"]["why"] and verdict.level in ("uneven", "good"):
-        page += _told("Bound", ended(found["all_to_all"]["why"]))
+        page += _told("Bound", ended(plainly(result, found["all_to_all"]["why"])))
     for mark, sentence in _others(result):
         page += _marked(mark, sentence)
     page += ["", _figures(result), "", "Busiest cables, each one way:", _busiest(result)]
     missing = result.missing
     if missing:
-        page += ["", f"Missing ({len(missing)}):"]
+        page += ["", f"Missing or irregular ({len(missing)}):"]
         for each in missing[:MOST_MISSING]:
-            page += _wrapped(ended(each), "  ")
+            page += _wrapped(plainly(result, each), "    ", "  • ")
         if len(missing) > MOST_MISSING:
-            page.append(f"  … {len(missing) - MOST_MISSING} more: --json lists all.")
+            page.append(f"  • … {len(missing) - MOST_MISSING} more: --json lists all")
     page += _jobs(result)
     if verdict.next:
         page += ["", f"Next: [bold]{escape(verdict.next)}[/]"]
@@ -94,10 +95,10 @@ def _head(result: FabricCheck) -> list[str]:
         by = f"Tables: minhop. OpenSM, asked for {result.asked}, falls back to it without a word: "
         by += ended(result.fallback)
     elif not result.forwarding.name.startswith("lfts:"):
-        by += ", as OpenSM's engine of this name would make them"
+        by += ", as OpenSM's engine of this name would make them."
     bold, *rest = wrap(f"{name}{shape}", COLUMNS)
     return [f"[bold]{escape(bold)}[/]", *map(escape, rest), escape(", ".join(size)),
-            *map(escape, wrap(ended(by), COLUMNS))]  # fmt: skip
+            *map(escape, wrap(by, COLUMNS))]  # fmt: skip
 
 
 def _wrapped(text: str, indent: str, first: str | None = None) -> list[str]:
@@ -143,10 +144,10 @@ def _others(result: FabricCheck) -> Iterator[tuple[str, str]]:
 
 def _figures(result: FabricCheck) -> Table:
     found = result.found
-    table = plain_table(["", "found", "limit"])
+    table, busiest = plain_table(["", "found", "limit"]), result.figures.busiest(1)
     every, shifts = found["all_to_all"], found["shifts"]
     half, hops = found["effective_bisection"], found["switch_hops"]
-    table.add_row("paths of an all-to-all, busiest cable", amount(every["max"]),
+    table.add_row("paths of an all-to-all, busiest cable", amount(busiest[0].paths if busiest else 0),
                   amount(every["bound"]))  # fmt: skip
     for each in result.by_way:
         label = f"  cables that lead {each['way']}: least, mean, most"
@@ -192,7 +193,7 @@ def _jobs(result: FabricCheck) -> Iterator[Any]:
         yield "Cables that jobs share, each one way, by the time of all jobs on it:"
         table = plain_table(["time", "from", "port", "to", "port", "jobs"], ["from", "to", "jobs"])
         for each in shared:
-            cable = _short(result, each)
+            cable = each | {end: shown(result, each[end]) for end in ("from", "to")}
             jobs = ", ".join(f"{job['name']} {job['use']:.2g}" for job in each["jobs"])
             table.add_row(
                 f"{each['use']:.2f}", escape(cable["from"]), str(cable["from_port"] or ""),

@@ -101,7 +101,8 @@ def table_problems(topology: Topology, table: ForwardingTable) -> Problems:
     """
     from netloom.routing.kernels.outcomes import outcomes
 
-    every, rows = addresses(topology), whole_table(table)
+    every = addresses(topology)
+    rows = whole_table(table)[: len(every.router)]  # the nodes of a direct network are its routers
     lost = np.zeros(len(rows), np.bool_)
     if table.undelivered is not None:
         lost[: len(table.undelivered)] = table.undelivered
