@@ -112,7 +112,6 @@ def change(path, value):
         (("edges", 0, "ep1", "instance"), "tower[0]", "instance 'tower[0]'"),
         (("edges", 0, "scheme"), "ring", "an edge ring of 4 and 4 ends"),
         (("edges", 0, "link"), "wifi", "a link 'wifi'"),
-        (("edges", 4, "ep1", "component"), "port[3]", "port 4 of 'leaf.0' again"),
         (("edges",), [], "no edges between instances"),
         (("instances", 0, "device"), "tower", "device 'tower'"),
         (("instances", 0, "count"), -1, "'-1' as count"),
@@ -125,6 +124,37 @@ def test_what_is_not_clear_is_refused(tmp_path, path, value, says):
     with pytest.raises(InputError) as error:
         network(tmp_path, change(path, value))
     assert says in str(error.value)
+
+
+def test_a_port_of_two_links_is_two_and_a_link_to_itself_is_none(tmp_path):
+    net = network(tmp_path, change(("edges", 4, "ep1", "component"), "port[3]"))
+    assert net.num_channels == 2 * 28
+    assert any("4 more links lead to ports that have one already" in each for each in net.notes)
+    found = clos()
+    loop = {"instance": "spine[0]", "component": "port[8]"}
+    found["edges"].append(
+        {"ep1": loop, "ep2": loop | {"component": "port[9]"}, "scheme": "one2one"}
+    )
+    net = network(tmp_path, json.dumps(found))
+    assert net.num_channels == 2 * 28
+    assert "1 link from a switch to itself" in net.notes[-1]
+
+
+def test_a_switch_may_have_a_processor_and_a_server_cards_that_are_devices(tmp_path):
+    found = clos()
+    found["devices"][1]["components"][0]["choice"] = "cpu"
+    found["devices"].append({"name": "cx5", "components": [
+        {"name": "asic", "count": 1, "choice": "cpu"},
+        {"name": "port", "count": 1, "choice": "port"},
+    ]})  # fmt: skip
+    found["devices"][0]["components"] = [
+        {"name": "cpu", "count": 2, "choice": "cpu"},
+        {"name": "cx5", "count": 4, "choice": "device"},
+    ]
+    for edge in found["edges"][:4]:
+        edge["ep1"]["component"] = "cx5.port[0]"
+    net = network(tmp_path, json.dumps(found))
+    assert (net.num_hosts, net.num_routers) == (16, 7)
 
 
 def test_yaml_says_the_line(tmp_path):

@@ -54,6 +54,7 @@ def test_one_processor_needs_no_note(tmp_path):
         ('link_width="8"', 'link_width=""', "PCIe' and link_width ''"),
         ("AuthenticAMD", "Unheard", ":2: found several CPUs, one of arch 'x86_64' and vendor 'Unh"),
         ('busid="47"', 'busid="07"', ":13: found '07' again, after line 4"),
+        ('class="0x060400"', 'class="0x01"', ":3: found something in a PCI device of class 0x01"),
         ('busid="01" ', "", ":3: found <pci> without busid"),
         ("</cpu></system>", "</cpu>", "XML that cannot be read"),
         ("<system version", "<!DOCTYPE a [<!ENTITY x 'y'>]><system version", "not known"),

@@ -105,14 +105,17 @@ def read_wiring(subnet: Subnet, hosts: int = 0) -> Topology:
     Raises
     ------
     InputError
-        Naming the file, if it is not such a list, links lead one way only, or it is not clear how
-        many hosts a router has.
+        Naming the file, if it is not such a list, links lead one way only, it is a dragonfly+, or
+        it is not clear how many hosts a router has.
     """
     other = _beside(subnet.path)
     assert other is not None
     between, inside = (subnet.path, other) if "inter" in Path(subnet.path).name else (
         other, subnet.path)  # fmt: skip
     wires = _wires(inside, between, 0)
+    if _two_kinds(wires):
+        found = "a dragonfly+, whose routers with links to other groups have no hosts"
+        raise InputError(subnet.path, found, "a dragonfly in which every router has hosts")
     subnet.notes.append(NO_RATES)
     if not hosts:
         hosts, why = _usual_hosts(subnet, wires)
@@ -220,6 +223,14 @@ def _integers(path: str, columns: int, wanted: str) -> NDArray[np.int64]:
     if bad.any():
         raise InputError(path, f"the number {found[bad][0]}", wanted)
     return found
+
+
+def _two_kinds(wires: _Wires) -> bool:
+    """Whether links in a group join routers with links to other groups to those without alone."""
+    far = np.zeros(wires.routers, np.bool_)
+    far[wires.between] = True
+    far = far[: wires.per_group]
+    return bool((far[wires.inside[:, 0]] != far[wires.inside[:, 1]]).all())
 
 
 def _usual_hosts(subnet: Subnet, wires: _Wires) -> tuple[int, str]:

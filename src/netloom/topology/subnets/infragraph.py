@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from netloom.errors import InputError
 from netloom.topology.subnets.documents import Document, Record, read_document
 from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port
+from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.topology.subnets.records import Subnet
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 WANTED = "InfraGraph's infrastructure: devices, instances, edges and links"
 
 COMPUTES = {"xpu", "npu", "gpu", "nic"}
-"""Components that make a device a computer."""
+"""Components that make a device a computer, in whatever part of it they are."""
+
+SWITCHES = {"switch", "port"}
+"""Components that make any other device a switch."""
 
 MOST_COUNT = 2**20
 MOST_ENDS = 2**22
@@ -28,6 +32,9 @@ UNITS = {"gigabits_per_second": 1.0, "gigabytes_per_second": 8.0}
 
 INSIDE = "What is inside a computer is left out: netloom takes the links between devices."
 LATENCIES = "Latencies of links are left out: InfraGraph's have no clock to count them by."
+
+SHARED = "{} lead to ports that have one already: netloom takes a port for each."
+LOOPS = "{} from a switch to itself are left out."
 
 _END = re.compile(r"([^\[\].]+)(?:\[([^\[\]]*)\])?")
 
@@ -42,13 +49,21 @@ class _Graph:
         By device and component its choice, and how many there are.
     instances
         By name of an instance its device and how many there are.
+    links
+        By name of a link its rate in Gb/s.
+    taken
+        By device the ports that are.
+    shared, loops
+        How often a port was taken before, and cables from a switch to itself.
     """
 
     document: Document
     kinds: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
     instances: dict[str, tuple[str, int]] = field(default_factory=dict)
     links: dict[str, float] = field(default_factory=dict)
-    taken: dict[str, dict[int, str]] = field(default_factory=dict)
+    taken: dict[str, set[int]] = field(default_factory=dict)
+    shared: int = 0
+    loops: int = 0
 
     def is_switch(self, device: str) -> bool:
         """Whether a device is a switch, rather than a computer."""
@@ -62,7 +77,14 @@ class _Graph:
                     ahead.append(name)
         if found & COMPUTES:
             return False
-        return "switch" in found or ("port" in found and "cpu" not in found)
+        return any(choice in SWITCHES for choice, _ in self.kinds[device].values())
+
+    def most(self, instance: str) -> int:
+        """Return the highest number of a port that an instance has."""
+        device, _ = self.instances[instance.rpartition(".")[0]]
+        return max(
+            (many for kind, many in self.kinds[device].values() if kind == "port"), default=0
+        )
 
 
 class _Component(NamedTuple):
@@ -77,7 +99,7 @@ def read_infrastructure(subnet: Subnet, text: str) -> None:
     """Fill in what InfraGraph says of an infrastructure, in JSON or YAML.
 
     A device with an accelerator or a network card in it is a computer. Any other is a switch if it
-    has a component of that kind, or ports and no processor. Each component of a computer that an
+    has a component of that kind, or ports. Each component of a computer that an
     edge of the infrastructure names is a host of it, called as in InfraGraph's own graphs. A link's
     bandwidth is its rate. What is inside devices, and annotations, are left out.
 
@@ -111,6 +133,10 @@ def read_infrastructure(subnet: Subnet, text: str) -> None:
         _add_edge(graph, subnet, edge)
         if len(subnet.cables) > MOST_ENDS:
             raise InputError(document.at(edge), f"over {MOST_ENDS} links", "fewer")
+    if graph.shared:
+        subnet.notes.append(SHARED.format(counted(graph.shared, "more link")))
+    if graph.loops:
+        subnet.notes.append(LOOPS.format(counted(graph.loops, "link")))
 
 
 def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
@@ -130,8 +156,11 @@ def _add_edge(graph: _Graph, subnet: Subnet, edge: Record) -> None:
         found = f"a link '{link:.40}', which the file does not have"
         raise InputError(where, found, "links of the infrastructure")
     for pair in zip(*ends, strict=True) if one_each else product(*ends):
-        first, second = (_port(graph, subnet, each, where) for each in pair)
-        subnet.cables.append(Cable(first, second, graph.links.get(link, 0.0)))
+        first, second = (_port(graph, subnet, each) for each in pair)
+        if first.device == second.device:
+            graph.loops += 1
+        else:
+            subnet.cables.append(Cable(first, second, graph.links.get(link, 0.0)))
 
 
 def _true(edge: Record) -> bool:
@@ -239,17 +268,17 @@ def _chosen(text: str | None, many: int, said: str, where: str) -> range:
     return found
 
 
-def _port(graph: _Graph, subnet: Subnet, end: _Component, where: str) -> Port:
-    """Return the port of a component, which it is given if it has none; hosts are added."""
+def _port(graph: _Graph, subnet: Subnet, end: _Component) -> Port:
+    """Return the port of a component, or a new one if that is taken; hosts are added."""
     key = end.instance
     if key not in subnet.devices:
         key = f"{end.instance}.{end.path[0]}"
         if key not in subnet.devices:
             subnet.add(key, Device(HOST, key, end.instance))
-    taken = graph.taken.setdefault(key, {})
-    number = end.port or max(taken, default=0) + 1
-    if number in taken:
-        found = f"port {number} of '{key:.60}' again"
-        raise InputError(where, found, "each port once")
-    taken[number] = where
+    taken = graph.taken.setdefault(key, set())
+    number = end.port
+    if not number or number in taken:
+        graph.shared += number > 0
+        number = max(taken | {graph.most(end.instance)}) + 1
+    taken.add(number)
     return Port(key, number)

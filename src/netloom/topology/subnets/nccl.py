@@ -121,6 +121,9 @@ def _add_pci(machine: _Machine, above: str, pci: Element) -> None:
                 for net in nic.inside if net.tag == "net"]  # fmt: skip
         name = "+".join(net.word("name") for net in nets) or f"nic@{key}"
         subnet.add(key, Device(HOST, name, "machine", line=line))
+    elif pci.inside:
+        found = f"something in a PCI device of class {kind:.20}"
+        raise InputError(pci.where, found, "PCI switches, GPUs and network cards")
     else:
         return
     machine.join(above, key, _pci_gbps(pci))
