@@ -12,6 +12,7 @@ from netloom.routing.forwarding.lash import lash, lash_falls_back
 from netloom.routing.forwarding.min_hop import dor, minhop
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 from netloom.routing.forwarding.sssp import sssp
+from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
     "minhop": minhop, "updn": updn, "dnup": dnup, "ftree": ftree, "dor": dor,
     "lash": lash,
-    "sssp": sssp,
+    "torus-2qos": torus_2qos, "sssp": sssp,
 }  # fmt: skip
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
     "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
+    "torus-2qos": torus_2qos_falls_back,
 }  # fmt: skip
 
 
