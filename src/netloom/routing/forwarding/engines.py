@@ -37,12 +37,9 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 """Every engine, by the name that OpenSM gives it, in lower case."""
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
-    "updn": updn_falls_back,
-    "ftree": ftree_falls_back,
-    "lash": lash_falls_back,
-    "torus-2qos": torus_2qos_falls_back,
-    "dfsssp": dfsssp_falls_back,
-}
+    "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
+    "torus-2qos": torus_2qos_falls_back, "dfsssp": dfsssp_falls_back,
+}  # fmt: skip
 
 
 def would_fall_back(topology: Topology, engine: str) -> str:
