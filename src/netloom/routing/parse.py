@@ -13,6 +13,7 @@ from netloom.routing.dimension_order import DimensionOrder, cube_tables, dimensi
 from netloom.routing.ecmp import Ecmp, ecmp_paths
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.nue import nue
 from netloom.routing.forwarding.tables import ForwardingTable, forwarded_paths
 from netloom.routing.hosted import through_routers
 from netloom.routing.layered import Layered, ShortestPath, layered_paths, shortest_paths
@@ -70,7 +71,7 @@ Routing: TypeAlias = NamedRouting | SourceRoutes | RouteTable | ForwardingTable
 ROUTINGS = (
     "dimension-order, dimension-order:0,1, shortest-path, spread, ecmp, ecmp-polarised, ecmp:SEED, "
     "up-down, layered, d-mod-k, s-mod-k, random-up, minimal, minimal-group, valiant, "
-    f"valiant-group, OpenSM's {', '.join(ENGINES)}, or routes:FILE, lfts:FILE"
+    f"valiant-group, OpenSM's {', '.join(ENGINES)}, nue:LANES, or routes:FILE, lfts:FILE"
 )
 
 SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
@@ -134,6 +135,8 @@ def parse_routing(spec: str, topology: Topology) -> Routing:
         raise InputError(f"routing '{spec}'", looks, f"for analysis {ROUTINGS}")
     if name in ENGINES and not argument:
         return ENGINES[name](topology)
+    if name == "nue":
+        return nue(topology, whole_number(argument, where=f"routing '{spec}'", least=1))
     if name in _FILES:
         return _FILES[name](topology, argument)
     if isfile(spec):  # noqa: PTH113 (any words may be no path)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from netloom.errors import InputError
-from netloom.routing import find_deadlock
+from netloom.routing import find_deadlock, parse_routing
 from netloom.routing.forwarding.dfsssp import dfsssp, dfsssp_falls_back
 from netloom.routing.forwarding.end_points import channels_by_port, end_points
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
@@ -193,3 +193,14 @@ def test_aggregation_nodes_communicate_where_everyone_does():
         assert len(lanes.level) == len(rows)
     with pytest.raises(InputError, match="2 other end points"):
         lane_circle(net, replace(table, others=None), everyone=True)
+
+
+def test_lanes_of_nue_are_part_of_its_name():
+    net = topology("torus:4x4")
+    table = parse_routing("nue:3", net)
+    assert str(table) == "nue:3"
+    assert lanes_used(table) == 3
+    assert lanes_used(parse_routing("nue", net)) == 1
+    for spec in ("nue:0", "nue:17", "nue:x"):
+        with pytest.raises(InputError, match="nue:"):
+            parse_routing(spec, net)

@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.forwarding.end_points import EndPoints, channels_by_port, end_points
-from netloom.routing.forwarding.lanes import DependencyGraph, dependency_graph
+from netloom.routing.forwarding.lanes import MOST_LANES, DependencyGraph, dependency_graph
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes
 from netloom.topology.cabling import way_back
 
@@ -79,7 +79,7 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     Raises
     ------
     InputError
-        If routers are apart, or a cable leads one way only.
+        If routers are apart, a cable leads one way only, or there are over ``MOST_LANES`` lanes.
 
     Examples
     --------
@@ -90,11 +90,12 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
     """
     from netloom.routing.kernels.sssp import cheapest_ways
 
+    if lanes > MOST_LANES:
+        raise InputError(f"routing nue:{lanes}", f"{lanes} lanes", f"at most {MOST_LANES}")
     inside, ends = topology.routers, end_points(topology)
     links = (inside.channel_source, inside.channel_target, *channels_by_port(topology))
     weight = np.full(inside.num_channels, int(ends.at_router.sum()) ** 2, np.int64)
-    back = way_back(inside) if topology.cabling is None else way_back(topology)
-    back = back[: inside.num_channels].astype(np.int32)
+    back = way_back(topology)[: inside.num_channels]
     if (back < 0).any():
         raise InputError(f"routing nue on {topology.name}", "cables one way", "cables both ways")
     nodes, order = _turns(topology, ends)
@@ -115,7 +116,8 @@ def nue(topology: Topology, lanes: int = 1) -> ForwardingTable:
         level[order] = (np.arange(len(order)) % lanes)[:, None]
         found = Lanes(level)
     first = ends.num_destinations
-    return ForwardingTable("nue", table[:first], table[first:], lanes=found)
+    name = f"nue:{lanes}" if lanes > 1 else "nue"
+    return ForwardingTable(name, table[:first], table[first:], lanes=found)
 
 
 def _turns(topology: Topology, ends: EndPoints) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -156,21 +158,15 @@ def _ways(
     reached = (escape >= 0) | (np.bincount(links[0], minlength=count) == 0)
     reached[root] = True
     if not reached.all():
-        names = [
-            topology.name_of(topology.router_vertex(int(r))) for r in (root[0], reached.argmin())
-        ]
+        two = [topology.router_vertex(int(router)) for router in (root[0], reached.argmin())]
+        names = [topology.name_of(vertex) for vertex in two]
         what = f"no way from {names[0]} to {names[1]}"
         raise InputError(f"routing nue on {topology.name}", what, "a connected network")
     search = _search(topology, links[3], back, escape)
     reserve(search, nodes, terminals > 0)
+    total = 1 + int(np.sum(escape >= 0))
     found: NDArray[np.int32] = nue_ways(
-        search,
-        nodes,
-        ends.exit[some],
-        ends.copies[some],
-        ends.at_router,
-        1 + int(np.sum(escape >= 0)),
-        weight,
+        search, nodes, ends.exit[some], ends.copies[some], ends.at_router, total, weight
     )
     return found
 
