@@ -208,7 +208,7 @@ def allowed_channels(topology: Topology, ways: Ways) -> NDArray[np.bool_]:
     for number, end in enumerate(place[known].tolist()):
         near = ways.near[end]
         nearer = (near[target] >= 0) & (near[target] == near[source] - 1)
-        found[number] = nearer & (down == ways.falls[end][source])
+        found[number] = nearer & (ways.plain | (down == ways.falls[end][source]))
     return found[row]
 
 
@@ -226,13 +226,30 @@ def best_for_program(
     ``start`` follows ``ways``; of the installed table those entries are taken that do, too.
     """
     allowed = allowed_channels(topology, ways)
-    known = np.zeros(len(start.next_channel), np.bool_)
-    known[
-        destinations(topology, flows.target, legs(topology, flows.source, flows.target).ejection)
-    ] = True
-    fits = np.zeros_like(start.next_channel, np.bool_)
-    rows, routers = np.nonzero(known[:, None] & (installed.next_channel >= 0))
-    fits[rows, routers] = allowed[rows, installed.next_channel[rows, routers]]
-    mixed = replace(start, next_channel=np.where(fits, installed.next_channel, start.next_channel))
-    found = [for_program(topology, each, flows, allowed, seed=seed) for each in (start, mixed)]
+    ends = legs(topology, flows.source, flows.target)
+    known = np.unique(destinations(topology, flows.target, ends.ejection))
+    starts = []
+    for each in (start, installed):
+        table = start.next_channel.copy()
+        table[known] = fitting(topology, each.next_channel[known], allowed[known])
+        starts.append(replace(start, next_channel=table))
+    found = [for_program(topology, each, flows, allowed, seed=seed) for each in starts]
     return min(found, key=lambda each: each.after)
+
+
+def fitting(
+    topology: Topology, rows: NDArray[np.int32], allowed: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    """Return rows of a table, in each place that is not allowed the first channel that is.
+
+    Rows that mix channels which are not allowed with others might lead in a circle.
+    """
+    offsets, leaving = topology.routers.outgoing()
+    may = allowed[:, leaving]
+    place = np.where(may, np.arange(len(leaving)), len(leaving))
+    first = np.full(rows.shape, len(leaving), np.int64)
+    some = np.flatnonzero(np.diff(offsets))
+    first[:, some] = np.minimum.reduceat(place, offsets[some], axis=1)
+    instead = np.append(leaving, np.int32(-1))[first]
+    kept = np.take_along_axis(allowed, np.maximum(rows, 0), axis=1) & (rows >= 0)
+    return np.where(kept, rows, instead).astype(np.int32)

@@ -56,6 +56,8 @@ def route_flows(row, end, router, volume, allowed, outgoing, channel_target, spe
                 if better or same:  # of equal ways the one that is there
                     cost[here], chosen[here] = paid, channel
         here = router[flow]
+        if cost[here] == np.inf:
+            continue  # there is no allowed way
         while here != end:
             row[here], fixed[here] = chosen[here], True
             load[chosen[here]] += volume[flow]

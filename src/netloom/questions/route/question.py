@@ -10,7 +10,7 @@ from netloom.fabrics.balanced import balanced
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.figures import table_figures
-from netloom.fabrics.levels import shortest_ways, tree_ways
+from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
 from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
@@ -25,7 +25,7 @@ from netloom.questions.route.files import OUT
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.routing.forwarding.lanes import MOST_LANES, lane_circle
 from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """
     network, asked = ready.network, ready.asked
     table, front = _routed(question, ready)
+    if asked.programs and (circle := lane_circle(network, table)):
+        found = f"tables with a credit loop over {network.channel_name(circle[0][0])}"
+        raise InputError("for", found, "more lanes, or tables for all programs")
     with patience("Judging tables"):
         before, after = (
             table_figures(network, each, samples=question.samples, seed=question.seed)
@@ -156,7 +159,7 @@ def _routed(
     if question.engine != BALANCED:
         return ENGINES[question.engine](network), ()
     if question.repair:
-        from netloom.fabrics.repairing import repaired
+        from netloom.fabrics.repair import repaired
 
         return repaired(network, ready.installed, seed=seed).table, ()
     with patience("Balancing tables"):
@@ -164,7 +167,9 @@ def _routed(
     if not asked.programs:
         return found.table, found.front
     with patience("Making tables for the program"):
-        ways = tree_ways(network, shortest_ways(network))
+        shortest = shortest_ways(network)
+        tree = tree_ways(network, shortest)
+        ways = tree if costs_nothing(network, tree, shortest) else shortest
         best = best_for_program(network, found.table, ready.installed, asked.flows, ways, seed=seed)
         around = balanced(
             network, lanes=question.lanes, objective=asked.objective, seed=seed,

@@ -108,6 +108,9 @@ def _compared(data: Any) -> Table:
         ("credit loops", "none" if old["deadlock_free"] else "yes",
          "none" if new["deadlock_free"] else "yes", ""),
     ]  # fmt: skip
+    if old["unrouted"]:
+        pairs = f"{old['unrouted']:,}", f"{new['unrouted']:,}"
+        rows.insert(0, ("pairs of hosts without a path", *pairs, "≥ 0"))
     for row in rows:
         shown.add_row(*map(escape, row))
     return shown
