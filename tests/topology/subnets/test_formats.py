@@ -173,3 +173,28 @@ def test_a_file_of_no_known_kind_is_told_all_kinds():
         read_text_as_fabric("\n\n")
     with pytest.raises(InputError, match="net:2: found a byte that is zero"):
         read_text_as_fabric("vendid=0x0\nx\0y")
+
+
+def test_lists_of_ibdiagnet_may_leave_names_and_speeds_out():
+    text = unpacked("multi-opensm-subnet.lst")
+    bare = text.replace("{leaf 2} ", " ").replace(" SPD=2.5", "")
+    net = read_text_as_fabric(bare)
+    assert net.labels[4:] == ("0x0000000000001001", "leaf 1 'a'", "spine 1", "spine 2")
+    assert net.reference_gbps is None
+    down = text.replace("PHY=1x LOG=ACT", "PHY=1x LOG=DWN")
+    assert read_text_as_fabric(down).num_network_channels == 10
+
+
+def test_spellings_that_others_make():
+    text = unpacked("multi-plain.txt").replace('"spine 1"', '"Voltaire 4036 # v4036"')
+    net = read_text_as_fabric(text.replace("\n[", "\n   ["))
+    assert "Voltaire 4036 # v4036" in net.labels
+    bare = text.replace('"S-', '"0x').replace('"H-', '"0x').replace('"R-', '"0x')
+    assert read_text_as_fabric(bare).cabling.router_guid.tolist() == [
+        0x1002,
+        0x1000,
+        0x1001,
+        0x1003,
+    ]
+    old = unpacked("multi-linkinfo.txt").replace("Switch: ", "Switch ")
+    assert read_text_as_fabric(old).num_network_channels == 12

@@ -142,7 +142,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "iblinkinfo", "what iblinkinfo prints, with -l or without",
-        _has(r"^((CA|Switch|Router): .*:\s*$|\s*0x[0-9a-f]+ .*==\()"), read_linkinfo,
+        _has(r"^((CA|Switch|Router)(: | 0x).*:\s*$|\s*0x[0-9a-f]+ .*==\()"), read_linkinfo,
     ),
     Format(
         ".topo", "a topology file of ibutils",

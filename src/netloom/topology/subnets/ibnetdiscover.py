@@ -93,6 +93,7 @@ def _read(reading: _Reading, path: str, text: str) -> None:
     lines = text.split("\n")
     cut = len(lines) if lines[-1] else 0
     for number, line in enumerate(lines, start=1):
+        line = line.lstrip()
         port = _PORT.match(line) if line.startswith("[") else None
         where = f"{path}:{number}"
         if port and reading.key:
@@ -157,7 +158,9 @@ def _include(reading: _Reading, line: str, path: str, where: str) -> None:
 def _key(name: str) -> str:
     """Return a device's name with its GUID, if it is one, written one way."""
     guid = _GUID.match(name)
-    return f"{guid[1].upper()}{int(guid[2], 16):016x}" if guid and guid[1] else name
+    if guid is None or not (guid[1] or name.lower().startswith("0x")):
+        return name
+    return f"{(guid[1] or '').upper()}{int(guid[2], 16):016x}"
 
 
 def _device(node: re.Match[str], reading: _Reading, line: int) -> Device:
@@ -166,7 +169,8 @@ def _device(node: re.Match[str], reading: _Reading, line: int) -> Device:
     name = named[1] if named else node[3]
     said = said[named.end() :] if named else said
     guid = _GUID.match(node[3])
-    number = int(guid[2], 16) if guid and guid[1] else reading.guid
+    known = guid and (guid[1] or node[3].lower().startswith("0x"))
+    number = int(guid[2], 16) if guid and known else reading.guid
     found = Device(SWITCH, name, guid=number, ports=int(node[2]), line=line)
     if node[1].lower() == "switch":
         lid, lmc = _LID.search(said), _LMC.search(said)

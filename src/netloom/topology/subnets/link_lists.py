@@ -21,11 +21,12 @@ from netloom.topology.subnets.records import (
 
 _END = (
     r"\{ (?P<kind{0}>SW|CA|Rt|RT)\S* Ports:(?P<ports{0}>[0-9A-F]+) SystemGUID:[0-9A-F]+ "
-    r"NodeGUID:(?P<node{0}>[0-9A-F]+) PortGUID:(?P<port{0}>[0-9A-F]+) \S+ \S+ \S+ "
-    r"\{(?P<name{0}>.*?)\} LID:(?P<lid{0}>[0-9A-F]+) PN:(?P<number{0}>[0-9A-F]+) \}"
+    r"NodeGUID:(?P<node{0}>[0-9A-F]+) PortGUID:(?P<port{0}>[0-9A-F]+) \S+ \S+ \S+ +"
+    r"(?:\{(?P<name{0}>.*?)\} )?LID:(?P<lid{0}>[0-9A-F]+) PN:(?P<number{0}>[0-9A-F]+) \}"
 )
 _LINE = re.compile(
-    rf"^{_END.replace('{0}', '0')} {_END.replace('{0}', '1')} PHY=(\S+) LOG=(\S+) SPD=(\S+)\s*$",
+    rf"^{_END.replace('{0}', '0')} {_END.replace('{0}', '1')} "
+    r"PHY=(?P<width>\S+) LOG=(?P<state>\S+)(?: SPD=(?P<speed>\S+))?\s*$",
     re.IGNORECASE,
 )
 WANTED = "{ END } { END } PHY=WIDTH LOG=STATE SPD=SPEED"
@@ -33,6 +34,8 @@ WANTED = "{ END } { END } PHY=WIDTH LOG=STATE SPD=SPEED"
 
 def read_link_list(subnet: Subnet, text: str) -> None:
     """Fill in what OpenSM or ibdiagnet lists of cables; all numbers of ends are hexadecimal.
+
+    Each cable must be listed from both its ends, as they write it; a cable that is down is none.
 
     Raises
     ------
@@ -47,9 +50,11 @@ def read_link_list(subnet: Subnet, text: str) -> None:
             continue
         where = f"{subnet.path}:{number}"
         found = _LINE.match(line)
-        rate = lane_rate(found[found.re.groups - 2], found[found.re.groups]) if found else 0.0
+        rate = lane_rate(found["width"], found["speed"] or "") if found else 0.0
         if found is None or (number == cut and not rate):
             raise InputError(where, f"'{line:.60}'", WANTED)
+        if found["state"].upper() == "DWN":
+            continue
         ends = [_end(subnet, found, side, number) for side in "01"]
         guid = subnet.addresses[ends[1]].guid if ends[1] in subnet.addresses else 0
         sightings.append(Sighting(ends[0], ends[1], rate, number, int(found["lid1"], 16), guid))
@@ -62,8 +67,9 @@ def _end(subnet: Subnet, found: re.Match[str], side: str, line: int) -> Port:
     def number(what: str) -> int:
         return int(found[f"{what}{side}"], 16)
 
-    kind, name = found[f"kind{side}"].upper(), found[f"name{side}"]
     guid, lid = number("node"), number("lid")
+    kind, name = found[f"kind{side}"].upper(), found[f"name{side}"] or ""
+    name = name or (f"0x{guid:016x}" if kind == "SW" else "")
     key = f"{guid:016x}"
     device = subnet.devices.get(key)
     if device is None:

@@ -24,7 +24,9 @@ _REPORT = re.compile(
     r"^(SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+)\s+(\S+)\s+(\S+)\s+"
     r"(?:- (?:SW|CA|RT)\s+(\d+)\s+(\d+)\s+0x([0-9a-f]+) \( '(.*)' \)|'(.*)')\s*$",
 )
-_HEADER = re.compile(r"^(CA|Switch|Router|RT): (?:0x([0-9a-f]+) )?(.*):\s*$", re.IGNORECASE)
+_HEADER = re.compile(
+    r"^(CA|Switch|Router|RT)(?:: | (?=0x))(?:0x([0-9a-f]+) )?(.*):\s*$", re.IGNORECASE
+)
 _LINK = re.compile(
     r'^\s*(?:0x([0-9a-f]+)\s+)?(?:"\s*(.*)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
     r"==\((.*?)\)(?: \(.*?\))?==>\s+"
@@ -107,7 +109,7 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
             guid = int(header[2] or "0", 16)
             continue
         found = _LINK.match(line)
-        if found is None or not (kind or (found[1] and found[2] is not None)):
+        if found is None or not _belongs(found, kind):
             wanted = 'LID PORT[ ] ==(WIDTH SPEED STATE)==> LID PORT[ ] "NAME" behind its device'
             raise InputError(f"{subnet.path}:{number}", f"'{line:.60}'", wanted)
         speed = _SPEED.match(found[5])
@@ -125,6 +127,12 @@ def read_linkinfo(subnet: Subnet, text: str) -> None:
                  int(found[7] or 0), int(found[6] or "0", 16), int(found[8] or 0))
         )  # fmt: skip
     _fill(subnet, rows)
+
+
+def _belongs(found: re.Match[str], kind: str) -> bool:
+    """Whether a line may stand where it does: only in a switch's block does it say no GUID."""
+    alone = found[2] is not None
+    return bool(found[1]) if alone else bool(kind) and (kind == "SW") == (found[1] is None)
 
 
 def _lines(subnet: Subnet, text: str) -> list[tuple[int, str]]:
