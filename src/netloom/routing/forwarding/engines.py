@@ -14,6 +14,7 @@ from netloom.routing.forwarding.min_hop import dor, minhop
 from netloom.routing.forwarding.nue import nue
 from netloom.routing.forwarding.ranked import dnup, updn, updn_falls_back
 from netloom.routing.forwarding.sssp import sssp
+from netloom.routing.forwarding.torus_2qos import torus_2qos, torus_2qos_falls_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
     "ftree": ftree,
     "dor": dor,
     "lash": lash,
+    "torus-2qos": torus_2qos,
     "sssp": sssp,
     "dfsssp": dfsssp,
     "nue": nue,
@@ -36,7 +38,7 @@ ENGINES: dict[str, Callable[[Topology], ForwardingTable]] = {
 
 _FALLS_BACK: dict[str, Callable[[Topology], str]] = {
     "updn": updn_falls_back, "ftree": ftree_falls_back, "lash": lash_falls_back,
-    "dfsssp": dfsssp_falls_back,
+    "torus-2qos": torus_2qos_falls_back, "dfsssp": dfsssp_falls_back,
 }  # fmt: skip
 
 
