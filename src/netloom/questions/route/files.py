@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.fabrics.changes import write_changes
 from netloom.fabrics.writing import write_levels, write_lfts
-from netloom.routing.forwarding.addresses import addressed
 from netloom.questions.outputs import Output, check_in_folder
+from netloom.routing.forwarding.addresses import addressed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
