@@ -69,7 +69,9 @@ ANSWERS = {
     "check_fabric": lambda: nl.check_fabric("leaf-spine:4x2x4", samples=20),
     "check_fabric, a circle": lambda: nl.check_fabric("torus:4x4", samples=1, routing="updn"),
     "check_fabric, jobs": lambda: nl.check_fabric(
-        "leaf-spine:4x2x4", failed_channels="leaf0-spine1", samples=0,
+        "leaf-spine:4x2x4",
+        failed_channels="leaf0-spine1",
+        samples=0,
         jobs=["a=h[0-7]", "b=h[2-9]:ring", "c=h0"],
     ),
     "route_fabric": lambda: nl.route_fabric("leaf-spine:4x2x4", samples=20),

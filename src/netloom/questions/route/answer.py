@@ -12,10 +12,13 @@ from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.table_columns import figure_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
     from netloom.fabrics.balanced import Candidate
     from netloom.fabrics.bounds import Bound
+    from netloom.fabrics.changes import Changes
     from netloom.fabrics.figures import TableFigures
     from netloom.provenance import Provenance
     from netloom.questions.route.programs import ProgramCost
@@ -53,6 +56,14 @@ PROGRAMS = Columns(
 )
 
 
+def _changed(name: str, title: str, of: Callable[[Changes], int], **more: Any) -> Column:
+    """Return a column of what differs from the installed tables."""
+    return Column(
+        f"changed_{name}", title, kind=int, json=f"changes.{name}",
+        value=lambda found: None if found.changes is None else of(found.changes), **more,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class RoutedFabric(Answer):
     """Routing tables of a fabric, beside those that are installed.
@@ -72,6 +83,8 @@ class RoutedFabric(Answer):
         Tables that none surpassed in all of all-to-all, permutations and shifts.
     programs
         What the programs that were named keep busy.
+    changes
+        What differs from the installed tables; None if the fabric has no LIDs.
     missing
         What a regular fabric of this kind would have, and this one has not.
     """
@@ -87,6 +100,7 @@ class RoutedFabric(Answer):
     bisection_bound: float
     front: tuple[Candidate, ...]
     programs: tuple[ProgramCost, ...]
+    changes: Changes | None
     missing: tuple[str, ...]
     provenance: Provenance
 
@@ -99,6 +113,9 @@ class RoutedFabric(Answer):
                json="all_to_all.proved"),
         Column("effective_bisection_bound", "most that any tables can give", "of a host's",
                value="bisection_bound", json="effective_bisection.bound"),
+        _changed("entries", "entries that change", len, key=True),
+        _changed("unavoidable", "of them over what is gone", lambda found: found.unavoidable.sum()),
+        _changed("blocks", "blocks of 64 LIDs that change", lambda found: found.blocks),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
         Column("missing", kind=list, table=False, value=lambda found: list(found.missing)),
         Column("programs", kind=list, table=False,

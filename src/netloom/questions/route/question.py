@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.fabrics.balanced import balanced
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
+from netloom.fabrics.changes import table_changes
 from netloom.fabrics.figures import table_figures
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program
@@ -21,15 +22,16 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
-from netloom.questions.route.files import OUT
+from netloom.questions.route.files import CHANGES, LEVELS, OUT
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import MOST_LANES, lane_circle
+from netloom.routing.forwarding.lanes import MOST_LANES, lane_circle, layered
 from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
     from netloom.fabrics.balanced import Candidate
+    from netloom.fabrics.changes import Changes
     from netloom.topology import Topology
 
 BALANCED = "balanced"
@@ -108,7 +110,7 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     title="Routing tables",
     example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
     page="my-cluster-is-a-fat-tree.md",
-    outputs=(PLOT, OUT),
+    outputs=(PLOT, OUT, LEVELS, CHANGES),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """Find better routing tables for a fabric, for all programs or for yours, and what they gain.
@@ -125,9 +127,6 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """
     network, asked = ready.network, ready.asked
     table, front = _routed(question, ready)
-    if asked.programs and (circle := lane_circle(network, table)):
-        found = f"tables with a credit loop over {network.channel_name(circle[0][0])}"
-        raise InputError("for", found, "more lanes, or tables for all programs")
     with patience("Judging tables"):
         before, after = (
             table_figures(network, each, samples=question.samples, seed=question.seed)
@@ -146,9 +145,19 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         bisection_bound=bisection_bound(network),
         front=front,
         programs=costs_of(asked.programs, network, ready.installed, table),
+        changes=_changes(network, ready.installed, table),
         missing=missing_parts(network),
         provenance=provenance_of(question, "route_fabric", network),
     )
+
+
+def _changes(
+    network: Topology, installed: ForwardingTable, table: ForwardingTable
+) -> Changes | None:
+    """Return what differs from the installed tables; None if the fabric has no LIDs."""
+    if network.cabling is None or not network.cabling.port_lid.any():
+        return None
+    return table_changes(network, installed, table)
 
 
 def _routed(
@@ -175,4 +184,8 @@ def _routed(
             network, lanes=question.lanes, objective=asked.objective, seed=seed,
             frozen=best.rows, start=best.table,
         )  # fmt: skip
-    return around.table, ()
+    table = around.table
+    if lane_circle(network, table):
+        lanes = layered(network, table.next_channel, most=question.lanes or MOST_LANES)
+        table = replace(table, lanes=lanes)
+    return table, ()

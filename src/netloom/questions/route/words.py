@@ -140,6 +140,14 @@ def _remarks(data: Any) -> list[str]:
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
         said.append(f"{data['installed']} has a credit loop; these tables have none")
     said += [f"{each['name']}: least possible because {each['why']}" for each in data["programs"]]
+    changes = data["changes"]
+    if changes["entries"]:
+        gone = f"; {changes['unavoidable']:,} of them led over what is gone"
+        said.append(
+            f"{counted(changes['entries'], 'entry', ',')} of the installed tables change, in "
+            f"{counted(changes['blocks'], 'block', ',')} of 64 LIDs"
+            f"{gone * bool(changes['unavoidable'])}"
+        )
     if data["missing"]:
         more = len(data["missing"]) - MOST_MISSING
         rest = f"; and {more} more (netloom fabric lists them)" * (more > 0)
