@@ -190,3 +190,20 @@ def test_leaves_without_hosts_and_spines_with_one_do_not_hide_a_tree():
     manager = manager.replace(said, said + '[7] "H-00000000000000ff"[1]\n')
     manager += '\nCa 1 "H-00000000000000ff" # "manager"\n[1] "S-0000000002000006"[7]\n'
     assert shape_words(read_text_as_fabric(manager)) == "two-level tree of 6 leaves and 3 spines"
+
+
+def test_leaves_of_another_name_may_have_fewer_uplinks():
+    text = ibsim_text(topology("leaf-spine:8x4x4"))
+    for leaf in (1, 4, 6):
+        text = text.replace(f'# "leaf{leaf}"', f'# "storage{leaf}"')
+        guid = f"{0x2000000 + leaf:016x}"
+        for spine in (2, 3):
+            text = text.replace(f'[{spine + 1}]\t"S-{0x2000008 + spine:016x}"[{leaf + 1}]\n', "")
+            text = text.replace(f'[{leaf + 1}]\t"S-{guid}"[{spine + 1}]\n', "")
+    net = read_text_as_fabric(text)
+    assert net.num_network_channels == 2 * (32 - 6)
+    assert [each for each in missing_parts(net) if "uplinks" in each] == []
+    leaf = text.replace("storage", "leaf")
+    up = [each for each in missing_parts(read_text_as_fabric(leaf)) if "uplinks" in each]
+    assert up[0] == "leaf1 has 2 of 4 uplinks: 0 of 1 to spine2, 0 of 1 to spine3"
+    assert len(up) == 3

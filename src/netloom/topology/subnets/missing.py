@@ -79,6 +79,7 @@ class _Names:
         routers = range(topology.num_routers)
         self.plain = [topology.name_of(topology.router_vertex(router)) for router in routers]
         self.plain = [short_switch_name(name) for name in self.plain]
+        self.family = [tuple(_NUMBER.split(name)[::2]) for name in self.plain]
         self.roles = [shape.role(router) for router in routers]
         self.down = {
             router - (0 if topology.direct else topology.num_hosts)
@@ -204,10 +205,24 @@ def _few_cables(shape: Shape, names: _Names) -> list[str]:
         kinds = [(up.astype(np.int64), "uplinks"), (down, "downlinks"), (beside, "global links")]
         for counts, what in kinds:
             usual = _usual(counts[mine]) if len(mine) else 0
+            design = _all_alike(names, counts, mine)
             for router in mine[counts[mine] < usual].tolist():
+                if names.family[router] in design:
+                    continue
                 detail = _where(shape, names, router) if what == "uplinks" else ""
                 said.append(f"{names[router]} has {counts[router]} of {usual} {what}{detail}")
     return said
+
+
+def _all_alike(
+    names: _Names, counts: NDArray[np.int64], mine: NDArray[np.int64]
+) -> set[tuple[str, ...]]:
+    """Return the kinds of names of a level, of several, whose switches all have equally many."""
+    of: dict[tuple[str, ...], list[int]] = {}
+    for router in mine.tolist():
+        of.setdefault(names.family[router], []).append(int(counts[router]))
+    alike = {kind for kind, each in of.items() if len(each) > 2 and len(set(each)) == 1}
+    return alike if len(of) > 1 else set()
 
 
 def _where(shape: Shape, names: _Names, router: int) -> str:
@@ -244,7 +259,11 @@ def _irregular(
     few = works & (cables < usual)
     if (mine == usual).sum() < REGULAR * len(mine) or not few.any():
         return []
-    if shape.kind != "dragonfly" and few.sum() > EDGE * works.sum():
+    if shape.group is not None:
+        lacking = np.bincount(shape.group[few], minlength=int(shape.group.max()) + 1)
+        if lacking.min() == lacking.max():
+            return []  # as many in each group: so it was made
+    elif few.sum() > EDGE * works.sum():
         along = few[shape.lower] & few[shape.upper]
         edge = np.unique(np.append(shape.lower[along], shape.upper[along]))
         if len(edge) > HALF * few.sum():

@@ -46,6 +46,8 @@ class Shape:
         the number of cables between them.
     lost
         Pairs of switches of a grid that no cable joins, but one would.
+    group
+        int32[num_routers], the group of each switch of a dragonfly; None elsewhere.
     """
 
     kind: str
@@ -55,6 +57,7 @@ class Shape:
     upper: NDArray[np.int64]
     count: NDArray[np.int64]
     lost: tuple[tuple[int, int], ...] = ()
+    group: NDArray[np.int32] | None = None
 
     def role(self, router: int) -> str:
         """Return what a switch is called after its level."""
@@ -109,9 +112,9 @@ def shape_of(topology: Topology) -> Shape:
     found = grid_words(routers, here, there)
     if found:
         return Shape("grid", found, none, here, there, count)
-    found = _dragonfly_words(routers, here, there)
+    found, group = _dragonfly(routers, here, there)
     if found:
-        return Shape("dragonfly", found, none, here, there, count)
+        return Shape("dragonfly", found, none, here, there, count, group=group)
     found, pairs = mended(routers, here, there)
     if found:
         gone = sum(b == routers for _, b in pairs)
@@ -230,10 +233,12 @@ def _parts(
     return int(number), part
 
 
-def _dragonfly_words(routers: int, here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
-    """Return words for groups that are all joined to each other; empty if there are none.
+def _dragonfly(
+    routers: int, here: NDArray[np.int64], there: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int32]]:
+    """Return words for groups that are all joined to each other, and the group of each switch.
 
-    The cables of a group lie in many triangles, those between groups in few.
+    No words if there are none. The cables of a group lie in many triangles, others in few.
     """
     from scipy.sparse import coo_array
 
@@ -254,5 +259,5 @@ def _dragonfly_words(routers: int, here: NDArray[np.int64], there: NDArray[np.in
         ends = np.sort(np.stack([group[here], group[there]]), axis=0)
         pairs = np.unique(ends[:, ends[0] != ends[1]], axis=1).shape[1]
         if pairs >= NEARLY_ALL * number * (number - 1) / 2:
-            return f"dragonfly of {number} groups of {usual} switches"
-    return ""
+            return f"dragonfly of {number} groups of {usual} switches", group
+    return "", np.zeros(routers, np.int32)
