@@ -75,6 +75,40 @@ offered = "0.1:0.2:0.1"
 MAPPING = b"# nodes\n3\n2\n1\n0\n"
 ROUTES = b"0 1\n1 0\n0 2\n2 0\n1 3\n3 1\n2 3\n3 2\n"
 COUNTS = b"4 1 1\n"
+ANYNET = b"router 0 node 0 node 1 router 1 15\nrouter 1 node 2 node 3 router 0 15\n"
+SLURM = b"# tree\nSwitchName=top Switches=s[0-1]\nSwitchName=s0 Nodes=n[0-1] LinkSpeed=2\n" \
+    b"SwitchName=s1 Nodes=n[2-3]\n"  # fmt: skip
+TORUS = b"""- topology: t
+  torus3d:
+    toruses:
+    - name: a
+      dims: {x: 2, y: 2, z: 1}
+      nodes: n[1-4]
+"""
+MODEL = b"switches:\n  t:\n    switches: [s, u]\n  s:\n    nodes: ['n[1-2]']\nblocks:\n" \
+    b"- switch: u\n  nodes: [m1, m2]\n"  # fmt: skip
+PLATFORM = b"""<?xml version='1.0'?>
+<platform version="4.1"><zone id="w" routing="Full"><cluster id="c" prefix="n-" radical="0-3"
+suffix="" speed="1Gf" bw="125MBps" lat="50us" topology="FAT_TREE" topo_parameters="2;2,2;1,2;1,1"/>
+</zone></platform>
+"""
+MACHINE = b"""<system version="1"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" modelid="49">
+<pci busid="1" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
+<pci busid="2" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16"><gpu dev="0" sm="80">
+<nvlink target="9" count="2" tclass="0x068000"/></gpu></pci>
+<pci busid="3" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="8"/></pci></cpu>
+<cpu numaid="1" arch="x86_64" vendor="AuthenticAMD" modelid="49">
+<pci busid="4" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16"><gpu dev="1" sm="80">
+<nvlink target="9" count="2" tclass="0x068000"/></gpu></pci>
+<pci busid="5" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="8"/></cpu></system>
+"""
+INFRASTRUCTURE = b"""{"devices": [{"name": "pc", "components": [{"name": "nic", "choice": "nic",
+"count": 2}]}, {"name": "sw", "components": [{"name": "port", "choice": "port", "count": 8}]}],
+"links": [{"name": "e", "physical": {"bandwidth": {"gigabits_per_second": 100}}}],
+"instances": [{"name": "h", "device": "pc", "count": 2}, {"name": "s", "device": "sw"}],
+"edges": [{"ep1": {"instance": "h[0:2]", "component": "nic"}, "ep2": {"instance": "s[0]",
+"component": "port[0:4]"}, "link": "e", "scheme": "one2one"}]}
+"""
 
 ODD = [b"0", b"-1", b"nan", b"inf", b"1e308", b"3.5", b"x", b"", b"99999999999999999999", b"\xff",
        b"\x00", b"\x1b[2J", b'"', b",", b"{", b"\n", b"\r", "é".encode(), b"9" * 400]  # fmt: skip
@@ -106,6 +140,7 @@ def _mapping_json() -> bytes:
 
 
 ON = "--on mesh:2x2 --random-mappings 0"
+FABRIC = "analyze ring:4 --on fabric:FILE --random-mappings 0"
 FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a.mtx": (lambda: MATRIX, f"analyze FILE {ON}"),
     "a.csv": (lambda: TABLE, f"analyze FILE {ON}"),
@@ -122,6 +157,13 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: CABLED,
         "analyze ring:3 --on graph:FILE --nodes n1,n0 --random-mappings 0",
     ),
+    "net.any": (lambda: ANYNET, FABRIC),
+    "topology.conf": (lambda: SLURM, FABRIC),
+    "topology.yaml": (lambda: TORUS, FABRIC),
+    "model.yaml": (lambda: MODEL, FABRIC),
+    "platform.xml": (lambda: PLATFORM, FABRIC),
+    "nccl.xml": (lambda: MACHINE, FABRIC),
+    "infra.json": (lambda: INFRASTRUCTURE, FABRIC),
     "map.txt": (lambda: MAPPING, f"analyze ring:4 {ON} --mapping FILE"),
     "map.json": (_mapping_json, f"analyze ring:4 {ON} --mapping FILE"),
     "routes.txt": (lambda: ROUTES, f"analyze ring:4 {ON} --routing routes:FILE"),

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import isfinite, prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from netloom.errors import InputError
+from netloom.errors import InputError, shown
 from netloom.spec import check_size
 from netloom.topology.cubes import cube
 from netloom.topology.families.trees import xgft
@@ -91,10 +91,10 @@ def read_platform(subnet: Subnet, text: str) -> Topology | None:
         raise InputError(cluster.where, f"bb_bw={cluster.said['bb_bw']:.40}", wanted)
     gbps = _gbps(cluster.word("bw"), cluster.where)
     names = _names(cluster)
-    subnet.notes.append(LATENCY.format(cluster.said.get("lat", "0")))
+    subnet.notes.append(LATENCY.format(shown(cluster.said.get("lat", "0"))))
     limiter = cluster.said.get("limiter_link", "0")
     if limiter.strip("0.") != "":
-        subnet.notes.append(LIMITER.format(limiter))
+        subnet.notes.append(LIMITER.format(shown(limiter)))
     if kind == "FLAT":
         _hang(subnet, names, ["switch"], [0] * len(names), gbps)
         return None
