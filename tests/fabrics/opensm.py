@@ -62,6 +62,22 @@ class Subnet:
         (self.folder / "opensm-lfts.dump").rename(dump)
         return said, dump
 
+    @contextmanager
+    def managed(self, engine, *options):
+        """Let OpenSM configure the subnet and stay, so that it answers ``saquery``."""
+        log = self.folder / "managing.log"
+        manager = subprocess.Popen(
+            ["opensm", "-R", engine, "-D", "0x43", "-f", str(log), *map(str, options)],
+            env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            _wait_for("SUBNET UP", manager, log)
+            yield
+        finally:
+            manager.kill()
+            manager.wait()
+
     def scan(self):
         """Return a file of what ibnetdiscover prints."""
         path = self.folder / "ibnetdiscover.txt"
@@ -86,7 +102,7 @@ def simulated(fabric, folder):
             start_new_session=True,
         )  # fmt: skip
     try:
-        _wait_until_ready(simulator, log)
+        _wait_for(READY, simulator, log)
         yield Subnet(folder, {**environment, "LD_PRELOAD": _preloaded()})
     finally:
         simulator.stdin.close()
@@ -94,11 +110,12 @@ def simulated(fabric, folder):
         simulator.wait()
 
 
-def _wait_until_ready(simulator, log):
+def _wait_for(words, process, log):
+    """Wait until a process has written some words."""
     until = time.monotonic() + MOST_SECONDS
-    while READY not in log.read_text(errors="replace"):
-        if simulator.poll() is not None or time.monotonic() > until:
-            pytest.fail(f"ibsim did not start: {log.read_text(errors='replace')[-400:]}")
+    while not log.exists() or words not in log.read_text(errors="replace"):
+        if process.poll() is not None or time.monotonic() > until:
+            pytest.fail(f"{process.args[0]} does not say '{words}'")
         time.sleep(0.02)
 
 

@@ -1,16 +1,21 @@
 """The genuine OpenSM takes the tables, and says the same of fabrics."""
 
+import re
+from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from netloom.fabrics.level_files import write_qos_policy
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.lanes import lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.problems import table_problems
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes
 from netloom.routing.spread import spread_table
 from netloom.topology import topology
 from tests.fabrics.opensm import needs_opensm, simulated
@@ -104,3 +109,37 @@ def test_minhop_is_theirs(subnet, fabric):
         theirs = read_lfts(net, str(dump))
         assert not table_problems(net, theirs)
         assert np.array_equal(ENGINES["minhop"](net).next_channel, theirs.next_channel)
+
+
+@pytest.mark.parametrize("by", ["pair", "destination"])
+def test_paths_have_the_levels_of_the_policy(subnet, tmp_path, by):
+    with subnet("ring:6/1", aggregated=(1,)) as sim:
+        sim.opensm("minhop")
+        net = topology(f"fabric:{sim.scan()}")
+        table = ENGINES["minhop"](net)
+        level = layered(net, table.next_channel).level
+        if by == "destination":
+            level = np.repeat(np.arange(6, dtype=np.uint8)[:, None] % 4, 6, axis=1)
+        table = replace(table, lanes=Lanes(level))
+        write_lfts(net, table, tmp_path / "t.lfts")
+        rules = write_qos_policy(net, table, tmp_path / "t.qos")
+        some = level if by == "pair" else level[:, :1]
+        assert rules == sum(len(set(column) - {0}) for column in some.T.tolist())
+        lids, routers = net.cabling.port_lid.tolist(), net.injection_router.tolist()
+        with sim.managed("file", "-U", tmp_path / "t.lfts", "-Q", "-Y", tmp_path / "t.qos"):
+            for source, target in permutations(range(6), 2):
+                path = sim.run("saquery", "--src-to-dst", f"{lids[source]}:{lids[target]}")
+                said = re.search(r"\bsl\.+0x(\w+)", path)[1]
+                assert int(said, 16) == level[target, routers[source]], (source, target)
+        assert len(np.unique(level)) == (4 if by == "destination" else 2)
+
+
+def test_lanes_of_switches_are_read(subnet):
+    with subnet("torus:4x4/1") as sim:
+        said, dump = sim.opensm("dfsssp")
+        assert said == {"dfsssp tables configured on all switches"}
+        net = topology(f"fabric:{sim.scan()}")
+        table = read_lfts(net, f"{dump},sl2vl:{sim.folder / 'opensm-sl2vl.dump'}")
+        lane_of = table.lanes.lane_of
+        assert (lane_of[:, 1, 2] == np.arange(16) % 8).all()
+        assert lanes_used(table) == 1  # all on level 0: what levels they have, the files do not say

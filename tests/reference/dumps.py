@@ -42,3 +42,22 @@ def entries(path):
             assert (guid, lid) not in found
             found[guid, lid] = int(port)
     return found
+
+
+def as_sl2vl(network, lane):
+    """Return OpenSM's dump of lanes: ``lane(switch, port in, port out, level)``."""
+    lines = []
+    for switch, guid in enumerate(network.cabling.router_guid.tolist()):
+        ports = int(network.cabling.router_ports[switch])
+        lines += [
+            f'Switch 0x{guid:016x}, base LID {network.cabling.router_lid[switch]}, "s"',
+            "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15",
+            "#" + "-" * 56,
+        ]
+        for out in range(1, ports + 1):
+            for into in range(ports + 1):
+                said = " ".join(f"{lane(switch, into, out, level):<2}" for level in range(16))
+                lines.append(f"{into:<3} {out:<3} : {said}")
+        lines += ["#" + "-" * 56, "", 'Channel Adapter 0x0000000001000001, base LID 2, "Hca0"',
+                  "0   0   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 ", ""]  # fmt: skip
+    return "\n".join(lines) + "\n"

@@ -1,11 +1,13 @@
-"""Forwarding tables that a subnet manager has computed: ``lfts:FILE``."""
+"""Forwarding tables that a subnet manager has computed: ``lfts:FILE``, perhaps with lanes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.routing.forwarding.addresses import NO_PORT, addresses
 from netloom.routing.forwarding.dumps import read_ports
 from netloom.routing.forwarding.tables import ForwardingTable
@@ -17,10 +19,21 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
-def read_lfts(topology: Topology, path: str, *, gone: bool = False) -> ForwardingTable:
+def read_lfts(topology: Topology, files: str, *, gone: bool = False) -> ForwardingTable:
     """Return the table that a dump says: see ``dumps.read_ports``.
 
     Entries that led over what is broken, or gone, lead nowhere.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    files
+        The dump. ``TABLES,sl2vl:LANES`` says the lanes of switches, too; with the service level of
+        each pair, ``TABLES,sl2vl:LANES,psl:LEVELS``: see ``service_levels``. Otherwise all packets
+        are on level 0.
+    gone
+        Whether the dump may tell of switches and end points that the network has no more.
 
     Raises
     ------
@@ -28,7 +41,17 @@ def read_lfts(topology: Topology, path: str, *, gone: bool = False) -> Forwardin
         If the network has no LIDs; naming file and line, if the dump is broken, or of another
         fabric.
     """
-    return table_of_ports(topology, read_ports(topology, path, gone=gone), f"lfts:{path}")
+    rest, _, levels = files.partition(",psl:")
+    path, _, sl2vl = rest.partition(",sl2vl:")
+    if levels and not sl2vl:
+        found = "levels of packets without the lanes of switches"
+        raise InputError(f"routing lfts:{files}", found, "lfts:TABLES,sl2vl:LANES,psl:LEVELS")
+    table = table_of_ports(topology, read_ports(topology, path, gone=gone), f"lfts:{files}")
+    if not sl2vl:
+        return table
+    from netloom.routing.forwarding.service_levels import read_lanes
+
+    return replace(table, lanes=read_lanes(topology, sl2vl, levels))
 
 
 def table_of_ports(topology: Topology, ports: NDArray[np.uint8], name: str) -> ForwardingTable:

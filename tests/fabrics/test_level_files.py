@@ -1,0 +1,141 @@
+"""Service levels and lanes as files, out and in."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.fabrics.level_files import write_levels, write_qos_policy
+from netloom.fabrics.writing import write_lfts
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.min_hop import minhop
+from netloom.routing.forwarding.tables import Lanes
+from tests.reference.dumps import as_sl2vl
+
+
+@pytest.fixture
+def ring(fabric, tmp_path):
+    """Return a ring with aggregation nodes, a table in two lanes, and its files."""
+    net = fabric("ring:6/2", seed=3, lmc=1, aggregated=(1,))
+    table = minhop(net)
+    table = replace(table, lanes=layered(net, table.next_channel, others=table.others))
+    write_lfts(net, table, tmp_path / "tables")
+    write_levels(net, table, tmp_path / "levels")
+    (tmp_path / "lanes").write_text(as_sl2vl(net, lambda _switch, _into, _out, level: level % 8))
+    return net, table
+
+
+def read(net, folder, files="tables,sl2vl:lanes,psl:levels"):
+    return read_lfts(net, ",".join(
+        re.sub(r"(^|:)(\w+)$", rf"\1{folder}/\2", word) for word in files.split(",")))  # fmt: skip
+
+
+def test_lanes_and_levels_come_back(ring, tmp_path):
+    net, table = ring
+    assert lane_circle(net, replace(table, lanes=None))
+    found = read(net, tmp_path)
+    assert np.array_equal(found.lanes.level, table.lanes.level[: len(found.lanes.level)])
+    assert lanes_used(found) == lanes_used(table) == 2
+    assert lane_circle(net, found, everyone=True) == ()
+    assert found.name.endswith("levels")
+
+
+def test_levels_are_written_for_all_lids_but_ones_own(ring, tmp_path):
+    net, _ = ring
+    lines = (tmp_path / "levels").read_text().splitlines()
+    assert len(lines) == len(set(lines)) == 12 * (11 * 2 + 1)
+    assert all(re.fullmatch(r"0x0000000000001[0-9a-f]{3} \d+ [01]", line) for line in lines)
+    own = {int(guid): int(lid) for guid, lid in
+           zip(net.cabling.host_guid, net.cabling.port_lid, strict=True)}  # fmt: skip
+    assert all(own[int(line.split()[0], 16)] != int(line.split()[1]) for line in lines)
+
+
+def test_without_levels_all_packets_are_on_level_0(ring, tmp_path):
+    net, _ = ring
+    found = read(net, tmp_path, "tables,sl2vl:lanes")
+    assert not found.lanes.level.any()
+    assert lanes_used(found) == 1
+    assert lane_circle(net, found)
+
+
+def test_lanes_may_differ_by_port(ring, tmp_path):
+    net, _ = ring
+    (tmp_path / "lanes").write_text(as_sl2vl(net, lambda switch, *_: int(switch == 0)))
+    found = read(net, tmp_path, "tables,sl2vl:lanes")
+    assert found.lanes.lane_of[0].max() == 1 > found.lanes.lane_of[1].max()
+    assert lanes_used(found) == 2
+
+
+BROKEN = {
+    "another fabric": ("lanes", "Switch 0x0000000002000010", "Switch 0x0000000002000011",
+                       r":\d+: found a switch of GUID 0x0000000002000011, which"),
+    "switch twice": ("lanes", "Switch 0x0000000002000010", "Switch 0x0000000002000000",
+                     r":\d+: found switch 0x0000000002000000 again"),
+    "pair twice": ("lanes", "\n1   1   :", "\n0   1   :", r":5: found ports 0 and 1 again"),
+    "no lane": ("lanes", "3   1   : 0  1 ", "3   1   : 0  16", r":7: .*16 lanes \(0 to 15\)"),
+    "few lanes": ("lanes", "3   1   : 0  1 ", "3   1   : 0 ", r":7: .*16 lanes \(0 to 15\)"),
+    "a port too many": ("lanes", "\n2   1   :", "\n99  1   :", r":6: found ports 99 and 1"),
+    "not all ports": ("lanes", r"2   1   :.*\n", "", r"no lanes of switch .* from port 2 to 1"),
+    "no lanes": ("lanes", r"(?s)^.*", "hello", r":1: found 'hello'; expected lanes"),
+    "dropped": ("lanes", "2   1   : 0  1 ", "2   1   : 15 1 ",
+                r"found packets of level 0 dropped at '.*' from port 2 to 1"),
+    "unknown adapter": ("levels", r"^0x\w+", "0xabc", r":1: found GUID 0x0000000000000abc, which"),
+    "unknown LID": ("levels", r"^(0x\w+) \d+", r"\1 999", r":1: found LID 999, which"),
+    "no level": ("levels", r"\d\n", "16\n", r":1: found '.* 16'; expected lines of"),
+    "words": ("levels", r"\d\n", "1 2\n", r":1: found '.* 1 2'; expected lines of"),
+    "levels of a switch": ("levels", r"^((?:.*\n){6}0x\w+ \d+) .*", r"\1 2",
+                           r"expected one level for all"),
+    "a pair missing": ("levels", r"(0x\w+ \d+) .*\n", "",
+                       r": found no level from hosts of '0' to 'h1'; expected one for each two"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_files_are_refused_by_file_and_line(ring, tmp_path, case):
+    net, _ = ring
+    name, old, new, message = BROKEN[case]
+    path = tmp_path / name
+    changed = re.sub(old, new, path.read_text(), count=1)
+    assert changed != path.read_text()
+    path.write_text(changed)
+    with pytest.raises(InputError, match=rf"{name}{message}|{message}") as caught:
+        read(net, tmp_path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_cut_list_of_levels_is_refused(ring, tmp_path):
+    net, _ = ring
+    lines = (tmp_path / "levels").read_text().splitlines()
+    (tmp_path / "levels").write_text("\n".join(lines[:100]) + "\n")
+    with pytest.raises(InputError, match=r"levels: found no level from hosts of '.*' to '"):
+        read(net, tmp_path)
+
+
+def test_levels_need_lanes(ring, tmp_path):
+    net, _ = ring
+    with pytest.raises(InputError, match="found levels of packets without the lanes of switches"):
+        read(net, tmp_path, "tables,psl:levels")
+
+
+def test_a_policy_groups_sources_only_where_it_must(ring, tmp_path):
+    net, table = ring
+    assert write_qos_policy(net, table, tmp_path / "policy") > 1
+    by_end = np.repeat(np.arange(len(net.port_host))[:, None] % 3, net.num_routers, axis=1)
+    table = replace(table, lanes=Lanes(by_end.astype(np.uint8)))
+    assert write_qos_policy(net, table, tmp_path / "policy") == 2
+    text = (tmp_path / "policy").read_text()
+    assert text.count("    port-group\n") == 3
+    assert re.findall(r"name: (.*)\n        sl: (\d)", text) == [
+        ("DEFAULT", "0"), ("level-1", "1"), ("level-2", "2")]  # fmt: skip
+    assert write_qos_policy(net, replace(table, lanes=None), tmp_path / "policy") == 0
+
+
+def test_lanes_that_are_no_levels_are_not_written(ring, tmp_path):
+    net, _ = ring
+    table = read(net, tmp_path)
+    for write in (write_levels, write_qos_policy):
+        with pytest.raises(InputError, match="whose switches have lanes of their own"):
+            write(net, table, tmp_path / "out")
