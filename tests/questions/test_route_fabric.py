@@ -17,7 +17,7 @@ def test_a_full_tree_is_proved_best():
     assert data["lanes"] == 1
     assert data["shifts"]["max"] == 1
     assert data["before"]["all_to_all"]["max"] >= 60
-    assert "no tables can do with less" in found.sentences()[0]
+    assert "no tables can do better (proved)" in found.sentences()[0]
 
 
 @pytest.mark.parametrize("network", ["leaf-spine:6x3x4", "torus:4x4/1", "xgft:3x4x2/1x2x3"])

@@ -1,45 +1,52 @@
-"""Routing tables in words: what they gain, beside what is installed."""
+"""Routing tables in words: the verdict first, then what they gain beside the installed ones."""
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.text import Text
 
-from netloom.questions.shown import DOUBTFUL, KEPT_UP, ended, number, percent, plain_table
+from netloom.questions.fabric.verdict import PROVED, amount, percent, short_names
+from netloom.questions.fabric.words import COLUMNS
+from netloom.questions.shown import DOUBTFUL, KEPT_UP, ended, plain_table
 from netloom.words import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
     from netloom.questions.recorded import Recorded
     from netloom.questions.route.answer import RoutedFabric
 
-MOST_MISSING = 4
-"""Missing parts that a page names."""
+CLOSE = 1.03
+"""Times its bound up to which a busiest cable leaves nothing that is worth looking for."""
 
-CLOSE = 1.02
-"""A busiest cable this many times its bound leaves nothing that is worth looking for."""
+MOST_MISSING = 3
+"""Missing parts that a page names."""
 
 
 def lines(result: RoutedFabric) -> list[Any]:
     """Return the verdict, both tables side by side, programs, and what changes."""
     data = result.to_dict()
+    short = short_names(result.topology.labels)
     good, said = _verdict(data)
-    verdict = Text(f"{'✓' if good else '✗'} {said}", style=KEPT_UP if good else DOUBTFUL)
-    head = (
-        f"[bold]{escape(data['topology'])}[/]: {counted(data['hosts'], 'host', ',')}, "
-        f"{counted(data['switches'], 'switch')}, {counted(data['cables'], 'cable', ',')}; "
-        f"tables by {escape(data['engine'])}, for {escape(data['objective'])}"
-    )
-    programs = [_programs(data)] if data["programs"] else []
-    return [verdict, head, _compared(data), *programs, *(escape(f"• {e}") for e in _remarks(data))]
+    style = KEPT_UP if good else DOUBTFUL
+    page: list[Any] = [*_head(data), ""]
+    page += [Text(each, style=style) for each in _hung(f"{'✓' if good else '!'} {said}")]
+    for each in _remarks(data):
+        page += [escape(line) for line in _hung(f"• {_plainly(each, short)}")]
+    page += ["", _compared(data)]
+    if data["programs"]:
+        page += ["", _programs(data)]
+    return page
 
 
 def ending(_: RoutedFabric, *, wrote: bool) -> str:
     """Return how to install the tables, where no file was asked for."""
-    return "" if wrote else "Write them: --out FILE.lfts, which opensm -R file -U FILE.lfts loads."
+    return "" if wrote else "Write them: --out FILE.lfts. OpenSM loads them: -R file -U FILE.lfts"
 
 
 def sentences(record: Recorded) -> list[str]:
@@ -48,108 +55,156 @@ def sentences(record: Recorded) -> list[str]:
     return [ended(each) for each in (_verdict(data)[1], *_remarks(data))]
 
 
+def _hung(text: str) -> list[str]:
+    return wrap(text, COLUMNS, subsequent_indent="  ", break_long_words=False,
+                break_on_hyphens=False)  # fmt: skip
+
+
+def _plainly(said: str, short: dict[str, str]) -> str:
+    for label, name in short.items():
+        said = said.replace(label, name)
+    return said
+
+
+def _head(data: Any) -> list[str]:
+    size = (
+        f"{counted(data['hosts'], 'host', ',')}, {counted(data['switches'], 'switch', ',')}, "
+        f"{counted(data['cables'], 'cable', ',')}"
+    )
+    made = {
+        "balanced": f"balanced for {_aims(data)}",
+        "repair": f"{data['installed']}, repaired",
+    }.get(data["engine"], f"OpenSM's {data['engine']}")
+    name = data["topology"].removeprefix("fabric:")
+    return [f"[bold]{escape(name)}[/]: {size}", f"New tables: {escape(made)}"]
+
+
+def _aims(data: Any) -> str:
+    programs = [each["name"] for each in data["programs"]]
+    return ", ".join([*programs, data["objective"]])
+
+
 def _verdict(data: Any) -> tuple[bool, str]:
-    """Return whether the tables are as good as can be, or what they leave, in one sentence."""
+    """Return whether the tables are as good as can be, and what they come to in one sentence."""
     if not data["deadlock_free"]:
-        return False, "These tables have a credit loop: packets can wait for each other for ever."
+        return (
+            False,
+            "These tables have a credit loop: packets can wait for each other in a circle.",
+        )
     if data["unrouted"]:
         return False, f"{counted(data['unrouted'], 'pair', ',')} of hosts have no path."
     if data["programs"]:
         return _of_programs(data["programs"])
     found, old = data["all_to_all"], data["before"]["all_to_all"]
-    said = f"The busiest cable of an all-to-all carries {counted(number(found['max']), 'path')}"
-    if found["proved"]:
-        said += ", and no tables can do with less"
-    elif found["bound"]:
-        said += f", {_above(found['time'] / found['bound'])} {number(found['bound'])}"
+    paths = f"{amount(found['max'])} paths of an all-to-all"
     if old["time"] > found["time"]:
-        said += f"; by {data['installed']} it is {number(old['max'])}"
-    close = bool(found["bound"]) and found["time"] <= CLOSE * found["bound"]
-    return close, f"{said}."
+        paths += f" instead of {amount(old['max'])}"
+    if not found["bound"]:
+        return True, "No packet crosses a cable between switches."
+    ratio = found["time"] / found["bound"]
+    limit = f"{_ratio(ratio)} must ({amount(found['bound'])})"
+    if ratio <= PROVED:
+        limit = "no tables can do better (proved)"
+    return ratio <= CLOSE, f"The busiest cable carries {paths}; {limit}."
 
 
-def _above(ratio: float) -> str:
-    if ratio < 1.1:
-        return f"{100 * (ratio - 1):.2g} % above the least possible,"
-    return f"{ratio:.2f} times the least possible,"
+def _ratio(ratio: float) -> str:
+    if ratio < 1.095:
+        return f"{percent(ratio - 1)} more than it"
+    return f"{ratio:.2g} times what it"
 
 
 def _of_programs(programs: list[dict[str, Any]]) -> tuple[bool, str]:
+    """Return what the tables do for the program that they leave farthest from its least."""
     worst = max(programs, key=lambda each: each["after"] / (each["floor"] or 1))
-    name = f"{worst['name']}: the" if len(programs) > 1 else "The"
-    said = f"{name} busiest cable of the program carries {_bytes(worst['after'])}"
-    if worst["after"] <= worst["hosts"]:
-        said += f", no more than its busiest adapter ({_bytes(worst['hosts'])})"
-    if worst["before"] > worst["after"]:
-        said += f"; by the installed tables {_bytes(worst['before'])}"
+    whose = f"For {worst['name']} the" if len(programs) > 1 else "The program's"
+    said = f"{whose} busiest cable carries {in_bytes(worst['after'])}"
+    if worst["before"] > worst["after"] * PROVED:
+        said += f" instead of {in_bytes(worst['before'])}"
     else:
-        said += ", as by the installed tables"
-    return worst["after"] <= max(CLOSE * worst["floor"], worst["hosts"]), f"{said}."
+        said += ", as it does by the installed tables"
+    if worst["after"] <= worst["floor"] * PROVED:
+        return True, f"{said}; no tables can do better (proved)."
+    if worst["after"] <= worst["hosts"]:
+        return True, f"{said}, less than its busiest adapter ({in_bytes(worst['hosts'])})."
+    ratio = worst["after"] / worst["floor"]
+    return ratio <= CLOSE, f"{said}, {_ratio(ratio)} must."
 
 
 def _compared(data: Any) -> Table:
     """Return the figures of both tables, row by row."""
-    shown = plain_table(("", data["installed"], "new", "limit"))
+    shown = plain_table(["", "installed", "new", "limit"])
     old, new = data["before"], data
-    found = new["all_to_all"]
-    rows = [
-        ("paths on the busiest cable, all-to-all", number(old["all_to_all"]["max"]),
-         number(found["max"]), f"≥ {number(found['bound'])}"),
-        ("effective bisection bandwidth", percent(old["effective_bisection"]["mean"]),
-         percent(new["effective_bisection"]["mean"]),
-         f"≤ {percent(new['effective_bisection']['bound'])}"),
-        ("paths on the busiest cable, worst shift", number(old["shifts"]["max"]),
-         number(new["shifts"]["max"]), "≥ 1"),
-        ("the same, mean of shifts", number(old["shifts"]["mean"]), number(new["shifts"]["mean"]),
-         ""),
-        ("hops between switches, mean", number(old["switch_hops"]["mean"]),
-         number(new["switch_hops"]["mean"]), ""),
-        ("virtual lanes", str(old["lanes"]), str(new["lanes"]), ""),
-        ("credit loops", "none" if old["deadlock_free"] else "yes",
-         "none" if new["deadlock_free"] else "yes", ""),
-    ]  # fmt: skip
+    half = new["effective_bisection"]
     if old["unrouted"]:
-        pairs = f"{old['unrouted']:,}", f"{new['unrouted']:,}"
-        rows.insert(0, ("pairs of hosts without a path", *pairs, "≥ 0"))
-    for row in rows:
-        shown.add_row(*map(escape, row))
+        shown.add_row("pairs of hosts without a path", amount(old["unrouted"]),
+                      amount(new["unrouted"]), "")  # fmt: skip
+    rows = [
+        ("paths of an all-to-all, busiest cable", "all_to_all", "max", amount,
+         amount(new["all_to_all"]["bound"] or 0)),
+        ("shifts of the hosts: paths, worst", "shifts", "max", amount, ""),
+        ("shifts of the hosts: paths, mean", "shifts", "mean", "{:.3g}".format, ""),
+        ("effective bisection bandwidth", "effective_bisection", "mean", _share,
+         _share(half["bound"])),
+        ("hops between switches, mean", "switch_hops", "mean", "{:.3g}".format, ""),
+    ]  # fmt: skip
+    for title, group, part, form, limit in rows:
+        shown.add_row(title, form(old[group][part]), form(new[group][part]), limit)
+    shown.add_row("virtual lanes", str(old["lanes"]), str(new["lanes"]), "")
+    loops = ["none" if each["deadlock_free"] else "yes" for each in (old, new)]
+    shown.add_row("credit loops between hosts", *loops, "")
     return shown
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}\u00a0%"
 
 
 def _programs(data: Any) -> Table:
     """Return what each program keeps busy."""
-    heads = ("program", "busiest cable before", "after", "least possible", "busiest adapter")
-    shown = plain_table(heads)
+    heads = ["busiest cable of", "installed", "new", "limit", "busiest adapter"]
+    shown = plain_table(heads, heads[:1])
     for each in data["programs"]:
-        row = [_bytes(each[name]) for name in ("before", "after", "floor", "hosts")]
-        shown.add_row(escape(each["name"]), *row)
+        cells = [in_bytes(each[name]) for name in ("before", "after", "floor", "hosts")]
+        shown.add_row(escape(each["name"]), *cells)
     return shown
 
 
-def _bytes(value: float) -> str:
-    """Return bytes with a unit, three digits."""
+def in_bytes(value: float) -> str:
+    """Return bytes with a unit, in three digits.
+
+    Examples
+    --------
+    >>> in_bytes(8), in_bytes(12_190_000)
+    ('8 B', '12.2 MB')
+    """
     for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
+        if value < 999.5:
             return f"{value:.3g} {unit}"
         value /= 1000
     return f"{value:.3g} TB"
 
 
-def _remarks(data: Any) -> list[str]:
-    said = []
+def _remarks(data: Any) -> Iterator[str]:
+    """Yield what else there is to know."""
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
-        said.append(f"{data['installed']} has a credit loop; these tables have none")
-    said += [f"{each['name']}: least possible because {each['why']}" for each in data["programs"]]
+        yield f"The installed tables ({data['installed']}) have a credit loop; these have none."
+    if data["lanes"] > 1:
+        yield (f"They need {data['lanes']} lanes, which --out cannot say: --levels writes the "
+               "service level of each switch and destination.")  # fmt: skip
+    for each in data["programs"]:
+        yield f"Limit of {each['name']}: {each['why']}."
+    if data["programs"]:
+        yield "What ranks send inside their node takes no cable, and is not counted."
     changes = data["changes"]
     if changes["entries"]:
         gone = f"; {changes['unavoidable']:,} of them led over what is gone"
-        said.append(
+        yield (
             f"{counted(changes['entries'], 'entry', ',')} of the installed tables change, in "
             f"{counted(changes['blocks'], 'block', ',')} of 64 LIDs"
-            f"{gone * bool(changes['unavoidable'])}"
+            f"{gone * bool(changes['unavoidable'])}."
         )
     if data["missing"]:
         more = len(data["missing"]) - MOST_MISSING
-        rest = f"; and {more} more (netloom fabric lists them)" * (more > 0)
-        said.append(f"Missing: {'; '.join(data['missing'][:MOST_MISSING])}{rest}")
-    return said
+        rest = f"; {more} more: netloom fabric" * (more > 0)
+        yield f"Missing: {'; '.join(data['missing'][:MOST_MISSING])}{rest}."
