@@ -17,7 +17,7 @@ import pytest
 
 PROGRAMS = ("opensm", "ibsim", "ibnetdiscover", "dump_fts")
 READY = "Network simulator ready"
-MOST_SECONDS = 120
+MOST_SECONDS = 60
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin"
 
 
@@ -67,7 +67,7 @@ class Subnet:
         """Let OpenSM configure the subnet and stay, so that it answers ``saquery``."""
         log = self.folder / "managing.log"
         manager = subprocess.Popen(
-            ["opensm", "-R", engine, "-D", "0x43", "-f", str(log), *map(str, options)],
+            ["opensm", "-R", engine, "-D", "0x43", "-d", "2", "-f", str(log), *map(str, options)],
             env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
