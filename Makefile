@@ -73,6 +73,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/phases.py
 	$(BIN)/python benchmarks/mapping.py
 	$(BIN)/python benchmarks/experiments.py
+	$(BIN)/python benchmarks/fabrics.py
 
 clean:
 	rm -rf $(VENV) out
