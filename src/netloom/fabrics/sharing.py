@@ -124,6 +124,6 @@ def sharing(topology: Topology, table: ForwardingTable, jobs: Sequence[Flows]) -
     times = np.zeros((len(jobs), topology.num_channels))
     for number, flows in enumerate(jobs):
         if len(flows.source):
-            times[number] = program_times(topology, table, flows)[0]
+            times[number] = program_times(topology, table, flows)
     alone = times.max(axis=1, initial=0.0)
     return Sharing(times, alone, times.argmax(axis=1), times / np.maximum(alone, 1e-300)[:, None])

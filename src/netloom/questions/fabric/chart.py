@@ -85,10 +85,11 @@ def cables(record: Recorded) -> alt.LayerChart:
               axis=alt.Axis(format=",d", tickMinStep=1),
               scale=alt.Scale(domain=[0, 1.08 * top], nice=False))  # fmt: skip
     domain = [names[way] for way in ways]
-    colour = alt.Color("way:N", legend=None, scale=alt.Scale(
-        domain=domain, range=[WHOSE[way] for way in ways] if len(ways) > 1 else [COLOURS[0]]))  # fmt: skip
-    dash = alt.StrokeDash("way:N", legend=None, scale=alt.Scale(
-        domain=domain, range=[DASHES[way] for way in ways] if len(ways) > 1 else [[1, 0]]))  # fmt: skip
+    apart = len(ways) > 1
+    hues = [WHOSE[way] if apart else COLOURS[0] for way in ways]
+    dashes = [DASHES[way] if apart else [1, 0] for way in ways]
+    colour = alt.Color("way:N", legend=None, scale=alt.Scale(domain=domain, range=hues))
+    dash = alt.StrokeDash("way:N", legend=None, scale=alt.Scale(domain=domain, range=dashes))
     lines = alt.Chart(curves).mark_line(strokeWidth=2.4)
     layers = [
         *_limit(found["bound"], last, x, y),

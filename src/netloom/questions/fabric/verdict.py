@@ -175,7 +175,7 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> short_names(["MF0;leaf1:MQM9701/U1", "a", "MF0;x:M1/U1", "MF0;x:M1/U2"])
+    >>> short_names(["MF0;leaf1:MQM9701/U1", "leaf2", "MF0;x:M1/U1", "MF0;x:M2/U1"])
     {'MF0;leaf1:MQM9701/U1': 'leaf1'}
     """
     labels = list(labels)
@@ -207,7 +207,7 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.234), percent(0.0123), percent(1)
-    ('23\\xa0%', '1.2\\xa0%', '100\\xa0%')
+    ('23\xa0%', '1.2\xa0%', '100\xa0%')
     """
     return f"{100 * share:.0f}\u00a0%" if share >= 0.0995 else f"{100 * share:.2g}\u00a0%"
 

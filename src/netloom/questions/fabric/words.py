@@ -147,8 +147,8 @@ def _figures(result: FabricCheck) -> Table:
     table, busiest = plain_table(["", "found", "limit"]), result.figures.busiest(1)
     every, shifts = found["all_to_all"], found["shifts"]
     half, hops = found["effective_bisection"], found["switch_hops"]
-    table.add_row("paths of an all-to-all, busiest cable", amount(busiest[0].paths if busiest else 0),
-                  amount(every["bound"]))  # fmt: skip
+    most = amount(busiest[0].paths if busiest else 0)
+    table.add_row("paths of an all-to-all, busiest cable", most, amount(every["bound"]))
     for each in result.by_way:
         label = f"  cables that lead {each['way']}: least, mean, most"
         if len(result.by_way) == 1:

@@ -1,0 +1,82 @@
+from collections import Counter
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from netloom.fabrics.causes import cause_of
+from netloom.fabrics.figures import table_figures
+from netloom.fabrics.program import flows_of
+from netloom.fabrics.sharing import sharing
+from netloom.routing import parse_routing, paths
+from netloom.topology import topology, without
+
+SPECS = ["leaf-spine:3x2x3", "fat-tree:2x3", "torus:3x3/2", "rail:2x2x2x2"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(SPECS), st.integers(0, 2**16), st.integers(1, 3))
+def test_jobs_cost_each_other_what_their_paths_say(spec, seed, count):
+    net = topology(spec)
+    table, rng = parse_routing("minhop", net), np.random.default_rng(seed)
+    jobs, loads = [], []
+    for _ in range(count):
+        source, target = rng.integers(0, net.num_hosts, (2, 6)).astype(np.int32)
+        volume = rng.integers(1, 9, 6).astype(float)
+        jobs.append(flows_of(net, source, target, volume))
+        load = Counter()
+        for a, b, bytes_ in zip(source, target, volume, strict=True):
+            if net.node_of_host[a] != net.node_of_host[b]:
+                for channel in paths(net, table, [a], [b]).channels.tolist():
+                    load[channel] += bytes_ / net.channel_bandwidth[channel]
+        loads.append(load)
+    found = sharing(net, table, jobs)
+    alone = [max(load.values(), default=0) for load in loads]
+    assert found.alone.tolist() == pytest.approx(alone)
+    together = Counter()
+    for load, longest in zip(loads, alone, strict=True):
+        for channel, time in load.items():
+            together[channel] += time / longest
+    for job, load in enumerate(loads):
+        slowest = max((together[channel] for channel in load), default=1.0)
+        assert found.slowdown[job] == pytest.approx(slowest)
+    several = {c for c in together if sum(c in load for load in loads) > 1}
+    shared = found.shared()
+    assert {each.channel for each in shared} == several
+    assert [each.together for each in shared] == sorted(
+        (each.together for each in shared), reverse=True
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(SPECS), st.integers(0, 2**16))
+def test_the_cause_counts_the_paths_of_the_channel(spec, seed):
+    net = topology(spec)
+    table = parse_routing("minhop", net)
+    figures = table_figures(net, table, samples=0)
+    channel = int(np.random.default_rng(seed).integers(net.num_network_channels))
+    cause, want = cause_of(net, table, figures, channel), Counter()
+    for a in range(net.num_hosts):
+        for b in range(net.num_hosts):
+            if a != b and channel in paths(net, table, [a], [b]).channels:
+                want[b] += 1
+    assert dict(zip(cause.hosts, cause.paths, strict=True)) == dict(want)
+    assert list(cause.paths) == sorted(cause.paths, reverse=True)
+    assert 0 <= cause.share <= 1
+    assert cause.least <= cause.most or cause.beside == 1
+
+
+def test_the_only_cable_left_between_two_switches_is_told():
+    net = topology("leaf-spine:3x2x4/2")
+    cut = without(net, channels="spine0->leaf0#1,leaf0->spine0#1")
+    table = parse_routing("minhop", cut)
+    figures = table_figures(cut, table, samples=0)
+    only = [
+        c for c in range(cut.num_network_channels) if cut.channel_name(c).startswith("spine0 -> le")
+    ]
+    alike = {cause_of(cut, table, figures, c).alike for c in only}
+    assert alike == {1, 2}
+    (one,) = (c for c in only if cause_of(cut, table, figures, c).alike == 1)
+    cause = cause_of(cut, table, figures, one)
+    assert (cause.way, cause.beside, cause.usual) == ("down", 3, 1)

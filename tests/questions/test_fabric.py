@@ -1,0 +1,239 @@
+import json
+import re
+from dataclasses import replace
+from io import StringIO
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from netloom import InputError, check_fabric, topology
+from netloom.questions.fabric.words import lines, sentences
+from netloom.questions.recorded import parts_of, record
+from netloom.routing import parse_routing
+from netloom.topology import without
+
+DGX = "examples/dgx-40.ibnetdiscover"
+MINHOP = "lfts:examples/dgx-40-minhop.lfts"
+
+
+def page(found):
+    """The page of an answer, as letters."""
+    console = Console(width=80, record=True, file=StringIO())
+    for line in lines(found):
+        console.print(line)
+    return console.export_text()
+
+
+@pytest.fixture(scope="module")
+def dgx():
+    return check_fabric(DGX, routing=MINHOP, samples=300)
+
+
+def test_a_real_fabric_under_the_tables_that_opensm_installs(dgx):
+    data = json.loads(json.dumps(dgx.to_dict(), allow_nan=False))
+    assert (data["hosts"], data["switches"], data["cables"]) == (542, 40, 1074)
+    assert data["all_to_all"]["max"] == 2168
+    assert data["all_to_all"]["bound"] == pytest.approx(628.8)
+    assert data["all_to_all"]["mean"] == pytest.approx(534.3, abs=0.05)
+    assert data["effective_bisection"]["mean"] == pytest.approx(0.708, abs=0.005)
+    assert data["effective_bisection"]["bound"] == pytest.approx(0.8075, abs=5e-4)
+    assert data["switch_hops"]["max"] == 2
+    assert (data["unrouted"], data["lanes"], data["deadlock_free"]) == (0, 1, True)
+    first = data["busiest"][0]
+    assert first["paths"] == 2168
+    assert (first["from_port"], first["to_port"]) == (33, 39)
+    assert "A10-P1-IBSPINE-04" in first["from"]
+    assert "B09-P1-IBLEAF-01-05" in first["to"]
+    assert data["cause"]["way"] == "down"
+    assert data["cause"]["beside"] == 16
+    assert data["verdict"]["mark"] == "bad"
+    assert data["others_circle"], "aggregation nodes close a circle"
+    assert any("IBLEAF-03-01" in each and "absent" in each for each in data["missing"])
+
+
+def test_its_page_says_so_within_eighty_columns(dgx):
+    said = page(dgx)
+    assert max(map(len, said.splitlines()[:-1])) <= 80
+    assert said.index("2,168 paths of an all-to-all, 3.4 times") < said.index("Where:")
+    assert "A10-P1-IBSPINE-04 port 33 → B09-P1-IBLEAF-01-05 port 39" in said
+    assert "✓ No credit loop between hosts" in said
+    assert "✗ With the 40 aggregation nodes a credit loop" in said
+    assert f"netloom route {DGX} --out better.lfts" in said
+    told = " ".join(sentences(record(dgx)))
+    assert "2,168 paths" in told
+    assert "IBLEAF-03-01" in told
+
+
+def test_a_full_tree_is_proved_as_good_as_can_be():
+    found = check_fabric("leaf-spine:8x4x8", samples=50)
+    data = found.to_dict()
+    assert data["all_to_all"]["ratio"] == 1
+    assert data["verdict"]["level"] == "good"
+    assert data["verdict"]["next"] == data["verdict"]["cause"] == ""
+    assert [each["way"] for each in data["ways"]] == ["up", "down"]
+    said = page(found)
+    assert "no routing can do better (proved)" in " ".join(said.split())
+    assert "Next:" not in said
+
+
+def test_a_circle_comes_before_the_busiest_cable_and_is_named():
+    found = check_fabric("torus:4x4", samples=2)
+    data = found.to_dict()
+    assert data["verdict"]["level"] == "loop"
+    circle = data["circle"]
+    assert len(circle) > 2
+    for one, two in zip(circle, [*circle[1:], circle[0]], strict=True):
+        assert one["to"] == two["from"]
+    assert circle[0]["from"] in data["verdict"]["place"]
+    assert "can wait for each other in a circle" in " ".join(page(found).split())
+
+
+def test_opensm_falls_back_and_the_answer_says_why():
+    found = check_fabric("torus:4x4", samples=0, routing="updn")
+    data = found.to_dict()
+    assert data["routing"] == "minhop"
+    assert data["fallback"]
+    assert "asked for updn, falls back" in " ".join(page(found).split())
+    assert check_fabric("fat-tree:2x2", samples=0, routing="updn").to_dict()["fallback"] is None
+
+
+def test_pairs_without_a_path_are_counted_and_their_fault_named():
+    net = topology("leaf-spine:2x2x2")
+    table = parse_routing("minhop", net)
+    rows = table.next_channel.copy()
+    rows[2, 0] = -1  # leaf 0 drops what is for h2
+    found = check_fabric(net, routing=replace(table, next_channel=rows), samples=20)
+    data = found.to_dict()
+    assert data["unrouted"] == 2
+    assert data["verdict"]["level"] == "lost"
+    assert data["problems"][0]["pairs"] == 2
+    assert "h2" in data["verdict"]["cause"]
+    assert "2 of 12 pairs of hosts have no path" in " ".join(page(found).split())
+
+
+def test_cables_of_other_rates_are_judged_by_time():
+    net = topology("leaf-spine:2x2x4")
+    rate = net.channel_bandwidth.copy()
+    rate[: net.num_network_channels] = 2.0
+    fast = check_fabric(replace(net, channel_bandwidth=rate), samples=0).to_dict()
+    slow = check_fabric(net, samples=0).to_dict()
+    assert fast["all_to_all"]["bound"] == slow["all_to_all"]["bound"]
+    assert fast["all_to_all"]["ratio"] == slow["all_to_all"]["ratio"] == 1
+    assert fast["all_to_all"]["time"] == slow["all_to_all"]["time"] / 2
+
+
+def test_hosts_that_run_no_jobs_take_no_part():
+    data = check_fabric("leaf-spine:2x2x4", without_hosts="h0,h[4-7]", samples=0).to_dict()
+    assert data["hosts"] == 3
+    assert data["all_to_all"]["max"] == 0
+    assert "No packet crosses" in data["verdict"]["sentence"]
+
+
+def test_a_broken_cable_is_missing():
+    net = without(topology("leaf-spine:4x4x2"), channels="leaf1-spine2")
+    found = check_fabric(net, samples=0)
+    assert any("leaf1" in each for each in found.to_dict()["missing"])
+    asked = check_fabric("leaf-spine:4x4x2", failed_channels="leaf1-spine2", samples=0)
+    assert asked.to_dict()["all_to_all"] == found.to_dict()["all_to_all"]
+
+
+def test_jobs_are_told_whom_they_share_which_cable_with():
+    # both leave leaf 0 by its one cable up; c stays below leaf 1
+    found = check_fabric(
+        "leaf-spine:2x1x4", jobs=["a=h0,h4:ring", "b=h1,h5:ring", "c=h[6-7]"], samples=0
+    )
+    data = found.to_dict()
+    a, b, c = data["jobs"]
+    assert a["slowdown"] == b["slowdown"] == 2
+    assert (a["shared_with"], b["shared_with"], c["shared_with"]) == (["b"], ["a"], [])
+    assert c["slowdown"] == 1
+    assert a["shared"]["from"] in ("leaf0", "spine0", "leaf1")
+    assert {each["use"] for each in data["shared_cables"]} == {2.0}
+    assert found.shared_cables().height == 2 * len(data["shared_cables"])
+    said = " ".join(page(found).split())
+    assert "Job a (2 nodes, 2 hosts, ring:2) takes up to 2.00 times as long as alone" in said
+    assert "Job c (2 nodes, 2 hosts, all-to-all:2) shares no cable" in said
+
+
+def test_what_stays_inside_a_node_takes_no_cable():
+    # two computers of two adapters each: of 4 x 3 messages 4 stay inside
+    data = check_fabric("rail:1x2x2x1", jobs="all=n0,n1", samples=0).to_dict()
+    (job,) = data["jobs"]
+    assert (job["nodes"], job["hosts"]) == (2, 4)
+    assert job["inside"] == pytest.approx(4 / 12)
+    alone = check_fabric("rail:1x2x2x1", jobs="one=n0", samples=0).to_dict()["jobs"][0]
+    assert (alone["alone"], alone["slowdown"], alone["busiest"]) == (0, 1, None)
+
+
+def test_a_job_of_a_host_file_and_a_matrix(tmp_path):
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("h0 slots=1\nh9\n")
+    matrix = tmp_path / "app.csv"
+    matrix.write_text("source,target,bytes\n0,1,100\n")
+    data = check_fabric("leaf-spine:4x2x4", jobs=f"app={hosts}:{matrix}", samples=0).to_dict()
+    (job,) = data["jobs"]
+    assert (job["hosts"], job["alone"]) == (2, 100)
+
+
+def test_its_picture(dgx):
+    parts = parts_of(record(dgx))
+    assert list(parts) == ["cables", "network"]
+    said = json.dumps(parts["cables"].to_dict())
+    assert "A10-P1-IBSPINE-04 port 33" in said
+    assert re.search(r"\d+ of 1,064 channels carry more than the busiest must", said)
+    jobs = check_fabric("leaf-spine:2x1x4", jobs=["a=h0,h4", "b=h1,h5"], samples=0)
+    assert list(parts_of(record(jobs))) == ["cables", "jobs", "network"]
+
+
+def test_the_configuration_asks_it_again():
+    found = check_fabric("leaf-spine:4x2x4", samples=10, jobs="a=h[0-3]")
+    assert check_fabric(**found.provenance.configuration).to_dict() == found.to_dict()
+    assert "busiest cable" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        ({"routing": "balance"}, "routing: found 'balance'; expected lfts:FILE, or one of minhop"),
+        ({"routing": "d-mod-k"}, "routing: found 'd-mod-k'"),
+        ({"routing": "lfts:nowhere.lfts"}, "leaf-spine:2x2x2"),
+        ({"without_hosts": "storage*"}, "without_hosts: found 'storage"),
+        ({"without_hosts": "h*"}, "0 hosts; expected at least two that take part"),
+        ({"jobs": "h0-1"}, "job: found 'h0-1'; expected NAME=NODES"),
+        ({"jobs": "=h0"}, "job: found '=h0'"),
+        ({"jobs": "a="}, "job: found 'a='"),
+        ({"jobs": ["a=h0", "a=h1"]}, "job: found 'a' twice"),
+        ({"jobs": "a=h[0-9]"}, "hosts 0 to 3 of leaf-spine:2x2x2"),
+        ({"jobs": "a=h[0-1]:ring:9"}, "9 tasks of ring:9; expected at most 2"),
+        ({"jobs": "a=h0,h1:nothing"}, "nothing"),
+        ({"jobs": "a=leaf0"}, "which is a switch"),
+        ({"samples": -1}, "samples: found -1"),
+    ],
+)
+def test_a_wrong_question_is_one_clear_line(options, wrong):
+    with pytest.raises(InputError, match=re.escape(wrong)):
+        check_fabric("leaf-spine:2x2x2", **options)
+
+
+@pytest.mark.parametrize(
+    ("fabric", "wrong"),
+    [
+        ("nowhere.ibnetdiscover", "no such file"),
+        ("leaf-spine:1x0x4", "0"),
+        ("mesh:1x1", "mesh:1x1"),
+    ],
+)
+def test_no_fabric(fabric, wrong):
+    with pytest.raises(InputError, match=wrong):
+        check_fabric(fabric)
+
+
+def test_a_table_of_many_hosts_is_followed_row_by_row():
+    """What a cable's paths lead to is found for hosts with several ports, too."""
+    net = topology("rail:1x4x2x2")
+    found = check_fabric(net, samples=0)
+    cause = found.cause
+    assert cause is not None
+    assert sum(cause.paths) == found.figures.busiest(1)[0].paths
+    assert np.all(np.diff(cause.paths) <= 0)
