@@ -68,29 +68,3 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
         written += len(entries)
     write_text(path, "\n".join(lines) + "\n")
     return written
-
-
-def write_levels(topology: Topology, table: ForwardingTable, path: str | Path) -> int:
-    """Write the service level of packets as CSV; return the number of lines.
-
-    One line for each switch with hosts and each LID of a host: switch, guid, lid, destination,
-    level. A packet's lane is its level.
-
-    Raises
-    ------
-    InputError
-        If the network has no LIDs or GUIDs, or all packets take one lane.
-    """
-    cabling = addressed(topology, str(path))
-    if table.lanes is None:
-        raise InputError(f"routing {table}", "tables of one lane", "no file: all take level 0")
-    every = addresses(topology)
-    first = len(every) - topology.num_routers
-    lines = ["switch,guid,lid,destination,level"]
-    for router in np.unique(topology.injection_router).tolist():
-        switch = f'"{every.name[first + router]}",0x{cabling.router_guid[router]:016x}'
-        for row in range(topology.num_ports):
-            lid, level = every.lid[row], table.lanes.level[row, router]
-            lines.append(f'{switch},{lid},"{every.name[row]}",{level}')
-    write_text(path, "\n".join(lines) + "\n")
-    return len(lines) - 1

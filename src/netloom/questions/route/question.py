@@ -22,7 +22,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.route.answer import RoutedFabric
-from netloom.questions.route.files import CHANGES, LEVELS, OUT
+from netloom.questions.route.files import CHANGES, LEVELS, OUT, POLICY, SLURM
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES
@@ -110,7 +110,7 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     title="Routing tables",
     example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
     page="my-cluster-is-a-fat-tree.md",
-    outputs=(PLOT, OUT, LEVELS, CHANGES),
+    outputs=(PLOT, OUT, CHANGES, POLICY, LEVELS, SLURM),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
     """Find better routing tables for a fabric, for all programs or for yours, and what they gain.

@@ -190,8 +190,10 @@ def _remarks(data: Any) -> Iterator[str]:
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
         yield f"The installed tables ({data['installed']}) have a credit loop; these have none."
     if data["lanes"] > 1:
-        yield (f"They need {data['lanes']} lanes, which --out cannot say: --levels writes the "
-               "service level of each switch and destination.")  # fmt: skip
+        yield (
+            f"They need {data['lanes']} lanes: --qos-policy FILE writes the service levels, which "
+            "OpenSM gives to paths (-Q -Y FILE)."
+        )
     for each in data["programs"]:
         yield f"Limit of {each['name']}: {each['why']}."
     if data["programs"]:
