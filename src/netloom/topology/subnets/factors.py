@@ -15,7 +15,7 @@ MOST_WORK = 10**8
 MOST_LACKING, MOST_MENDED = 32, 4096
 """Most ends of cables that a damaged grid may lack to be recognised, and most switches."""
 
-MOST_PAIRINGS = 32
+MOST_PAIRINGS = 16
 """Most ways of joining such switches again that are tried."""
 
 
@@ -111,6 +111,12 @@ def _likeness(
     return found
 
 
+def _clear(apart: NDArray[np.float64]) -> float:
+    """Return by how much the best choice is better than the next."""
+    best = np.sort(apart)[:2]
+    return float(best[1] - best[0]) if len(best) > 1 and np.isfinite(best[0]) else 0.0
+
+
 def _pairings(
     few: NDArray[np.int64], left: list[int], apart: NDArray[np.float64]
 ) -> list[list[tuple[int, int]]]:
@@ -126,7 +132,7 @@ def _pairings(
             found.append([(int(few[a]), int(few[b])) for a, b in pairs])
         if not open_ends or len(found) >= MOST_PAIRINGS or steps > 100 * MOST_PAIRINGS:
             return
-        a = min(open_ends, key=lambda end: (min(apart[end, other] for other in open_ends), end))
+        a = max(open_ends, key=lambda end: (_clear(apart[end, open_ends]), -end))
         for b in sorted((end for end in open_ends if end != a), key=lambda end: apart[a, end]):
             if np.isinf(apart[a, b]) or (min(a, b), max(a, b)) in pairs:
                 continue

@@ -30,9 +30,6 @@ HALF = 0.5
 REGULAR = 0.7
 """Share of switches without levels that must have equally many cables for others to lack some."""
 
-EDGE = 0.1
-"""Share of switches with fewer cables from which on they may be the edge of a mesh."""
-
 MOST_PLACES = 2**16
 """Most names that numbers in switches' names may span."""
 
@@ -161,7 +158,18 @@ def _gaps(places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
         ]
     if not 0 < lost <= max(1, size // 10) or size > MOST_PLACES:
         return []
-    return sorted(set(product(*axes)) - set(places))
+    present = set(places)
+    return [place for place in product(*axes) if place not in present and _between(place, present)]
+
+
+def _between(place: tuple[int, ...], present: set[tuple[int, ...]]) -> bool:
+    """Whether others that differ in one number have smaller and greater ones."""
+    for axis, number in enumerate(place):
+        rest = place[:axis] + place[axis + 1 :]
+        line = [other[axis] for other in present if other[:axis] + other[axis + 1 :] == rest]
+        if line and min(line) < number < max(line):
+            return True
+    return False
 
 
 def _numbered(text: tuple[str, ...], place: tuple[int, ...], widths: list[set[int]]) -> str:
@@ -206,6 +214,9 @@ def _few_cables(shape: Shape, names: _Names) -> list[str]:
         for counts, what in kinds:
             usual = _usual(counts[mine]) if len(mine) else 0
             design = _all_alike(names, counts, mine)
+            few = np.isin(np.arange(len(level)), mine[counts[mine] < usual])
+            if what == "global links" and _alike_in_groups(shape, few):
+                continue
             for router in mine[counts[mine] < usual].tolist():
                 if names.family[router] in design:
                     continue
@@ -236,6 +247,8 @@ def _where(shape: Shape, names: _Names, router: int) -> str:
         upper[np.isin(lower, siblings)], return_inverse=True, return_counts=True
     )
     theirs = count[np.isin(lower, siblings)]
+    if not len(theirs):
+        return ""
     usual = _usual(theirs)
     lacking = [
         f"{mine.get(parent, 0)} of {usual} to {names[parent]}"
@@ -260,23 +273,36 @@ def _irregular(
     if (mine == usual).sum() < REGULAR * len(mine) or not few.any():
         return []
     if shape.group is not None:
-        lacking = np.bincount(shape.group[few], minlength=int(shape.group.max()) + 1)
-        if lacking.min() == lacking.max():
-            return []  # as many in each group: so it was made
-    elif few.sum() > EDGE * works.sum():
-        along = few[shape.lower] & few[shape.upper]
-        edge = np.unique(np.append(shape.lower[along], shape.upper[along]))
-        if len(edge) > HALF * few.sum():
-            return []  # where a mesh ends, not where something is missing
+        if _alike_in_groups(shape, few):
+            return []
+    elif few.sum() > 2 and len(np.unique(cables[few])) == 1 and cables[few][0] < usual - 1:
+        return []  # a cable that is cut takes one from a switch, so this was made so
+    else:
+        beside = (few[shape.lower].astype(int) + few[shape.upper]).tolist()
+        if 2 * beside.count(2) > HALF * (2 * beside.count(2) + beside.count(1)):
+            return []  # most neighbours of such switches are such: it is the edge of a mesh
     return [
         f"{names[router]} has {cables[router]} of {usual} cables to other switches"
         for router in np.flatnonzero(few).tolist()
     ]
 
 
+def _alike_in_groups(shape: Shape, few: NDArray[np.bool_]) -> bool:
+    """Whether as many switches of each group have few cables, for so the groups were made."""
+    if shape.group is None:
+        return False
+    lacking = np.bincount(shape.group[few], minlength=int(shape.group.max()) + 1)
+    return bool(lacking.min() == lacking.max())
+
+
 def _lost_cables(shape: Shape, names: _Names) -> list[str]:
     """Return pairs of a grid's switches with fewer cables than most."""
-    said = [f"no cable between {names[a]} and {names[b]}" for a, b in shape.lost]
+    routers = len(shape.level)
+    said = [f"no cable between {names[a]} and {names[b]}" for a, b in shape.lost if b < routers]
+    around = [names[a] for a, b in shape.lost if b == routers]
+    if around:
+        more = f" and {len(around) - SHOWN} more" if len(around) > SHOWN else ""
+        said.append(f"no switch between {', '.join(around[:SHOWN])}{more}")
     usual = _usual(shape.count)
     few = np.flatnonzero(shape.count < usual)
     if (shape.count == usual).sum() < REGULAR * len(shape.count):

@@ -45,9 +45,10 @@ class Shape:
         int64[num_pairs] each: switches that are joined, the lower level first, each pair once, and
         the number of cables between them.
     lost
-        Pairs of switches of a grid that no cable joins, but one would.
+        Pairs of switches of a grid that no cable joins, but one would; the second is num_routers
+        where it is a switch that is gone.
     group
-        int32[num_routers], the group of each switch of a dragonfly; None elsewhere.
+        int32[num_routers], the group of each switch of a dragonfly or dragonfly+; None elsewhere.
     """
 
     kind: str
@@ -103,11 +104,12 @@ def shape_of(topology: Topology) -> Shape:
             words = _tree_words(level) + _rail_words(topology)
             return Shape("tree", words, level, lower, upper, count)
     level = _levels(hosts > 0, here, there)
-    found = _plus(level, here, there)
+    found, group = _plus(level, here, there)
     if found:
         turned = level[here] > level[there]
         lower, upper = np.where(turned, there, here), np.where(turned, here, there)
-        return Shape("dragonfly+", found + _rail_words(topology), level, lower, upper, count)
+        words = found + _rail_words(topology)
+        return Shape("dragonfly+", words, level, lower, upper, count, group=group)
     none = np.zeros(routers, np.int64)
     found = grid_words(routers, here, there)
     if found:
@@ -119,8 +121,8 @@ def shape_of(topology: Topology) -> Shape:
     if found:
         gone = sum(b == routers for _, b in pairs)
         lack = "a switch" if gone else "a cable" if len(pairs) == 1 else f"{len(pairs)} cables"
-        lost = () if gone else tuple(pairs)
-        return Shape("grid", f"{found} that lacks {lack}", none, here, there, count, lost)
+        words = f"{found} that lacks {lack}"
+        return Shape("grid", words, none, here, there, count, tuple(pairs))
     return Shape("", f"no known shape: {routers} switches", none, here, there, count)
 
 
@@ -207,18 +209,24 @@ def _rail_words(topology: Topology) -> str:
     return f", rail-optimised, {len(set(found.values()))} rails" if found else ""
 
 
-def _plus(level: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64]) -> str:
-    """Return words for groups of leaves and spines whose spines are joined; empty if it is none."""
+def _plus(
+    level: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int32]]:
+    """Return words for groups of leaves and spines whose spines are joined, and the groups.
+
+    No words if there are none.
+    """
+    none = np.zeros(len(level), np.int32)
     if int(level.max()) != 1 or ((level[here] == 0) & (level[there] == 0)).any():
-        return ""
+        return "", none
     across = level[here] == level[there]
     number, group = _parts(len(level), here[~across], there[~across])
     pairs = {tuple(sorted(p)) for p in zip(group[here[across]], group[there[across]], strict=True)}
     apart = sum(a != b for a, b in pairs)
     if number < 2 or len(pairs) != apart or apart < NEARLY_ALL * number * (number - 1) / 2:
-        return ""
+        return "", none
     sizes = [int((level == step).sum()) for step in (0, 1)]
-    return f"dragonfly+ of {number} groups, {sizes[0]} leaves and {sizes[1]} spines"
+    return f"dragonfly+ of {number} groups, {sizes[0]} leaves and {sizes[1]} spines", group
 
 
 def _parts(
@@ -252,6 +260,9 @@ def _dragonfly(
         usual = Counter(sizes.tolist()).most_common(1)[0][0]
         torn = sizes[group] != usual  # what is left of damaged groups belongs together
         inside |= torn[here] & torn[there] & (common >= 1)
+        number, group = _parts(routers, here[inside], there[inside])
+        small = 2 * np.bincount(group, minlength=number)[group] <= usual
+        inside |= small[here] & small[there]
         number, group = _parts(routers, here[inside], there[inside])
         alike = int((np.bincount(group, minlength=number) == usual).sum())
         if number < 3 or usual < 3 or alike < max(3, MOST_GROUPS * number):
