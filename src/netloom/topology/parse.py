@@ -6,6 +6,7 @@ of the grammar follow from it.
 
 from __future__ import annotations
 
+import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,7 +139,10 @@ def _fabric(argument: str, spec: str) -> Topology:
         raise InputError(spec, "no file", "fabric:FILE")
     from netloom.topology.subnets.files import read_fabric
 
-    return read_fabric(argument)
+    found = read_fabric(argument)
+    for note in found.notes:
+        warnings.warn(note, stacklevel=4)
+    return found
 
 
 SPECS: dict[str, Spec] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -23,10 +22,8 @@ def network(folder: Path, text: str, name: str = "fabric") -> Topology:
 
 
 def read(path: Path | str) -> Topology:
-    """Return the network of a file, whatever it leaves open."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return read_fabric(str(path))
+    """Return the network of a file."""
+    return read_fabric(str(path))
 
 
 def links(topology: Topology) -> list[tuple[str, str, float, int]]:

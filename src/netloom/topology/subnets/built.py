@@ -72,7 +72,7 @@ def subnet_topology(subnet: Subnet) -> Topology:
         network, at_hosts.there, name=subnet.name, labels=(*labels, *router_labels),
         port_host=at_hosts.here, bandwidth=host_rates, cycles=at_hosts.cycles,
         reference_gbps=reference, node_of_host=nodes, computer_labels=tuple(node_of),
-        notes=(*subnet.notes, *_unrated(subnet)),
+        notes=(*subnet.notes, *_unrated(inside, at_hosts)),
     )  # fmt: skip
     if subnet.ports:
         found = replace(found, cabling=_cabling(subnet, hosts, routers, inside, at_hosts))
@@ -147,12 +147,13 @@ def _rates(
     return reference, inside.gbps / reference, at_hosts.gbps / reference
 
 
-def _unrated(subnet: Subnet) -> tuple[str, ...]:
+def _unrated(inside: Ends, at_hosts: Ends) -> tuple[str, ...]:
     """Return a note where some cables have rates and others none."""
-    unrated = sum(not cable.gbps for cable in subnet.cables)
-    if not 0 < unrated < len(subnet.cables):
+    none = [int((ends.gbps == 0).sum()) for ends in (inside, at_hosts)]
+    unrated, cables = none[0] // 2 + none[1], len(inside.gbps) // 2 + len(at_hosts.gbps)
+    if not 0 < unrated < cables:
         return ()
-    said = f"{unrated} of {counted(len(subnet.cables), 'cable')} have no rate"
+    said = f"No rate is known of {unrated} of {counted(cables, 'cable')}"
     return (f"{said}: netloom takes all to be equally fast.",)
 
 

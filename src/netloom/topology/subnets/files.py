@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError
@@ -53,21 +52,13 @@ class Format(NamedTuple):
 def read_fabric(path: str, name: str = "") -> Topology:
     """Return the network that an administrator's file describes; its format is recognised.
 
-    What the file leaves open, and netloom took for it, is in ``notes``, and is warned of.
+    What the file leaves open, and netloom took for it, is in ``notes``.
 
     Raises
     ------
     InputError
         If the format is not known, or naming file and line.
     """
-    found = _read(path, name)
-    for note in found.notes:
-        warnings.warn(note, stacklevel=2)
-    return found
-
-
-def _read(path: str, name: str) -> Topology:
-    """Return the network of a file, as ``read_fabric`` does."""
     wanted = f"one of {', '.join(each.name for each in FORMATS)}"
     file, hosts = _hosts_behind(path)
     subnet = Subnet(name or f"fabric:{path}", file)
