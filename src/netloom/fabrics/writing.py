@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.fabrics.other_ends import with_others
 from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
 from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
-from netloom.textfiles import replacing, write_text
+from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
