@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from netloom.fabrics.balanced import balanced
 from netloom.fabrics.level_files import write_qos_policy
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import lanes_used, layered
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.routing.forwarding.problems import table_problems
 from netloom.routing.forwarding.tables import ForwardingTable, Lanes
@@ -52,12 +53,11 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize("fabric", ["fat-tree:3x3", "torus:4x3/2", DGX], ids=str)
+@pytest.mark.parametrize("fabric", ["fat-tree:3x3", "torus:4x3/2"])
 def test_tables_are_loaded_and_dumped_again_without_a_difference(subnet, tmp_path, fabric, maker):
     with subnet(fabric, aggregated=(0, 5)) as sim:
-        if fabric != DGX:
-            sim.opensm("minhop")
-        net = topology(f"fabric:{fabric if fabric == DGX else sim.scan()}")
+        sim.opensm("minhop")
+        net = topology(f"fabric:{sim.scan()}")
         table = MAKERS[maker](net)
         written = write_lfts(net, table, tmp_path / "t.lfts")
         said, dump = sim.opensm("file", "-U", tmp_path / "t.lfts")
@@ -143,3 +143,19 @@ def test_lanes_of_switches_are_read(subnet):
         lane_of = table.lanes.lane_of
         assert (lane_of[:, 1, 2] == np.arange(16) % 8).all()
         assert lanes_used(table) == 1  # all on level 0: what levels they have, the files do not say
+
+
+@pytest.mark.parametrize("fabric", ["xgft:2x3x3/1x2x2", DGX], ids=str)
+def test_balanced_tables_are_taken(subnet, tmp_path, fabric):
+    with subnet(fabric, seed=1, aggregated=(0, 17)) as sim:
+        if fabric != DGX:
+            sim.opensm("minhop")
+        net = topology(f"fabric:{fabric if fabric == DGX else sim.scan()}")
+        table = balanced(net).table
+        assert not table_problems(net, table)
+        assert lane_circle(net, table, everyone=True) == ()
+        write_lfts(net, table, tmp_path / "t.lfts")
+        said, dump = sim.opensm("file", "-U", tmp_path / "t.lfts")
+        assert said == LOADED
+        assert entries(dump) == entries(tmp_path / "t.lfts")
+        same(read_lfts(net, str(dump)), table)

@@ -10,7 +10,7 @@ from netloom.errors import InputError
 from netloom.fabrics.other_ends import with_others
 from netloom.routing.forwarding.addresses import NO_PORT, addressed, addresses, port_table
 from netloom.routing.forwarding.addresses import rows_of_lids as owners_of_lids
-from netloom.textfiles import write_text
+from netloom.textfiles import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,22 +49,21 @@ def write_lfts(topology: Topology, table: ForwardingTable, path: str | Path) -> 
     lids = np.flatnonzero(owner >= 0)
     rows = owner[lids]
     tails = [
-        f" # {KINDS[every.kind[row]]} portguid 0x{every.guid[row]:016x}: '{every.name[row]}'"
+        f" # {KINDS[every.kind[row]]} portguid 0x{every.guid[row]:016x}: '{every.name[row]}'\n"
         for row in rows.tolist()
     ]
     heads = [f"0x{lid:04x} " for lid in lids.tolist()]
     words = [f"{port:03d}" for port in range(NO_PORT)]
-    lines, written = [], 0
-    first = len(every) - topology.num_routers
-    for router in np.flatnonzero(topology.routers.vertex_up).tolist():
-        guid = int(cabling.router_guid[router])
-        lines.append(
-            f"Unicast lids [0-{len(owner) - 1}] of switch Lid {cabling.router_lid[router]} "
-            f"guid 0x{guid:016x} ('{every.name[first + router]}'):"
-        )
-        said = zip(heads, ports[rows, router].tolist(), tails, strict=True)
-        entries = [head + words[port] + tail for head, port, tail in said if port != NO_PORT]
-        lines += [*entries, f"{len(owner) - 1} lids dumped"]
-        written += len(entries)
-    write_text(path, "\n".join(lines) + "\n")
+    written, first = 0, len(every) - topology.num_routers
+    with replacing(path) as new, new.open("w", encoding="utf-8", newline="\n") as stream:
+        for router in np.flatnonzero(topology.routers.vertex_up).tolist():
+            said = zip(heads, ports[rows, router].tolist(), tails, strict=True)
+            entries = [head + words[port] + tail for head, port, tail in said if port != NO_PORT]
+            stream.write(
+                f"Unicast lids [0-{len(owner) - 1}] of switch Lid {cabling.router_lid[router]} "
+                f"guid 0x{cabling.router_guid[router]:016x} ('{every.name[first + router]}'):\n"
+            )
+            stream.writelines(entries)
+            stream.write(f"{len(owner) - 1} lids dumped\n")
+            written += len(entries)
     return written
