@@ -57,12 +57,12 @@ def test_there_are_dumps_of_every_engine():
     ("name", "engine", "said"),
     [
         ("tor-2h", "updn", "at one distance"),
-        ("tor-2h", "ftree", "on 1 level"),
+        ("tor-2h", "ftree", "every switch has adapters"),
         ("rnd2", "updn", "at one distance"),
         ("rnd2", "ftree", "above the lowest level"),
         ("t3-cut", "ftree", "switches below it"),
         ("ls-cut", "ftree", "cables to a switch above it"),
-        ("mesh4x4", "ftree", "on 1 level"),
+        ("mesh4x4", "ftree", "every switch has adapters"),
         ("dragonfly_p2a4h2", "updn", "at one distance"),
     ],
 )

@@ -101,6 +101,9 @@ def _tree_of(topology: Topology) -> _Tree | str:
     level = hops_from(topology, np.flatnonzero(known & (height == height[known].max())))
     known = level < routers
     lowest = int(level[known].max())
+    if lowest == 0 and routers > 1 and adapters[known].all():
+        counted = ", aggregation nodes counted" if others else ""
+        return f"every switch has adapters{counted}"
     if not LEVELS[0] <= lowest + 1 <= LEVELS[1]:
         levels = f"{lowest + 1} level" + "s" * (lowest > 0)
         return f"switches are on {levels} and not on {LEVELS[0]} to {LEVELS[1]}"
