@@ -1,7 +1,7 @@
 """Dependencies of channels, lane by lane, written for the reader: NetworkX looks for circles."""
 
-import itertools
 from collections import Counter
+from itertools import pairwise
 
 import networkx as nx
 
@@ -10,25 +10,26 @@ class Dependencies:
     """How often each (held, asked) is used; what would close a circle is turned away."""
 
     def __init__(self):
-        self.uses = Counter()
+        self.uses, self.graph = Counter(), nx.DiGraph()
 
     def insert(self, held, asked):
         """Use a dependency once more, unless that closes a circle; return whether it is in."""
-        if not nx.is_directed_acyclic_graph(nx.DiGraph([*+self.uses, (held, asked)])):
-            return False
-        self.uses[held, asked] += 1
-        return True
+        return self.insert_path([held, asked])
 
     def insert_path(self, path):
         """Use all dependencies of a path once more, or none."""
-        steps = list(itertools.pairwise(path))
-        if not nx.is_directed_acyclic_graph(nx.DiGraph([*+self.uses, *steps])):
+        steps = list(pairwise(path))
+        new = [step for step in steps if not self.uses[step]]
+        self.graph.add_edges_from(new)
+        if new and not nx.is_directed_acyclic_graph(self.graph):
+            self.graph.remove_edges_from(new)
             return False
         self.uses.update(steps)
         return True
 
     def remove_path(self, path):
-        self.uses.subtract(list(itertools.pairwise(path)))
+        self.uses.subtract(pairwise(path))
+        self.graph.remove_edges_from([step for step in pairwise(path) if not self.uses[step]])
 
 
 def path_of(row, start, channel_target):
@@ -61,5 +62,5 @@ def waits_of_lanes(journeys):
     """The graph of (channel, lane) after (channel, lane) on journeys, lists of such pairs."""
     waits = nx.DiGraph()
     for journey in journeys:
-        waits.add_edges_from(itertools.pairwise(journey))
+        waits.add_edges_from(pairwise(journey))
     return waits

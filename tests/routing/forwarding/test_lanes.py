@@ -25,6 +25,7 @@ NETWORKS = (
     "torus:5", "torus:4x3", "torus:3x3x3", "mesh:3x4", "dragonfly:2x4x2", "jellyfish:10x4x1/3",
     "leaf-spine:4x2x2", "hypercube:4", "torus:4x4/2",
 )  # fmt: skip
+SMALL = ("torus:5", "torus:4x3", "mesh:3x4", "jellyfish:8x3x1/3", "leaf-spine:4x2x2", "hypercube:3")
 
 
 def random_table(net, seed):
@@ -102,8 +103,8 @@ def check_order(graph, net, plain):
         assert sorted(ranks.tolist()) == list(range(count))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.sampled_from(NETWORKS), st.integers(0, 2**31), st.booleans())
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(SMALL), st.integers(0, 2**31), st.booleans())
 def test_paths_go_into_the_first_lane_that_stays_free_of_circles(name, seed, shortest):
     net = topology(name)
     table = spread_table(net) if shortest else random_table(net, seed)

@@ -7,7 +7,7 @@ send from a router.
 import numpy as np
 
 from netloom.compilation import njit
-from netloom.routing.kernels.acyclic import insert, insert_path, remove
+from netloom.routing.kernels.acyclic import insert, remove, remove_path
 
 
 @njit(nogil=True)
@@ -49,15 +49,17 @@ def takes(graph, closed, lane, path, hops):
     for hop in range(hops - 1):
         if closed[first + path[hop], graph.slot[path[hop + 1]]]:
             return False
-    if insert_path(graph, lane, path, hops):
-        return True
-    for hop in range(hops - 1):  # which of them no later path can have either
+    for hop in range(hops - 1):
         slot = graph.slot[path[hop + 1]]
         if insert(graph, lane, path[hop], slot):
+            continue
+        remove_path(graph, lane, path, hop + 1)
+        if insert(graph, lane, path[hop], slot):  # only the path's own closed it
             remove(graph, lane, path[hop], slot)
         else:
             closed[first + path[hop], slot] = True
-    return False
+        return False
+    return True
 
 
 @njit(nogil=True)
