@@ -145,7 +145,8 @@ def admitted(topology: Topology, ways: Ways, installed: NDArray[np.int32]) -> in
     each, after = np.arange(len(end)), inside.channel_target[channel]
     down = ways.height[router] > ways.height[after]
     fits = (near[each, after] == near[each, router] - 1) & (near[each, after] >= 0)
-    return int((fits & (ways.plain | (down == falls[each, router]))).sum())
+    stays = (down == falls[each, router]) & (falls[each, after] | ~down)
+    return int((fits & (ways.plain | stays)).sum())
 
 
 def costs_nothing(topology: Topology, tree: Ways, shortest: Ways) -> bool:
@@ -280,7 +281,8 @@ def _choices(topology: Topology, ways: Ways) -> float:
     for row in range(len(bearing)):
         near = ways.near[row]
         led = (near[target] == near[source] - 1) & (near[target] >= 0)
-        led &= down == ways.falls[row][source]
+        falls = ways.falls[row]
+        led &= (down == falls[source]) & (falls[target] | ~down)
         count = np.zeros(len(near))
         count[ways.exits[row]] = 1.0
         for hops in range(1, int(near.max()) + 1):

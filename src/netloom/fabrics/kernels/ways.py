@@ -71,7 +71,9 @@ def list_ways(hops, down, height, wiring, order, offsets, channels):
             channel = out_channels[slot]
             after = target[channel]
             nearer = hops[after] == hops[router] - 1 and hops[after] >= 0
-            if nearer and (plain or (height[router] > height[after]) == down[router]):
+            falling = height[router] > height[after]
+            stays = falling == down[router] and (down[after] or not falling)
+            if nearer and (plain or stays):
                 channels[used] = channel
                 used += 1
     offsets[len(hops)] = used
