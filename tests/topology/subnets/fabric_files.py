@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -33,7 +34,9 @@ def read_text_as_fabric(text: str) -> Topology:
         path = Path(folder) / "net"
         path.write_text(text)
         try:
-            return read_fabric(str(path), "fabric:net")
+            with warnings.catch_warnings():  # what a file leaves open is noted
+                warnings.simplefilter("ignore", UserWarning)
+                return read_fabric(str(path), "fabric:net")
         except ValueError as error:
             error.args = (str(error).replace(str(path), "net"),)
             raise

@@ -81,7 +81,7 @@ def read_fabric(path: str, name: str = "") -> Topology:
         return found
     if not subnet.devices:
         where = f"{path}:{len(text.splitlines())}"
-        raise InputError(where, f"an end before any device of {form.name}", "a whole file")
+        raise InputError(where, f"no device in what begins as {form.name}", "a whole file")
     check_addresses(subnet)
     return subnet_topology(subnet)
 

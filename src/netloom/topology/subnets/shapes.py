@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -253,7 +254,7 @@ def _dragonfly(
     rows, columns = np.append(here, there), np.append(there, here)
     graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(routers, routers)).tocsr()
     common = np.asarray((graph @ graph)[here, there]).ravel()
-    for share in (0.6, 0.3, 0.0):
+    for share, bits in product((0.6, 0.3, 0.0), (False, True)):
         inside = common >= max(1.0, share * float(common.max(initial=0)))
         number, group = _parts(routers, here[inside], there[inside])
         sizes = np.bincount(group, minlength=number)
@@ -261,9 +262,10 @@ def _dragonfly(
         torn = sizes[group] != usual  # what is left of damaged groups belongs together
         inside |= torn[here] & torn[there] & (common >= 1)
         number, group = _parts(routers, here[inside], there[inside])
-        small = 2 * np.bincount(group, minlength=number)[group] <= usual
-        inside |= small[here] & small[there]
-        number, group = _parts(routers, here[inside], there[inside])
+        if bits:
+            small = 2 * np.bincount(group, minlength=number)[group] <= usual
+            inside |= small[here] & small[there]
+            number, group = _parts(routers, here[inside], there[inside])
         alike = int((np.bincount(group, minlength=number) == usual).sum())
         if number < 3 or usual < 3 or alike < max(3, MOST_GROUPS * number):
             continue
