@@ -113,6 +113,7 @@ BROKEN = {
     "LID twice": (("0x0002 ", "0x0001 "), r":3: found LID 0x0001 again; expected each LID once"),
     "no such port": (("0x0001 003 ", "0x0001 099 "),
                      r":2: found port 99 of switch 'leaf0' with 4 ports"),
+    "no number": (("0x0001 003 ", "0x0001 " + 5000 * "9" + " "), r":2: found '0x0001 99"),
     "wrong count": (("11 lids dumped", "10 lids dumped"),
                     r":13: found 10 entries announced and 11 there of switch 'leaf0'"),
     "nonsense": (("0x0001 003 ", "0x0001 abc "), r":2: found '0x0001 abc .*which is no entry"),

@@ -39,9 +39,9 @@ _SWITCH = re.compile(
     r"0x(?P<guid>[0-9a-f]+)",
     re.I,
 )
-_ENTRY = re.compile(r"^0x([0-9a-f]+) +(\d+)(?: +(.*))?$", re.I)
-_FDBS_ENTRY = re.compile(r"^0x([0-9a-f]+) *: *(?:(\d+) *:.*|UNREACHABLE) *$", re.I)
-_COUNT = re.compile(r"^(\d+) (?:valid )?lids dumped *$", re.I)
+_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) +(\d{1,8})(?: +(.*))?$", re.I)
+_FDBS_ENTRY = re.compile(r"^0x([0-9a-f]{1,8}) *: *(?:(\d{1,8}) *:.*|UNREACHABLE) *$", re.I)
+_COUNT = re.compile(r"^(\d{1,8}) (?:valid )?lids dumped *$", re.I)
 _CHATTER = re.compile(r"^\s*(#.*|Lid +Out +Destination.*|Port +Info.*|LID *: *Port *:.*)?$", re.I)
 _OWNER = re.compile(r"portguid (?:0x)?([0-9a-f]+)(?:: '(.*)')?", re.I)
 
