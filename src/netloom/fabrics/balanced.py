@@ -24,10 +24,11 @@ from netloom.fabrics.descent import (
     other_rows,
     problem_of,
 )
+from netloom.fabrics.few_lanes import in_few_lanes
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.progress import counting
 from netloom.provenance import DEFAULT_SEED
-from netloom.routing.forwarding.lanes import MOST_COUNTED, layered
+from netloom.routing.forwarding.lanes import MOST_COUNTED, lanes_used, layered
 from netloom.routing.forwarding.tables import ForwardingTable
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ MOST_LANES = 8
 
 MOST_TRIES, FEW = 24, 3
 """Descents from nothing to a table, at most and at least."""
+
+EFFORT = 0.5
+"""Tries of ``in_few_lanes``, where lanes are asked for, as a share of its own number."""
 
 WORK = 3_000_000
 """Descents × destinations × channels of a search."""
@@ -72,6 +76,10 @@ DIRECT = (
 )
 """Of descents in order of number, in random order, and of these along all shortest ways: what own
 paths count for, rounds without a target, target over the bound, price."""
+
+SMALL = 100_000
+"""Destinations × channels up to which lanes are counted of every table; else of each descent's
+best."""
 
 LARGE = 4_000_000
 """Destinations × channels above which hosts choose among few ways."""
@@ -140,7 +148,9 @@ def balanced(
     topology
         The network.
     lanes
-        How many lanes packets may take; as few as needed by default.
+        How many lanes packets may take; by default as few as shortest ways need, at most eight. If
+        lanes are asked for and the network is no tree, tables whose lane the destination decides
+        are looked for, too (``in_few_lanes``); others' lanes depend on the source as well.
     objective
         Which table of the front is chosen: the one with the least busiest channel (``all-to-all``),
         with the least busiest one in the worst shift of the hosts (``shifts``), or with the best
@@ -164,14 +174,21 @@ def balanced(
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest)
     begin = None if start is None else start.next_channel
-    search = Search(topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES)
+    others = other_rows(topology, tree, None if start is None else start.others)
+    search = Search(
+        topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES, others
+    )
     if costs_nothing(topology, tree, shortest):
         search.descend(tree, seed, begin, frozen)
     else:
-        search.descend(tree, seed, begin, frozen, most=FEW)
-        if lanes != 1:
-            search.descend(shortest, seed, begin, frozen)
-    others = other_rows(topology, tree, None if start is None else start.others)
+        if not tree.unreached:
+            search.descend(tree, seed, begin, frozen, most=FEW)
+        search.descend(shortest, seed, begin, frozen)
+        if lanes is not None and frozen is None:
+            search.add(in_few_lanes(topology, lanes, seed=seed, effort=EFFORT))
+    if not search.found:
+        wanted = f"one that needs at most {search.lanes} lanes"
+        raise InputError(topology.name, "no table without a circle", wanted)
     fresh = judge_of(search.judge.problem, seed + 1, 1000)
     found = sorted(search.found, key=lambda each: (each.longest, -each.share))
     front = _unsurpassed([_candidate(each, fresh, others) for each in found])
@@ -188,6 +205,7 @@ class Found:
     shift: float
     count: int = 1
     lanes: Lanes | None = None
+    others: NDArray[np.int32] | None = None
 
     def surpasses(self, other: Found) -> bool:
         """Whether this is as good as another in all respects."""
@@ -206,8 +224,10 @@ class Search:
     topology: Topology
     judge: Judge
     lanes: int
+    others: NDArray[np.int32] | None
     found: list[Found] = field(default_factory=list)
     bound: float | None = None
+    waiting: list[Found] = field(default_factory=list)
 
     def descend(
         self,
@@ -231,9 +251,12 @@ class Search:
                     least = min((each.longest for each in self.found), default=np.inf)
                     if longest <= least * WORTH or turn == max(rules.free - 1, 0):
                         self.look_at(table, longest, one_lane=not ways.plain)
+                for new in self.waiting:
+                    self.keep(self.in_lanes(new))
+                self.waiting = []
                 if rules.large:
                     start = table
-                least = min(each.longest for each in self.found)
+                least = min((each.longest for each in self.found), default=np.inf)
                 if self.bound is None and least > bound * REACHED:
                     self.bound = busiest_bound(self.topology).value
                     bound = max(bound, self.bound)
@@ -242,21 +265,46 @@ class Search:
                 ):
                     return
 
+    def asked(self) -> NDArray[np.int32] | None:
+        """Return the rows of other end points, where there are any: they share the lanes."""
+        cabling = self.topology.cabling
+        return self.others if cabling is not None and len(cabling.others) else None
+
+    def add(self, table: ForwardingTable) -> None:
+        """Judge a table from elsewhere, and keep it if no other surpasses it."""
+        problem, rows = self.judge.problem, table.next_channel
+        longest = float((problem.loads(rows.copy())[0] / problem.bandwidth).max(initial=0.0))
+        share = float(self.judge.permuted(self.judge.matchings, rows)[1].mean())
+        shift = float(self.judge.permuted(self.judge.shifts, rows)[0].max(initial=0.0))
+        new = Found(rows, longest, share, shift, lanes_used(table), table.lanes, table.others)
+        self.keep(new)
+
     def look_at(self, table: NDArray[np.int32], longest: float, *, one_lane: bool) -> None:
         """Judge a table, and keep it if no other surpasses it."""
         judge = self.judge
         share = float(judge.permuted(judge.matchings, table)[1].mean())
         shift = float(judge.permuted(judge.shifts, table)[0].max(initial=0.0))
         new = Found(table, longest, share, shift)
-        if any(each.surpasses(new) for each in self.found):
+        if any(each.surpasses(new) for each in [*self.found, *self.waiting]):
             return
-        if not one_lane:
-            lanes = layered(self.topology, table, most=MOST_COUNTED)
-            count = int(lanes.level.max(initial=0)) + 1
-            if count > self.lanes:
-                return
-            new = replace(new, count=count, lanes=lanes if count > 1 else None)
         new = replace(new, table=table.copy())
+        if one_lane:
+            self.keep(new)
+        elif judge.problem.size <= SMALL:
+            self.keep(self.in_lanes(new))
+        else:
+            self.waiting = [each for each in self.waiting if not new.surpasses(each)] + [new]
+
+    def in_lanes(self, found: Found) -> Found:
+        """Return a table with the lanes that it needs."""
+        lanes = layered(self.topology, found.table, others=self.asked(), most=MOST_COUNTED)
+        count = int(lanes.level.max(initial=0)) + 1
+        return replace(found, count=count, lanes=lanes if count > 1 else None)
+
+    def keep(self, new: Found) -> None:
+        """Keep a table in few enough lanes if no other surpasses it."""
+        if new.count > self.lanes or any(each.surpasses(new) for each in self.found):
+            return
         self.found = [each for each in self.found if not new.surpasses(each)] + [new]
 
 
@@ -283,7 +331,8 @@ def plan(problem: Problem, seed: int, number: int, bound: float) -> Rules:
 def _candidate(found: Found, judge: Judge, others: NDArray[np.int32] | None) -> Candidate:
     share = judge.permuted(judge.matchings, found.table)[1]
     shift = judge.permuted(judge.shifts, found.table)[0]
-    table = ForwardingTable("balanced", found.table, others, found.lanes)
+    rows = others if found.others is None else found.others
+    table = ForwardingTable("balanced", found.table, rows, found.lanes)
     return Candidate(
         table, found.longest, float(share.mean()), float(shift.max(initial=0.0)),
         float(shift.mean()), found.count,
