@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     from netloom.topology import Topology
 
-STARTS, MOST_STARTS = 2**26, 24
+STARTS, MOST_STARTS = 2**25, 24
 """Channels looked at to find first tables (a second or two), and most of these."""
 
-TRIES, MOST_TRIES = 2**27, 2**14
+TRIES, MOST_TRIES = 2**26, 2**13
 """Channels looked at to improve one of them, and most tries."""
 
 ROUNDS = 6
@@ -57,8 +57,8 @@ SAMPLES = 400
 MOST_GROUP = 0.4
 """Rows that are taken out together at most, as a share of all."""
 
-COLLIDING = 1.0
-"""Cost of the pairs of paths that can collide, beside that of loads."""
+COLLIDING, AT_LAST = 16.0, 3.0
+"""Cost of the pairs of paths that can collide, beside that of loads; and in the second half."""
 
 WORTH = 0.15
 """What a load of twice the mean is worth, in effective bisection bandwidth."""
@@ -142,7 +142,7 @@ def in_few_lanes(
 ) -> ForwardingTable:
     """Return a table whose packets never wait for each other in a circle, in so many lanes.
 
-    The lane of a packet is said by its destination. All routers reach all end points and each
+    Its destination says the lane of a packet. All routers reach all end points and each
     other, and all these ways together are free of circles. Many first tables are made, the best are
     improved by a number of tries that depends on the size of the network, and the best is taken: by
     its busiest channel, and by its effective bisection bandwidth.
@@ -179,7 +179,7 @@ def in_few_lanes(
 
 
 def _searched(topology: Topology, lanes: int, seed: int, effort: float) -> Iterator[Search]:
-    """Yield the state of each search that was worth most tries."""
+    """Yield the state of each search that began best, improved."""
     from netloom.fabrics.kernels.few_lanes import improve
 
     frame = _Frame(topology)
@@ -200,13 +200,14 @@ def _searched(topology: Topology, lanes: int, seed: int, effort: float) -> Itera
             firsts = sorted([*firsts, (cost, number, search, graph)], key=lambda each: each[:2])
             firsts = firsts[:KEPT]
             tell(number + 1)
-        for place, (_, _, search, graph) in enumerate(firsts):
-            done = frame.rows + search.singles
+        for place, (_, _, first, graph) in enumerate(firsts):
+            done = frame.rows + first.singles
             for step in range(STEPS):
-                improve(search, graph, done, tries // STEPS)
+                at_last = first._replace(collide=AT_LAST)
+                improve(first if 2 * step < STEPS else at_last, graph, done, tries // STEPS)
                 done += tries // STEPS
                 tell(starts + place * STEPS + step + 1)
-            yield search
+            yield first
 
 
 def _worth(topology: Topology, table: ForwardingTable) -> float:
@@ -255,7 +256,7 @@ class _Frame:
         return paths / float(rate.sum()) if paths else 1.0
 
     def search(self, lanes: int, rng: np.random.Generator, number: int, group: int) -> Search:
-        """Return the state of a search: the first in order of numbers, every second at random."""
+        """Return the state of a search: every fourth in random order, others by number."""
         inside, many = self.topology.routers, self.rows
         count, channels = inside.num_vertices, inside.num_channels
         part, tree = self._tree(rng)
