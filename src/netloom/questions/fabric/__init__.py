@@ -1,3 +1,3 @@
-"""Check a fabric: which cable slows its jobs, credit loops, what is missing."""
+"""Find which cable of a fabric slows its jobs, and why, and what is broken."""
 
 VERB = "check_fabric"

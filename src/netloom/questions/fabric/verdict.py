@@ -146,7 +146,7 @@ def _destinations(check: FabricCheck) -> str:
     return f" {part} of its paths lead to {listed(names)}."
 
 
-def circle_in_words(check: FabricCheck, circle: Iterable[tuple[int, int]], most: int = 6) -> str:
+def circle_in_words(check: FabricCheck, circle: Iterable[tuple[int, int]], most: int = 10) -> str:
     """Return a circle of channels as the names of the routers that it goes round."""
     listed_ = list(circle)
     names = [shown(check, check.network.cable_end(channel)[0]) for channel, _ in listed_]

@@ -96,7 +96,7 @@ def _head(result: FabricCheck) -> list[str]:
         by += ended(result.fallback)
     elif not result.forwarding.name.startswith("lfts:"):
         by += ", as OpenSM's engine of this name would make them."
-    bold, *rest = wrap(f"{name}{shape}", COLUMNS)
+    bold, *rest = wrap(f"{name}{shape}", COLUMNS, break_on_hyphens=False)
     return [f"[bold]{escape(bold)}[/]", *map(escape, rest), escape(", ".join(size)),
             *map(escape, wrap(by, COLUMNS))]  # fmt: skip
 
