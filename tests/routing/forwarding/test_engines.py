@@ -128,7 +128,7 @@ def test_updn_with_given_roots(name, data):
 
     table = updn(net, sorted(roots))
     assert np.array_equal(whole(table), plain(net, direction=direction))
-    if name.startswith(("xgft", "leaf-spine")):
+    if len(roots) == 1 and name.startswith(("xgft", "leaf-spine")):
         check_never_up_after_down(net, table.next_channel, rank)
 
 

@@ -79,5 +79,6 @@ def _layers(
     graph = dependency_graph(topology, MOST_LAYERS)
     most = len(order) * (len(order) - 1) // 2
     pairs, layer = np.empty((most, 2), np.int32), np.empty(most, np.int32)
-    count, used = layer_pairs(ways, order, graph, MOST_LAYERS, pairs, layer)
+    closed = np.zeros(graph.uses.shape, np.bool_)
+    count, used = layer_pairs(ways, order, graph, closed, MOST_LAYERS, pairs, layer)
     return ways, pairs[:count], layer[:count], used, graph

@@ -158,9 +158,11 @@ def _too_broken(topology: Topology, torus: _Torus) -> str:
 
 def _levels(torus: _Torus) -> NDArray[np.uint8]:
     """Return the service level to each router from each other, uint8[num_routers, num_routers]."""
-    inner = np.abs(torus.place[:, None] - torus.place[None])
-    crosses = inner > torus.sides - inner
-    level: NDArray[np.uint8] = (crosses << np.arange(DIMENSIONS)).sum(axis=2).astype(np.uint8)
+    level = np.zeros((len(torus.place),) * 2, np.uint8)
+    for axis, side in enumerate(torus.sides.tolist()):
+        at = torus.place[:, axis].astype(np.int32)
+        inner = np.abs(at[:, None] - at)
+        level |= (inner > side - inner).astype(np.uint8) << axis
     return level
 
 
@@ -174,28 +176,29 @@ def _lanes_by_port(topology: Topology, torus: _Torus) -> NDArray[np.uint8]:
     goes = np.full((topology.num_routers, ports), DIMENSIONS)
     comes[inside.channel_target, enters[: inside.num_channels]] = axis
     goes[inside.channel_source, leaves[: inside.num_channels]] = axis
-    bit = np.arange(LEVELS)[None, None] >> goes[:, :, None] & 1
+    bit = (np.arange(LEVELS) >> goes[:, :, None] & 1).astype(np.uint8)
     bit[goes == DIMENSIONS] = 0
-    turns = 2 * (comes[:, :, None] > goes[:, None])
-    if (torus.at_place >= 0).all():  # nobody turns against the order
-        turns[:] = 0
-    lane: NDArray[np.uint8] = (turns[..., None] | bit[:, None]).astype(np.uint8)
+    lane = np.repeat(bit[:, None], ports, axis=1)
+    if (torus.at_place < 0).any():  # some ways turn against the order
+        lane |= 2 * (comes[:, :, None] > goes[:, None]).astype(np.uint8)[..., None]
     return lane
 
 
 def _table(topology: Topology, torus: _Torus, directions: NDArray[np.int8]) -> NDArray[np.int32]:
     """Return the channel of each router to each end point; parallel ones take turns."""
-    ends = end_points(topology)
+    ends, source = end_points(topology), topology.routers.channel_source
+    cables: dict[tuple[int, int], list[int]] = {}
+    for channel in leaving_by_port(topology)[1].tolist():
+        cables.setdefault((int(source[channel]), int(torus.direction[channel])), []).append(channel)
+    first = np.full((topology.num_routers, 2 * DIMENSIONS + 1), -1, np.int32)
+    for place, some in cables.items():
+        first[place] = some[0]
+    table = first[np.arange(topology.num_routers), directions[ends.exit]]  # -1 is the last column
     x, y, z = (torus.place[ends.exit, axis] for axis in range(DIMENSIONS))
     turn = np.lexsort((np.argsort(ends.order), x, y, z))
-    offsets, leaving = leaving_by_port(topology)
-    table = np.full((len(ends.exit), topology.num_routers), -1, np.int32)
     for own in (turn[turn < ends.num_apart], turn[turn >= ends.num_apart]):
-        for router in range(topology.num_routers):
-            channels = leaving[offsets[router] : offsets[router + 1]]
-            to_ends = directions[ends.exit[own], router]
-            for direction in np.unique(torus.direction[channels]).tolist():
-                cables = channels[torus.direction[channels] == direction]
-                some = own[to_ends == direction]
-                table[some, router] = np.resize(cables, len(some))
+        for (router, direction), some in cables.items():
+            if len(some) > 1:
+                there = own[directions[ends.exit[own], router] == direction]
+                table[there, router] = np.resize(some, len(there))
     return table

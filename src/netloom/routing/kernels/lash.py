@@ -4,6 +4,7 @@ import numpy as np
 
 from netloom.compilation import kernel, njit
 from netloom.routing.kernels.acyclic import insert_path, remove_path
+from netloom.routing.kernels.lanes import takes
 
 CLOSE = 6
 """Layers whose sizes differ by less are not evened out further."""
@@ -77,7 +78,30 @@ def take_both(graph, layer, ways, first, second, paths):
 
 
 @njit(nogil=True)
-def layer_pairs(ways, order, graph, most, pairs, layer):
+def fits(graph, closed, layer, ways, first, second, paths):
+    """Use both ways between two routers in a layer from which nothing is ever taken, if they fit.
+
+    ``closed`` are flags, as ``graph.uses``, of what closes a circle there whatever comes.
+    """
+    ahead = fill_path(ways, first, second, graph.channel_target, paths[0])
+    back = fill_path(ways, second, first, graph.channel_target, paths[1])
+    if not takes(graph, closed, layer, paths[0], ahead):
+        return False
+    start = layer * len(graph.channel_target)
+    for hop in range(back - 1):
+        if closed[start + paths[1, hop], graph.slot[paths[1, hop + 1]]]:
+            remove_path(graph, layer, paths[0], ahead)
+            return False
+    if insert_path(graph, layer, paths[1], back):
+        return True
+    remove_path(graph, layer, paths[0], ahead)
+    if takes(graph, closed, layer, paths[1], back):  # without the way ahead
+        remove_path(graph, layer, paths[1], back)
+    return False
+
+
+@njit(nogil=True)
+def layer_pairs(ways, order, graph, closed, most, pairs, layer):
     """Fill the pairs of routers with ways, and the first layer of each; return how many layers.
 
     ``pairs`` is int32[routers * (routers - 1) / 2, 2], ``layer`` int32 of that length. Returned are
@@ -91,7 +115,7 @@ def layer_pairs(ways, order, graph, most, pairs, layer):
             if ways[second, first] < 0 or ways[first, second] < 0:
                 continue
             at = 0
-            while at < most and not put_both(graph, at, ways, first, second, paths):
+            while at < most and not fits(graph, closed, at, ways, first, second, paths):
                 at += 1
             if at == most:
                 return count, most + 1
@@ -103,29 +127,23 @@ def layer_pairs(ways, order, graph, most, pairs, layer):
 
 @njit(nogil=True)
 def even_layers(ways, graph, pairs, layer, used, random):
-    """Move pairs, in a random order, from the fullest to the emptiest layer where they fit.
+    """Move pairs, each asked once in a random order, from the fullest layer to the emptiest.
 
-    Until the two differ by less than ``CLOSE``, or no pair of the fullest fits.
+    Where they fit, until the two differ by less than ``CLOSE`` ways.
     """
     paths = np.empty((2, len(ways)), np.int32)
     sizes = np.bincount(layer, minlength=used)
-    while True:
-        fullest, emptiest = np.argmax(sizes), np.argmin(sizes)
-        moved = False
-        for number in random:
-            if 2 * (sizes[fullest] - sizes[emptiest]) < CLOSE:
-                return
-            if layer[number] != fullest:
-                continue
-            first, second = pairs[number]
-            if not put_both(graph, emptiest, ways, first, second, paths):
-                continue
-            take_both(graph, fullest, ways, first, second, paths)
-            layer[number] = emptiest
-            sizes[fullest] -= 1
-            sizes[emptiest] += 1
-            moved = True
-            if fullest != np.argmax(sizes) or emptiest != np.argmin(sizes):
-                break
-        if not moved:
+    fullest, emptiest = np.argmax(sizes), np.argmin(sizes)
+    for number in random:
+        if layer[number] != fullest:
+            continue
+        if 2 * (sizes[fullest] - sizes[emptiest]) < CLOSE:
             return
+        first, second = pairs[number]
+        if not put_both(graph, emptiest, ways, first, second, paths):
+            continue
+        take_both(graph, fullest, ways, first, second, paths)
+        layer[number] = emptiest
+        sizes[fullest] -= 1
+        sizes[emptiest] += 1
+        fullest, emptiest = np.argmax(sizes), np.argmin(sizes)
