@@ -74,6 +74,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/mapping.py
 	$(BIN)/python benchmarks/experiments.py
 	$(BIN)/python benchmarks/fabrics.py
+	$(BIN)/python benchmarks/few_lanes.py
 
 clean:
 	rm -rf $(VENV) out
