@@ -77,13 +77,14 @@ def cables(record: Recorded) -> alt.LayerChart:
     curves = pl.concat([_curve(table.filter(way=way), names[way]) for way in ways])
     top = max(found["max"], found["bound"] or 0) or 1
     last = max(table.filter(way=way).height for way in ways)
+    high = 1.08 if (found["ratio"] or 0) > 1.2 else 1.25  # room for words above the bound
     beside = 1.22 if len(ways) > 1 else 1.02  # room for the names of curves at their ends
     x = alt.X("rank:Q", title="cables, one way each, busiest first",
               scale=alt.Scale(domain=[0, beside * last], nice=False),
               axis=alt.Axis(format=",d", tickMinStep=1, tickCount=6))  # fmt: skip
     y = alt.Y("paths:Q", title="paths of an all-to-all",
               axis=alt.Axis(format=",d", tickMinStep=1),
-              scale=alt.Scale(domain=[0, 1.08 * top], nice=False))  # fmt: skip
+              scale=alt.Scale(domain=[0, high * top], nice=False))  # fmt: skip
     domain = [names[way] for way in ways]
     apart = len(ways) > 1
     hues = [WHOSE[way] if apart else COLOURS[0] for way in ways]
@@ -94,7 +95,7 @@ def cables(record: Recorded) -> alt.LayerChart:
     layers = [
         *_limit(found["bound"], last, x, y),
         lines.encode(x=x, y=y, color=colour, strokeDash=dash),
-        *_ends(curves, domain, top, x, y, colour),
+        *_ends(curves, domain, (found["bound"] or 0.0, top), x, y, colour),
         *_busiest(table, found, x, y),
     ]
     over = int((table["paths"] > (found["bound"] or 0) * 1.0005).sum())
@@ -128,16 +129,28 @@ def _limit(bound: float | None, last: int, x: alt.X, y: alt.Y) -> list[alt.Chart
 
 
 def _ends(
-    curves: pl.DataFrame, names: list[str], top: float, x: alt.X, y: alt.Y, colour: alt.Color
+    curves: pl.DataFrame,
+    names: list[str],
+    scale: tuple[float, float],
+    x: alt.X,
+    y: alt.Y,
+    colour: alt.Color,
 ) -> list[alt.Chart]:
-    """Return the names of curves at their right ends, apart from each other; none of one curve."""
+    """Return the names of curves at their right ends; none of one curve.
+
+    They are apart from each other, from the axis and from the bound: ``scale`` is that, and the
+    height of the picture.
+    """
     if len(names) < 2:
         return []
+    bound, top = scale
     rows = [curves.filter(way=name).row(-1, named=True) for name in names]
-    apart, below = 0.075 * top, 0.0
+    below = 0.05 * top
     for row in sorted(rows, key=lambda row: float(row["paths"])):
-        row["paths"] = max(float(row["paths"]), below)
-        below = row["paths"] + apart
+        place = max(float(row["paths"]), below)
+        if bound and abs(place - bound) < 0.05 * top:
+            place = bound + 0.055 * top
+        row["paths"], below = place, place + 0.075 * top
     text = alt.Chart(pl.DataFrame(rows)).mark_text(align="left", dx=7, fontSize=12, fontWeight=600)
     return [text.encode(x=x, y=y, text="way:N", color=colour)]
 
