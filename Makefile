@@ -6,25 +6,26 @@ READY := $(VENV)/ready
 
 .PHONY: demo test attack wheel browser opensm lint docs bench clean
 
+# a real fabric: what is wrong with its tables, and better ones; meanwhile a program's mapping, which
+# is shown after it
 demo: $(READY)
 	@mkdir -p out
-	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
-	  --on torus:8x8 --plot out/lammps-64-torus.png
-	@echo
-	@$(BIN)/netloom analyze examples/lammps-64.mtx --messages examples/lammps-64.messages.mtx \
-	  --on mesh:8x8 --plot out/lammps-64-mesh.png
-	@echo
-	@$(BIN)/netloom analyze examples/lammps-64.mtx --on leaf-spine:8x4x8 --mapping random \
-	  --plot out/lammps-64-cluster.png
-	@echo
-	@$(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --rounds 4 --rankfile out/ranks.txt \
-	  --save-mapping out/better.json --plot out/lammps-64-mapped.png
-	@echo
-	@$(BIN)/netloom simulate loop --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
-	  --on mesh:8x8 --engine worm --plot out/lammps-64-before.png
-	@echo
-	@$(BIN)/netloom simulate loop --app examples/lammps-64.mtx --choice bytes --applied 0.1:0.5:0.1 \
-	  --on mesh:8x8 --engine worm --mapping out/better.json --plot out/lammps-64-after.png
+	@{ $(BIN)/netloom analyze examples/lammps-64.mtx \
+	    --messages examples/lammps-64.messages.mtx --on torus:8x8 --plot out/lammps-64-torus.png \
+	  && echo \
+	  && $(BIN)/netloom analyze examples/lammps-64.mtx \
+	    --messages examples/lammps-64.messages.mtx --on mesh:8x8 --plot out/lammps-64-mesh.png \
+	  && echo \
+	  && $(BIN)/netloom map examples/lammps-64.mtx --on mesh:8x8 --rounds 4 \
+	    --rankfile out/ranks.txt --save-mapping out/better.json --plot out/lammps-64-mapped.png; \
+	} > out/lammps-64.txt 2>&1 & lammps=$$!; \
+	$(BIN)/netloom fabric examples/dgx-40.ibnetdiscover \
+	  --routing lfts:examples/dgx-40-minhop.lfts --plot out/dgx-40.png \
+	&& echo \
+	&& $(BIN)/netloom route examples/dgx-40.ibnetdiscover \
+	  --routing lfts:examples/dgx-40-minhop.lfts --out out/dgx-40-better.lfts \
+	  --plot out/dgx-40-better.png; \
+	fabric=$$?; wait $$lammps; mapped=$$?; echo; cat out/lammps-64.txt; exit $$((fabric + mapped))
 
 # all processors; the tests of one file stay together
 test: lint wheel

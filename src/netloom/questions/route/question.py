@@ -109,7 +109,7 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     prepare=prepare,
     title="Routing tables",
     example="netloom route examples/dgx-40.ibnetdiscover --out better.lfts",
-    page="my-cluster-is-a-fat-tree.md",
+    page="better-tables-for-my-fabric.md",
     outputs=(PLOT, OUT, CHANGES, POLICY, LEVELS, SLURM),
 )
 def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
