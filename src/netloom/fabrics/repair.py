@@ -103,9 +103,7 @@ def repaired(
     >>> found.changed == found.unavoidable
     True
     """
-    if installed.next_channel.shape[1] != topology.num_routers:
-        found = f"a table of {installed.next_channel.shape[1]} routers"
-        raise InputError(str(installed), found, f"one of the {topology.num_routers} there are")
+    _checked(topology, installed)
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest, installed.others)
     one_lane = costs_nothing(topology, tree, shortest)
@@ -123,13 +121,14 @@ def repaired(
     plans = list(_prices(problem, seed, must))
     if one_lane and not lane_circle(topology, installed):
         plans += _prices(problem, seed, must, moving)
+    limit = MUCH * int(must.sum())
     best: tuple[tuple[int, float, int], ForwardingTable] | None = None
     for rules, frozen in plans:
+        rows = others if frozen is None else kept
         for table, longest in descended(problem, rules, old, frozen):
-            changed = int((table != old).sum())
-            rank = changed * (changed > MUCH * must.sum()), longest, changed
+            rank = _rank(table, old, longest, limit)
             if best is None or rank < best[0]:
-                new = ForwardingTable("balanced", table.copy(), others if frozen is None else kept)
+                new = ForwardingTable("balanced", table.copy(), rows)
                 if frozen is None or not lane_circle(topology, new, everyone=everyone):
                     best = rank, new
         if best is not None and best[0][:2] <= (0, problem.least_longest() * NEAR):
@@ -144,6 +143,20 @@ def repaired(
     return Repaired(
         chosen, int(differs.sum()), int(needed.sum()), _blocks(topology, differs), best[0][1]
     )  # fmt: skip
+
+
+def _rank(
+    table: NDArray[np.int32], old: NDArray[np.int32], longest: float, limit: int
+) -> tuple[int, float, int]:
+    """Return how bad a table is: changes beyond the limit, the busiest channel, all changes."""
+    changed = int((table != old).sum())
+    return (changed if changed > limit else 0), longest, changed
+
+
+def _checked(topology: Topology, installed: ForwardingTable) -> None:
+    if installed.next_channel.shape[1] != topology.num_routers:
+        found = f"a table of {installed.next_channel.shape[1]} routers"
+        raise InputError(str(installed), found, f"one of the {topology.num_routers} there are")
 
 
 def _missing(
