@@ -37,7 +37,7 @@ CASES = (
 )  # fmt: skip
 
 
-def broken(spec, share, seed=3):
+def broken(spec, share, seed=11):
     """Return a network without a share of its cables; ``mixed`` has hosts on its spines, too."""
     if spec == "mixed":
         net = topology("leaf-spine:8x4x6")
@@ -76,8 +76,9 @@ def ibsim_text(net):
         used[router] += 1
         guid = 0x1000000 + 2 * host
         ports[router].append(f'[{used[router]}]\t"H-{guid:016x}"[1]({guid + 1:x})')
-        hosts += [f"caguid=0x{guid:x}", f'Ca\t1 "H-{guid:016x}"\t\t# "Hca{host}"',
-                  f'[1]({guid + 1:x})\t"S-{0x2000000 + router:016x}"[{used[router]}]', ""]  # fmt: skip
+        there = f'"S-{0x2000000 + router:016x}"[{used[router]}]'
+        hosts += [f"caguid=0x{guid:x}", f'Ca\t1 "H-{guid:016x}"\t\t# "Hca{host}"']
+        hosts += [f"[1]({guid + 1:x})\t{there}", ""]
     for router, own in ports.items():
         guid = 0x2000000 + router
         head = f'Switch\t{used[router]} "S-{guid:016x}"\t\t# "Switch{router}"'

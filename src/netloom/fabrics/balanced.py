@@ -94,8 +94,8 @@ NEAR = 1.002
 """Busiest channels that are nearer than this count as equal."""
 
 NOISE, MORE = 0.002, 0.006
-"""Effective bisections that are nearer than this count as equal, if neither table is perfect in
-shifts, and if one is."""
+"""Effective bisections that are nearer than this count as equal; and where a table is perfect in
+shifts, or takes fewer lanes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,10 +361,13 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
     least = min(each.all_to_all for each in front)
     near = [each for each in front if each.all_to_all <= least * NEAR]
     best = max(each.bisection for each in near)
+    fewest = min(each.lanes for each in near if each.bisection >= best - MORE)
+    near = [each for each in near if each.lanes == fewest]
+    best = max(each.bisection for each in near)
     shift = min(each.shift_max for each in near)
     alike = [
         each
         for each in near
         if each.bisection >= best - (MORE if each.shift_max == shift == floor else NOISE)
     ]
-    return min(alike, key=lambda each: (each.lanes, each.shift_max, -each.bisection))
+    return min(alike, key=lambda each: (each.shift_max, -each.bisection))

@@ -302,11 +302,15 @@ def exits_of_others(topology: Topology) -> NDArray[np.int32]:
 
 
 def other_rows(
-    topology: Topology, ways: Ways, old: NDArray[np.int32] | None = None
+    topology: Topology,
+    ways: Ways,
+    old: NDArray[np.int32] | None = None,
+    frozen: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int32] | None:
     """Return the rows of end points that run no programs, and of the routers themselves.
 
-    Entries of ``old`` stay where these ways admit them. None where the network is not of a subnet.
+    Entries of ``old`` stay where these ways admit them, ``frozen`` rows in any case. None where the
+    network is not of a subnet.
     """
     if topology.cabling is None:
         return None
@@ -317,5 +321,5 @@ def other_rows(
     )  # fmt: skip
     change = 0.0 if old is None else float(len(ends) * len(routers)) ** 2
     rules = Rules(np.arange(len(ends)), routers, 1.0, np.inf, rounds=2, change=change, large=True)
-    *_, (table, _) = descended(problem, rules, old)
+    *_, (table, _) = descended(problem, rules, old, frozen)
     return table

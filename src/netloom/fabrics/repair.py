@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,43 +103,60 @@ def repaired(
     >>> found.changed == found.unavoidable
     True
     """
-    if installed.next_channel.shape[1] != topology.num_routers:
-        found = f"a table of {installed.next_channel.shape[1]} routers"
-        raise InputError(str(installed), found, f"one of the {topology.num_routers} there are")
+    _checked(topology, installed)
     shortest = shortest_ways(topology)
     tree = tree_ways(topology, shortest, installed.others)
     one_lane = costs_nothing(topology, tree, shortest)
     problem = problem_of(topology, tree if one_lane else shortest)
     old = installed.next_channel
-    others = other_rows(topology, tree, installed.others)
+    others = kept = other_rows(topology, tree, installed.others)
     must = _missing(problem.ends, shortest, old)
     moving: NDArray[np.bool_] = np.any(must, axis=1)
-    if not one_lane or lane_circle(topology, installed):
-        plans = list(_prices(problem, seed, must))
-    else:
-        plans = [*_prices(problem, seed, must), *_prices(problem, seed, must, moving)]
-    best: tuple[tuple[bool, float, int], NDArray[np.int32]] | None = None
+    needed, everyone = must, False
+    if others is not None and installed.others is not None:
+        lost = _missing(exits_of_others(topology), shortest, installed.others)
+        needed = np.concatenate([must, lost])
+        kept = other_rows(topology, tree, installed.others, ~np.any(lost, axis=1))
+        everyone = not lane_circle(topology, installed, everyone=True)
+    plans = list(_prices(problem, seed, must))
+    if one_lane and not lane_circle(topology, installed):
+        plans += _prices(problem, seed, must, moving)
+    limit = MUCH * int(must.sum())
+    best: tuple[tuple[int, float, int], ForwardingTable] | None = None
     for rules, frozen in plans:
+        rows = others if frozen is None else kept
         for table, longest in descended(problem, rules, old, frozen):
-            changed = int((table != old).sum())
-            rank = changed > MUCH * must.sum(), longest, changed
+            rank = _rank(table, old, longest, limit)
             if best is None or rank < best[0]:
-                if frozen is not None and lane_circle(topology, ForwardingTable("", table)):
-                    continue
-                best = rank, table.copy()
-        if best is not None and best[0][:2] <= (False, problem.least_longest() * NEAR):
+                new = ForwardingTable("balanced", table.copy(), rows)
+                if frozen is None or not lane_circle(topology, new, everyone=everyone):
+                    best = rank, new
+        if best is not None and best[0][:2] <= (0, problem.least_longest() * NEAR):
             break
     assert best is not None  # there are plans that freeze nothing
-    lanes = None if one_lane else layered(topology, best[1])
-    differs, needed = best[1] != old, must
-    if others is not None and installed.others is not None:
-        ends = exits_of_others(topology)
-        differs = np.concatenate([differs, others != installed.others])
-        needed = np.concatenate([must, _missing(ends, shortest, installed.others)])
+    chosen = best[1]
+    if not one_lane:
+        chosen = replace(chosen, lanes=layered(topology, chosen.next_channel))
+    differs = chosen.next_channel != old
+    if len(needed) > len(must):
+        differs = np.concatenate([differs, chosen.others != installed.others])
     return Repaired(
-        ForwardingTable("balanced", best[1], others, lanes), int(differs.sum()), int(needed.sum()),
-        _blocks(topology, differs), best[0][1],
+        chosen, int(differs.sum()), int(needed.sum()), _blocks(topology, differs), best[0][1]
     )  # fmt: skip
+
+
+def _rank(
+    table: NDArray[np.int32], old: NDArray[np.int32], longest: float, limit: int
+) -> tuple[int, float, int]:
+    """Return how bad a table is: changes beyond the limit, the busiest channel, all changes."""
+    changed = int((table != old).sum())
+    return (changed if changed > limit else 0), longest, changed
+
+
+def _checked(topology: Topology, installed: ForwardingTable) -> None:
+    if installed.next_channel.shape[1] != topology.num_routers:
+        found = f"a table of {installed.next_channel.shape[1]} routers"
+        raise InputError(str(installed), found, f"one of the {topology.num_routers} there are")
 
 
 def _missing(
