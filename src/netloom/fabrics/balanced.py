@@ -93,6 +93,9 @@ LARGE_ORDER, LARGE_RANDOM = ((1.0, 1, 1.0, 100.0),), ((1.0, 1, 1.0, 30.0), (1.0,
 NEAR = 1.002
 """Busiest channels that are nearer than this count as equal."""
 
+CLOSE = 1.01
+"""Busiest channels that are nearer than this may be outweighed by effective bisection."""
+
 NOISE, MORE = 0.002, 0.006
 """Effective bisections that are nearer than this count as equal; and where a table is perfect in
 shifts, or takes fewer lanes."""
@@ -359,7 +362,10 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
     if objective == "shifts":
         return min(front, key=lambda each: (each.shift_max, each.shift_mean, each.all_to_all))
     least = min(each.all_to_all for each in front)
-    near = [each for each in front if each.all_to_all <= least * NEAR]
+    close = [each for each in front if each.all_to_all <= least * CLOSE]
+    top = max(each.bisection for each in close)
+    lead = min(close, key=lambda each: each.all_to_all / least - each.bisection / max(top, 1e-9))
+    near = [each for each in front if each.all_to_all <= lead.all_to_all * NEAR]
     best = max(each.bisection for each in near)
     fewest = min(each.lanes for each in near if each.bisection >= best - MORE)
     near = [each for each in near if each.lanes == fewest]
