@@ -20,7 +20,7 @@ import numpy as np
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.errors import InputError
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bounds import busiest_bound
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used, layered
 from netloom.routing.forwarding.lfts import read_lfts

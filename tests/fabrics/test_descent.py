@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from netloom.contention import effective_bisection, shift_loads
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.descent import Rules, descended, judge_of, problem_of
 from netloom.fabrics.levels import Ways, shortest_ways, tree_ways, wiring_of
 from netloom.routing.forwarding.tables import ForwardingTable, exits

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.level_files import write_qos_policy
 from netloom.fabrics.other_ends import with_others
 from netloom.fabrics.writing import write_lfts

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import InputError
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.repair import repaired
 from netloom.routing.forwarding.tables import exits
 from netloom.topology import topology, without

@@ -1,1 +1,52 @@
-"""Real subnets: how good their routing tables are, and better ones."""
+"""Real subnets: how good their routing tables are, better ones, and the files that they go to."""
+
+from netloom.fabrics.balancing import Balanced, Candidate, balanced
+from netloom.fabrics.bisection_bounds import bisection_bound
+from netloom.fabrics.bounds import Bound, busiest_bound, traffic_bound
+from netloom.fabrics.changes import Changes, table_changes, write_changes
+from netloom.fabrics.few_lanes import in_few_lanes
+from netloom.fabrics.figures import BusyChannel, TableFigures, table_figures
+from netloom.fabrics.level_files import write_levels, write_qos_policy
+from netloom.fabrics.other_ends import with_others
+from netloom.fabrics.program import (
+    Flows,
+    ProgramTable,
+    best_for_program,
+    flows_of,
+    for_program,
+    program_times,
+)
+from netloom.fabrics.repair import Repaired, repaired
+from netloom.fabrics.slurm_writing import write_slurm_topology, write_topograph
+from netloom.fabrics.writing import write_lfts
+
+__all__ = [
+    "Balanced",
+    "Bound",
+    "BusyChannel",
+    "Candidate",
+    "Changes",
+    "Flows",
+    "ProgramTable",
+    "Repaired",
+    "TableFigures",
+    "balanced",
+    "best_for_program",
+    "bisection_bound",
+    "busiest_bound",
+    "flows_of",
+    "for_program",
+    "in_few_lanes",
+    "program_times",
+    "repaired",
+    "table_changes",
+    "table_figures",
+    "traffic_bound",
+    "with_others",
+    "write_changes",
+    "write_levels",
+    "write_lfts",
+    "write_qos_policy",
+    "write_slurm_topology",
+    "write_topograph",
+]

@@ -94,7 +94,7 @@ def repaired(
     --------
     Some entries of a table are missing; nothing else changes:
 
-    >>> from netloom.fabrics.balanced import balanced
+    >>> from netloom.fabrics.balancing import balanced
     >>> from netloom.topology import topology
     >>> net = topology("leaf-spine:3x3x3")
     >>> installed = balanced(net).table

@@ -8,7 +8,11 @@ from netloom.routing.cycles import dependency_cycle
 from netloom.routing.deadlock import find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
 from netloom.routing.ecmp import Ecmp
-from netloom.routing.forwarding.tables import ForwardingTable
+from netloom.routing.forwarding.engines import would_fall_back
+from netloom.routing.forwarding.lanes import lane_circle, lanes_used
+from netloom.routing.forwarding.lfts import read_lfts
+from netloom.routing.forwarding.problems import Problems, table_problems
+from netloom.routing.forwarding.tables import ForwardingTable, Lanes
 from netloom.routing.layered import Layered, ShortestPath
 from netloom.routing.parse import (
     NamedRouting,
@@ -41,6 +45,7 @@ __all__ = [
     "DimensionOrder",
     "Ecmp",
     "ForwardingTable",
+    "Lanes",
     "Layered",
     "Layering",
     "Minimal",
@@ -48,6 +53,7 @@ __all__ = [
     "NamedRouting",
     "Paths",
     "Ports",
+    "Problems",
     "RandomUp",
     "RouteTable",
     "Routing",
@@ -65,16 +71,21 @@ __all__ = [
     "draw_paths",
     "find_deadlock",
     "half_way_round",
+    "lane_circle",
+    "lanes_used",
     "layers_needed",
     "parse_routing",
     "paths",
     "ports",
+    "read_lfts",
     "read_routes",
     "routes_by",
     "source_routes",
     "spread_table",
     "table",
+    "table_problems",
     "virtual_channel_cycle",
     "virtual_channel_routing",
+    "would_fall_back",
     "write_routes",
 ]

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from netloom.topology.bisection import bisection_bounds, bisection_width
+from netloom.topology.cabling import Cabling, OtherEnds, port_numbers, way_back
 from netloom.topology.core import Topology
 from netloom.topology.cubes import Cube, cube, hypercube, mesh, torus
 from netloom.topology.distances import average_distance, diameter, hop_distances
@@ -18,10 +19,14 @@ from netloom.topology.measures import degree, num_links, slabs
 from netloom.topology.omegas import Omega, omega
 from netloom.topology.parse import spec_table, topology
 from netloom.topology.recognise import tree_shape
+from netloom.topology.subnets.files import read_fabric
+from netloom.topology.subnets.missing import missing_parts
 
 __all__ = [
+    "Cabling",
     "Cube",
     "Omega",
+    "OtherEnds",
     "Topology",
     "average_distance",
     "bisection_bounds",
@@ -33,8 +38,11 @@ __all__ = [
     "hop_distances",
     "hypercube",
     "mesh",
+    "missing_parts",
     "num_links",
     "omega",
+    "port_numbers",
+    "read_fabric",
     "read_graph",
     "slabs",
     "spec_table",
@@ -42,6 +50,7 @@ __all__ = [
     "topology",
     "torus",
     "tree_shape",
+    "way_back",
     "without",
     "working_nodes",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from netloom.fabrics.balanced import Candidate
+    from netloom.fabrics.balancing import Candidate
     from netloom.fabrics.bounds import Bound
     from netloom.fabrics.changes import Changes
     from netloom.fabrics.figures import TableFigures

@@ -13,7 +13,7 @@ from netloom.questions.named import num_places, placed, read_program
 from netloom.spec import real_number
 
 if TYPE_CHECKING:
-    from netloom.fabrics.balanced import Objective
+    from netloom.fabrics.balancing import Objective
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.changes import table_changes
@@ -30,7 +30,7 @@ from netloom.routing.forwarding.lanes import MOST_LANES, lane_circle, layered
 from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
-    from netloom.fabrics.balanced import Candidate
+    from netloom.fabrics.balancing import Candidate
     from netloom.fabrics.changes import Changes
     from netloom.topology import Topology
 

@@ -8,7 +8,7 @@ import pytest
 
 from netloom.contention import effective_bisection, shift_loads
 from netloom.errors import InputError
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import exits
 from netloom.topology import topology
