@@ -74,7 +74,7 @@ def cables(record: Recorded) -> alt.LayerChart:
     table, found = record.tables["channels"], record.figures["all_to_all"]
     ways = [way for way in LED if (table["way"] == way).any()]
     names = {way: LED[way] if len(ways) > 1 else "all cables" for way in ways}
-    curves = pl.concat([_curve(table.filter(way=way), names[way]) for way in ways])
+    curves = pl.concat([curve(table.filter(way=way)["paths"], names[way], "way") for way in ways])
     top = max(found["max"], found["bound"] or 0) or 1
     last = max(table.filter(way=way).height for way in ways)
     high = 1.08 if (found["ratio"] or 0) > 1.2 else 1.25  # room for words above the bound
@@ -93,7 +93,7 @@ def cables(record: Recorded) -> alt.LayerChart:
     dash = alt.StrokeDash("way:N", legend=None, scale=alt.Scale(domain=domain, range=dashes))
     lines = alt.Chart(curves).mark_line(strokeWidth=2.4)
     layers = [
-        *_limit(found["bound"], last, x, y),
+        *limit(found["bound"], last, x, y),
         lines.encode(x=x, y=y, color=colour, strokeDash=dash),
         *_ends(curves, domain, (found["bound"] or 0.0, top), x, y, colour),
         *_busiest(table, found, x, y),
@@ -105,16 +105,19 @@ def cables(record: Recorded) -> alt.LayerChart:
     return layered(layers, said, min(600.0, room() - 70), 270)
 
 
-def _curve(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return the paths of some channels in falling order, thinned."""
-    falling = table["paths"].sort(descending=True).to_numpy()
+def curve(paths: pl.Series, name: str, column: str = "tables") -> pl.DataFrame:
+    """Return the paths of some channels in falling order, thinned, their name in a column."""
+    falling = paths.sort(descending=True).to_numpy()
     shown = np.unique(np.linspace(0, len(falling) - 1, MOST_POINTS).astype(int))
+    if not len(falling):
+        shown = shown[:0]
     return pl.DataFrame(
-        {"rank": shown + 1, "paths": falling[shown].astype(np.int64), "way": [name] * len(shown)}
+        {"rank": shown + 1, "paths": falling[shown].astype(np.int64), column: [name] * len(shown)},
+        schema_overrides={column: pl.String},
     )
 
 
-def _limit(bound: float | None, last: int, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def limit(bound: float | None, last: int, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return the line of what the busiest cable must carry at least, with its words."""
     if not bound:
         return []

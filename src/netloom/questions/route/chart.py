@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -9,6 +10,10 @@ import polars as pl
 
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered
+from netloom.drawing.room import room
+from netloom.questions.fabric.chart import curve, limit
+from netloom.questions.fabric.verdict import amount
+from netloom.questions.route.words import sentences
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -17,11 +22,12 @@ if TYPE_CHECKING:
 
 
 def heading(record: Recorded) -> tuple[str, list[str]]:
-    """Return what was asked about."""
+    """Return the verdict, and what was asked about."""
     found = record.figures
-    what = f"Routing tables of {found['topology']}"
-    size = f"{counted(found['hosts'], 'host', ',')}, {counted(found['switches'], 'switch')}"
-    return what, [f"{size}; by {found['engine']}, beside {found['installed']}"]
+    size = [counted(found["hosts"], "host", ","), counted(found["switches"], "switch", ","),
+            counted(found["cables"], "cable", ",")]  # fmt: skip
+    title, *more = wrap(sentences(record)[0], 96)
+    return title, [*more, f"{found['topology'].removeprefix('fabric:')}: {', '.join(size)}"]
 
 
 def parts(record: Recorded) -> dict[str, Part]:
@@ -32,36 +38,26 @@ def parts(record: Recorded) -> dict[str, Part]:
 def cables(record: Recorded) -> alt.LayerChart:
     """Return the paths of each channel by both tables, busiest first, and the least possible."""
     table, found = record.tables["channel_table"], record.figures["all_to_all"]
-    names = {"before": record.figures["installed"], "after": "new tables"}
-    if names["before"] == names["after"]:
-        names["before"] = "installed"
-    ranked = [
-        pl.DataFrame(
-            {"rank": range(1, table.height + 1), "paths": table[which].sort(descending=True)}
-        ).with_columns(tables=pl.lit(name))
-        for which, name in names.items()
-    ]
-    rows = pl.concat(ranked)
-    top = max(float(rows["paths"].max() or 0), found["bound"] or 0)  # type: ignore[arg-type]
-    y = alt.Y("paths:Q", title="paths of an all-to-all", scale=alt.Scale(domain=[0, 1.05 * top]))
-    lines = (
-        alt.Chart(rows)
-        .mark_line(interpolate="step-after", strokeWidth=2)
-        .encode(
-            x=alt.X("rank:Q", title="channels between switches, busiest first"),
-            y=y,
-            color=alt.Color(
-                "tables:N", title=None, sort=list(names.values()),
-                scale=alt.Scale(domain=list(names.values()), range=[GREY, COLOURS[0]]),
-                legend=alt.Legend(orient="top"),
-            ),
-        )
+    names = {"before": f"installed: {record.figures['installed']}", "after": "new"}
+    ranked = [curve(table[which], name) for which, name in names.items()]
+    top = max(record.figures["before"]["all_to_all"]["max"], found["max"], found["bound"] or 0)
+    last = max(table.height, 1)
+    x = alt.X("rank:Q", title="cables, one way each, busiest first",
+              scale=alt.Scale(domain=[0, 1.02 * last], nice=False),
+              axis=alt.Axis(format=",d", tickMinStep=1, tickCount=6))  # fmt: skip
+    y = alt.Y("paths:Q", title="paths of an all-to-all",
+              axis=alt.Axis(format=",d", tickMinStep=1),
+              scale=alt.Scale(domain=[0, 1.08 * (top or 1)], nice=False))  # fmt: skip
+    colour = alt.Color(
+        "tables:N", title="tables", sort=None,
+        scale=alt.Scale(domain=list(names.values()), range=[GREY, COLOURS[1]]),
+        legend=alt.Legend(orient="top", labelLimit=400),
     )  # fmt: skip
-    bound = alt.Chart(pl.DataFrame({"paths": [found["bound"]]}))
-    rule = bound.mark_rule(strokeDash=[4, 3], color=COLOURS[1]).encode(y=y)
-    said = f"The busiest cable carries {found['max']:,} paths instead of "
-    said += f"{record.figures['before']['all_to_all']['max']:,}; dashed: the least possible"
-    return layered([lines, rule], said, 480, 260)
+    lines = alt.Chart(pl.concat(ranked)).mark_line(strokeWidth=2.4).encode(x=x, y=y, color=colour)
+    said = f"{amount(found['max'])} paths on the busiest cable"
+    if record.figures["before"]["all_to_all"]["max"] != found["max"]:
+        said += f" instead of {amount(record.figures['before']['all_to_all']['max'])}"
+    return layered([*limit(found["bound"], last, x, y), lines], said, min(600.0, room() - 70), 270)
 
 
 PART_TITLES = {"cables": "Paths on each cable"}
