@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from os.path import isfile
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
@@ -11,8 +12,7 @@ from netloom.fabrics.bisection_bounds import bisection_bound
 from netloom.fabrics.bounds import busiest_bound
 from netloom.fabrics.changes import table_changes
 from netloom.fabrics.figures import table_figures
-from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
-from netloom.fabrics.program import best_for_program
+from netloom.fabrics.program_tables import tables_for_program
 from netloom.progress import patience
 from netloom.questions.base import InstanceOf, option
 from netloom.questions.fabric.question import tables_of
@@ -26,7 +26,8 @@ from netloom.questions.route.files import CHANGES, LEVELS, OUT, POLICY, SLURM
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable
 from netloom.routing.forwarding.engines import ENGINES
-from netloom.routing.forwarding.lanes import MOST_LANES, lane_circle, layered
+from netloom.routing.forwarding.lanes import MOST_LANES
+from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology.subnets.missing import missing_parts
 
 if TYPE_CHECKING:
@@ -81,11 +82,15 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
 
 @dataclass(frozen=True, eq=False)
 class FabricToRoute:
-    """What a question names: a fabric, the tables it has, and what the new ones are for."""
+    """What a question names: a fabric, the tables it has, and what the new ones are for.
+
+    ``fallback`` says why OpenSM would have taken minhop instead of the engine that was named.
+    """
 
     network: Topology
     installed: ForwardingTable
     asked: Asked
+    fallback: str = ""
 
 
 def prepare(question: RouteQuestion) -> FabricToRoute:
@@ -94,14 +99,38 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
     if question.engine not in (BALANCED, *ENGINES):
         wanted = f"{BALANCED}, or one of OpenSM's: {', '.join(ENGINES)}"
         raise InputError("engine", f"'{question.engine}'", wanted)
-    installed, _ = tables_of(question.installed, network)
+    installed, why = installed_tables(question, network)
     asked = asked_for(question, network)
     if question.engine != BALANCED and (question.repair or question.wanted != "all-to-all"):
         what = "repair" if question.repair else "for"
         raise InputError(what, f"engine {question.engine}", f"engine {BALANCED}, which can do that")
     if question.repair and asked.programs:
         raise InputError("repair", "tables for a program", "one of the two")
-    return FabricToRoute(network, installed, asked)
+    return FabricToRoute(network, installed, asked, why)
+
+
+def installed_tables(question: RouteQuestion, network: Topology) -> tuple[ForwardingTable, str]:
+    """Return the tables that are installed, and why OpenSM would have taken minhop's instead.
+
+    To be repaired, tables may tell of switches and hosts that are gone.
+    """
+    named = question.installed
+    if isinstance(named, str) and isfile(named):  # noqa: PTH113 (a name may be too long for a path)
+        named = f"lfts:{named}"
+    if not isinstance(named, str) or not named.startswith("lfts:"):
+        return tables_of(named, network)
+    files = named.removeprefix("lfts:")
+    if question.repair:
+        return read_lfts(network, files, gone=True), ""
+    try:
+        return tables_of(named, network)
+    except InputError as error:
+        try:
+            read_lfts(network, files, gone=True)
+        except InputError:
+            raise error from None
+        wanted = f"{error.wanted}; or --repair, if what is not there broke"
+        raise InputError(error.where, error.found, wanted) from None
 
 
 @asks(
@@ -171,21 +200,13 @@ def _routed(
         from netloom.fabrics.repair import repaired
 
         return repaired(network, ready.installed, seed=seed).table, ()
+    if asked.programs:
+        with patience("Making tables for the program"):
+            table = tables_for_program(
+                network, ready.installed, asked.flows, lanes=question.lanes,
+                objective=asked.objective, seed=seed,
+            )  # fmt: skip
+        return table, ()
     with patience("Balancing tables"):
         found = balanced(network, lanes=question.lanes, objective=asked.objective, seed=seed)
-    if not asked.programs:
-        return found.table, found.front
-    with patience("Making tables for the program"):
-        shortest = shortest_ways(network)
-        tree = tree_ways(network, shortest)
-        ways = tree if costs_nothing(network, tree, shortest) else shortest
-        best = best_for_program(network, found.table, ready.installed, asked.flows, ways, seed=seed)
-        around = balanced(
-            network, lanes=question.lanes, objective=asked.objective, seed=seed,
-            frozen=best.rows, start=best.table,
-        )  # fmt: skip
-    table = around.table
-    if lane_circle(network, table):
-        lanes = layered(network, table.next_channel, most=question.lanes or MOST_LANES)
-        table = replace(table, lanes=lanes)
-    return table, ()
+    return found.table, found.front

@@ -128,6 +128,8 @@ def layered(
     table = _rows(topology, next_channel, others)
     level = np.zeros(table.shape, np.uint8)
     sent = _senders(topology, everyone=everyone)
+    if not topology.num_network_channels:
+        return Lanes(level)
     for lanes in (most, MOST_COUNTED):
         graph = dependency_graph(topology, lanes)
         used = first_fit(table, sent, graph, np.zeros(graph.uses.shape, np.bool_), level)
