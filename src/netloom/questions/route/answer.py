@@ -87,6 +87,8 @@ class RoutedFabric(Answer):
         What differs from the installed tables; None if the fabric has no LIDs.
     missing
         What a regular fabric of this kind would have, and this one has not.
+    fallback
+        Where OpenSM takes minhop instead of an engine that was named, and why; "" if nowhere.
     """
 
     topology: Topology
@@ -102,6 +104,7 @@ class RoutedFabric(Answer):
     programs: tuple[ProgramCost, ...]
     changes: Changes | None
     missing: tuple[str, ...]
+    fallback: str
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -118,6 +121,7 @@ class RoutedFabric(Answer):
         _changed("blocks", "blocks of 64 LIDs that change", lambda found: found.blocks),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
         Column("missing", kind=list, table=False, value=lambda found: list(found.missing)),
+        Column("fallback", kind=str, table=False),
         Column("programs", kind=list, table=False,
                value=lambda found: [each.to_dict() for each in found.programs]),
     )  # fmt: skip

@@ -40,7 +40,9 @@ def cables(record: Recorded) -> alt.LayerChart:
     table, found = record.tables["channel_table"], record.figures["all_to_all"]
     names = {"before": f"installed: {record.figures['installed']}", "after": "new"}
     ranked = [curve(table[which], name) for which, name in names.items()]
-    top = max(record.figures["before"]["all_to_all"]["max"], found["max"], found["bound"] or 0)
+    old = record.figures["before"]["all_to_all"]["max"]
+    bound = found["bound"] if found["time"] == found["max"] else None  # it is over bandwidth
+    top = max(old, found["max"], bound or 0)
     last = max(table.height, 1)
     x = alt.X("rank:Q", title="cables, one way each, busiest first",
               scale=alt.Scale(domain=[0, 1.02 * last], nice=False),
@@ -55,9 +57,9 @@ def cables(record: Recorded) -> alt.LayerChart:
     )  # fmt: skip
     lines = alt.Chart(pl.concat(ranked)).mark_line(strokeWidth=2.4).encode(x=x, y=y, color=colour)
     said = f"{amount(found['max'])} paths on the busiest cable"
-    if record.figures["before"]["all_to_all"]["max"] != found["max"]:
-        said += f" instead of {amount(record.figures['before']['all_to_all']['max'])}"
-    return layered([*limit(found["bound"], last, x, y), lines], said, min(600.0, room() - 70), 270)
+    if old != found["max"]:
+        said += f" instead of {amount(old)}"
+    return layered([*limit(bound, last, x, y), lines], said, min(600.0, room() - 70), 270)
 
 
 PART_TITLES = {"cables": "Paths on each cable"}

@@ -25,7 +25,7 @@ def _write_tables(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     write_lfts(answer.topology, answer.forwarding, path)
     line = f"Tables: {path}. OpenSM loads them: opensm -R file -U {path}"
     if answer.after.lanes > 1:
-        line += f", with -Q -Y POLICY for their {answer.after.lanes} lanes (--qos-policy)"
+        line += f"\n{answer.after.lanes} lanes need a policy of service, too: -Q -Y, --qos-policy"
     return line
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.fabrics.program import Flows, flows_of, merged_flows, program_times
+from netloom.fabrics.program_tables import busiest_time
 from netloom.questions.named import num_places, placed, read_program
 from netloom.spec import real_number
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from netloom.fabrics.balancing import Objective
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
+
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?")
 
 OBJECTIVES: tuple[Objective, ...] = ("all-to-all", "shifts", "permutations")
 
@@ -67,7 +71,8 @@ class ProgramCost:
     name
         What was asked for.
     before, after
-        The busiest channel between routers by the tables that are installed and by the new ones.
+        The busiest channel between routers by the tables that are installed and by the new ones;
+        ``before`` is None if those do not lead to all that the program sends to.
     hosts
         The busiest channel of a host, which no table changes.
     floor
@@ -77,7 +82,7 @@ class ProgramCost:
     """
 
     name: str
-    before: float
+    before: float | None
     after: float
     hosts: float
     floor: float
@@ -110,8 +115,10 @@ def _program(item: Any, question: Any, network: Topology) -> Program:
     app, weight, nodes = item, 1.0, question.nodes
     if isinstance(item, str):
         before, star, behind = item.partition("*")
-        if star and before.replace(".", "", 1).isdigit():
+        if star and _NUMBER.fullmatch(before):
             app, weight = behind, real_number(before, where="for")
+            if weight <= 0:
+                raise InputError("for", f"'{item}'", "a weight above 0, such as 2*app.mtx")
         named, at, listed = app.rpartition("@")
         if at:
             app, nodes = named, listed
@@ -144,9 +151,11 @@ def costs_of(
     inside = network.num_network_channels
     found = []
     for each in programs:
-        times = [program_times(network, table, each.flows) for table in (before, after)]
-        old, new = (float(time[:inside].max(initial=0.0)) for time in times)
-        own = float(np.max(times[1][inside:], initial=0.0))
+        old, times = (
+            busiest_time(network, before, each.flows), program_times(network, after, each.flows),
+        )  # fmt: skip
+        new, own = (float(part.max(initial=0.0)) for part in (times[:inside], times[inside:]))
         floor = traffic_bound(network, *each.flows)
-        found.append(ProgramCost(each.name, old, new, own, floor.value, floor.why))
+        known = old if np.isfinite(old) else None
+        found.append(ProgramCost(each.name, known, new, own, floor.value, floor.why))
     return tuple(found)

@@ -25,7 +25,7 @@ from netloom.questions.route.answer import RoutedFabric
 from netloom.questions.route.files import CHANGES, LEVELS, OUT, POLICY, SLURM
 from netloom.questions.route.programs import Asked, asked_for, costs_of
 from netloom.routing import ForwardingTable
-from netloom.routing.forwarding.engines import ENGINES
+from netloom.routing.forwarding.engines import ENGINES, would_fall_back
 from netloom.routing.forwarding.lanes import MOST_LANES
 from netloom.routing.forwarding.lfts import read_lfts
 from netloom.topology.subnets.missing import missing_parts
@@ -84,7 +84,7 @@ class RouteQuestion(HostNames, Seeded, Placed, BrokenParts, OnFabric):
 class FabricToRoute:
     """What a question names: a fabric, the tables it has, and what the new ones are for.
 
-    ``fallback`` says why OpenSM would have taken minhop instead of the engine that was named.
+    ``fallback`` says where OpenSM would take minhop instead of an engine that was named, and why.
     """
 
     network: Topology
@@ -106,7 +106,16 @@ def prepare(question: RouteQuestion) -> FabricToRoute:
         raise InputError(what, f"engine {question.engine}", f"engine {BALANCED}, which can do that")
     if question.repair and asked.programs:
         raise InputError("repair", "tables for a program", "one of the two")
-    return FabricToRoute(network, installed, asked, why)
+    if question.lanes and (question.repair or question.engine != BALANCED):
+        found = "repair" if question.repair else f"engine {question.engine}"
+        raise InputError("lanes", found, f"no lanes, or engine {BALANCED}, which can do that")
+    fallen = [(str(question.installed), why)]
+    if question.engine != BALANCED and question.engine != question.installed:
+        fallen.append((question.engine, would_fall_back(network, question.engine)))
+    fallback = "; ".join(
+        f"OpenSM falls back from {name} to minhop: {why}" for name, why in fallen if why
+    )
+    return FabricToRoute(network, installed, asked, fallback)
 
 
 def installed_tables(question: RouteQuestion, network: Topology) -> tuple[ForwardingTable, str]:
@@ -176,6 +185,7 @@ def route_fabric(question: RouteQuestion, ready: FabricToRoute) -> RoutedFabric:
         programs=costs_of(asked.programs, network, ready.installed, table),
         changes=_changes(network, ready.installed, table),
         missing=missing_parts(network),
+        fallback=ready.fallback,
         provenance=provenance_of(question, "route_fabric", network),
     )
 
@@ -195,7 +205,7 @@ def _routed(
     """Return the new table, and the front that it was chosen from."""
     network, asked, seed = ready.network, ready.asked, question.seed
     if question.engine != BALANCED:
-        return ENGINES[question.engine](network), ()
+        return tables_of(question.engine, network)[0], ()
     if question.repair:
         from netloom.fabrics.repair import repaired
 

@@ -44,9 +44,11 @@ def lines(result: RoutedFabric) -> list[Any]:
     return page
 
 
-def ending(_: RoutedFabric, *, wrote: bool) -> str:
-    """Return how to install the tables, where no file was asked for."""
-    return "" if wrote else "Write them: --out FILE.lfts. OpenSM loads them: -R file -U FILE.lfts"
+def ending(result: RoutedFabric, *, wrote: bool) -> str:
+    """Return how to install the tables, where no file was asked for and the fabric has LIDs."""
+    if wrote or result.changes is None:
+        return ""
+    return "Write them: --out FILE.lfts. OpenSM loads them: -R file -U FILE.lfts"
 
 
 def sentences(record: Recorded) -> list[str]:
@@ -96,16 +98,35 @@ def _verdict(data: Any) -> tuple[bool, str]:
     if data["programs"]:
         return _of_programs(data["programs"])
     found, old = data["all_to_all"], data["before"]["all_to_all"]
-    paths = f"{amount(found['max'])} paths of an all-to-all"
-    if old["time"] > found["time"]:
-        paths += f" instead of {amount(old['max'])}"
     if not found["bound"]:
         return True, "No packet crosses a cable between switches."
+    paths = f"{_paths(data, found)} of an all-to-all{_per_bandwidth(data)}"
+    if old["time"] > found["time"] * PROVED:
+        paths += f" instead of {amount(_busiest(data, old))}"
+    elif found["time"] > old["time"] * PROVED:
+        paths += f", more than the {amount(_busiest(data, old))} of the installed tables"
     ratio = found["time"] / found["bound"]
     limit = f"{_ratio(ratio)} must ({amount(found['bound'])})"
     if ratio <= PROVED:
         limit = "no tables can do better (proved)"
     return ratio <= CLOSE, f"The busiest cable carries {paths}; {limit}."
+
+
+def _busiest(data: Any, figures: Any) -> float:
+    """Return the paths of the busiest cable, over bandwidth where cables are not alike."""
+    return float(figures["time" if _per_bandwidth(data) else "max"])
+
+
+def _paths(data: Any, figures: Any) -> str:
+    busiest = _busiest(data, figures)
+    return f"{amount(busiest)} {'path' if busiest == 1 else 'paths'}"
+
+
+def _per_bandwidth(data: Any) -> str:
+    """Return what goes behind a number of paths where cables are not alike in bandwidth."""
+    both = (data["all_to_all"], data["before"]["all_to_all"])
+    alike = all(abs(each["max"] - each["time"]) <= 1e-6 * each["max"] for each in both)
+    return "" if alike else " per unit of bandwidth"
 
 
 def _ratio(ratio: float) -> str:
@@ -117,17 +138,25 @@ def _ratio(ratio: float) -> str:
 def _of_programs(programs: list[dict[str, Any]]) -> tuple[bool, str]:
     """Return what the tables do for the program that they leave farthest from its least."""
     worst = max(programs, key=lambda each: each["after"] / (each["floor"] or 1))
-    whose = f"For {worst['name']} the" if len(programs) > 1 else "The program's"
-    said = f"{whose} busiest cable carries {in_bytes(worst['after'])}"
-    if worst["before"] > worst["after"] * PROVED:
-        said += f" instead of {in_bytes(worst['before'])}"
+    name, old, new = worst["name"], worst["before"], worst["after"]
+    if not new:
+        whose = "these programs" if len(programs) > 1 else "the program"
+        return True, f"Nothing that {whose} must send crosses a cable between switches."
+    whose = f"For {name} the" if len(programs) > 1 else "The program's"
+    said = f"{whose} busiest cable carries {in_bytes(new)}"
+    if old is None:
+        said += "; the installed tables do not lead to all its hosts"
+    elif old > new * PROVED:
+        said += f" instead of {in_bytes(old)}"
+    elif new > old * PROVED:
+        said += f", more than the {in_bytes(old)} of the installed tables"
     else:
         said += ", as it does by the installed tables"
-    if worst["after"] <= worst["floor"] * PROVED:
+    if new <= worst["floor"] * PROVED:
         return True, f"{said}; no tables can do better (proved)."
-    if worst["after"] <= worst["hosts"]:
+    if new <= worst["hosts"]:
         return True, f"{said}, less than its busiest adapter ({in_bytes(worst['hosts'])})."
-    ratio = worst["after"] / worst["floor"]
+    ratio = new / worst["floor"]
     return ratio <= CLOSE, f"{said}, {_ratio(ratio)} must."
 
 
@@ -139,9 +168,10 @@ def _compared(data: Any) -> Table:
     if old["unrouted"]:
         shown.add_row("pairs of hosts without a path", amount(old["unrouted"]),
                       amount(new["unrouted"]), "")  # fmt: skip
+    per = _per_bandwidth(data)
     rows = [
-        ("paths of an all-to-all, busiest cable", "all_to_all", "max", amount,
-         amount(new["all_to_all"]["bound"] or 0)),
+        (f"paths of an all-to-all{' / bandwidth' if per else ', busiest cable'}", "all_to_all",
+         "time" if per else "max", amount, amount(new["all_to_all"]["bound"] or 0)),
         ("shifts of the hosts: paths, worst", "shifts", "max", amount, ""),
         ("shifts of the hosts: paths, mean", "shifts", "mean", "{:.3g}".format, ""),
         ("effective bisection bandwidth", "effective_bisection", "mean", _share,
@@ -162,10 +192,14 @@ def _share(value: float) -> str:
 
 def _programs(data: Any) -> Table:
     """Return what each program keeps busy."""
-    heads = ["busiest cable of", "installed", "new", "limit", "busiest adapter"]
-    shown = plain_table(heads, heads[:1])
+    names = {"installed": "before", "new": "after", "limit": "floor", "busiest adapter": "hosts"}
+    if not any(each["hosts"] for each in data["programs"]):  # nodes are switches themselves
+        del names["busiest adapter"]
+    shown = plain_table(["busiest cable of", *names], ["busiest cable of"])
     for each in data["programs"]:
-        cells = [in_bytes(each[name]) for name in ("before", "after", "floor", "hosts")]
+        cells = [
+            "no path" if each[name] is None else in_bytes(each[name]) for name in names.values()
+        ]
         shown.add_row(escape(each["name"]), *cells)
     return shown
 
@@ -187,9 +221,14 @@ def in_bytes(value: float) -> str:
 
 def _remarks(data: Any) -> Iterator[str]:
     """Yield what else there is to know."""
+    if data["fallback"]:
+        yield f"{data['fallback']}."
     if not data["before"]["deadlock_free"] and data["deadlock_free"]:
         yield f"The installed tables ({data['installed']}) have a credit loop; these have none."
-    if data["lanes"] > 1:
+    changes, half = data["changes"], data["effective_bisection"]
+    if data["lanes"] > 1 and changes["entries"] is None:
+        yield f"They need {data['lanes']} lanes."
+    elif data["lanes"] > 1:
         yield (
             f"They need {data['lanes']} lanes: --qos-policy FILE writes the service levels, which "
             "OpenSM gives to paths (-Q -Y FILE)."
@@ -198,7 +237,12 @@ def _remarks(data: Any) -> Iterator[str]:
         yield f"Limit of {each['name']}: {each['why']}."
     if data["programs"]:
         yield "What ranks send inside their node takes no cable, and is not counted."
-    changes = data["changes"]
+    if half["mean"] > half["bound"]:
+        error = half["sd"] / half["samples"] ** 0.5
+        yield (
+            f"The effective bisection bandwidth is a mean of {half['samples']:,} random matchings "
+            f"(± {100 * error:.1f} %), and above its limit by chance."
+        )
     if changes["entries"]:
         gone = f"; {changes['unavoidable']:,} of them led over what is gone"
         yield (
