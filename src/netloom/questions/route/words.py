@@ -145,7 +145,7 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[bool, str]:
     whose = f"For {name} the" if len(programs) > 1 else "The program's"
     said = f"{whose} busiest cable carries {in_bytes(new)}"
     if old is None:
-        said += "; the installed tables do not lead to all its hosts"
+        said += " (the installed tables do not lead to all its hosts)"
     elif old > new * PROVED:
         said += f" instead of {in_bytes(old)}"
     elif new > old * PROVED:
