@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom.fabrics.balanced import balanced
+from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bounds import traffic_bound
 from netloom.fabrics.program import flows_of
 from netloom.fabrics.program_tables import busiest_time, in_lanes, tables_for_program

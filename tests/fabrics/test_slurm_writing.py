@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.fabrics.slurm_writing import tree_of, write_slurm_topology, write_topograph
-from netloom.topology import topology, without
+from netloom.topology import hop_distances, topology, without
 from netloom.topology.families.trees import xgft
 from tests.topology.subnets.said import read
 
@@ -35,9 +36,12 @@ def trees(draw):
         cut = draw(st.integers(0, inside - 1))
         a, b = (net.name_of(int(end[cut])) for end in (net.channel_source, net.channel_target))
         try:
-            net = without(net, channels=f"{a}-{b}")
+            damaged = without(net, channels=f"{a}-{b}")
         except InputError:  # nothing else joins the two parts
             return net
+        if not np.isfinite(hop_distances(damaged.routers)[damaged.injection_router[0]]).all():
+            return net  # switches that no host reaches any more are not written
+        return damaged
     return net
 
 

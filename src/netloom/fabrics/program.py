@@ -159,10 +159,7 @@ def for_program(
 
     inside, ends = topology.routers, legs(topology, flows.source, flows.target)
     row = destinations(topology, flows.target, ends.ejection)
-    order = np.lexsort((-flows.volume, row))
-    known, counts = np.unique(row, return_counts=True)
-    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
-    listed = offsets, ends.entry[order], np.ascontiguousarray(flows.volume[order])
+    known, listed = _by_destination(row, ends.entry, flows.volume)
     speed = np.ascontiguousarray(inside.channel_bandwidth)
     rng = np.random.default_rng(seed)
     powers = np.repeat(POWERS, ROUNDS // len(POWERS))
@@ -185,6 +182,22 @@ def for_program(
     touched = np.zeros(len(start.next_channel), np.bool_)
     touched[known] = True
     return ProgramTable(best, touched, before, after)
+
+
+def _by_destination(
+    row: NDArray[np.int32], entry: NDArray[np.int32], volume: NDArray[np.float64]
+) -> tuple[NDArray[np.int32], tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]]:
+    """Return the rows that flows lead to, and what each router sends there, most first.
+
+    What the hosts of a router send to one destination takes one way, so it is one flow.
+    """
+    pairs, place = np.unique(np.stack([row, entry]), axis=1, return_inverse=True)
+    sums = np.bincount(place.ravel(), weights=volume).astype(np.float64)
+    order = np.lexsort((-sums, pairs[0]))
+    known, counts = np.unique(pairs[0], return_counts=True)
+    offsets = np.append(0, np.cumsum(counts)).astype(np.int64)
+    listed = offsets, pairs[1][order].copy(), sums[order]
+    return known, listed
 
 
 def _busiest(topology: Topology, table: ForwardingTable, flows: Flows) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.fabrics.balanced import MOST_LANES, balanced
+from netloom.fabrics.balancing import MOST_LANES, balanced
 from netloom.fabrics.levels import costs_nothing, shortest_ways, tree_ways
 from netloom.fabrics.program import best_for_program, program_times
 from netloom.provenance import DEFAULT_SEED
@@ -19,7 +19,7 @@ from netloom.routing.hosted import legs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from netloom.fabrics.balanced import Objective
+    from netloom.fabrics.balancing import Objective
     from netloom.fabrics.program import Flows
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
