@@ -16,6 +16,7 @@ from netloom.fabrics.program import (
     for_program,
     program_times,
 )
+from netloom.fabrics.program_tables import tables_for_program
 from netloom.fabrics.repair import Repaired, repaired
 from netloom.fabrics.slurm_writing import write_slurm_topology, write_topograph
 from netloom.fabrics.writing import write_lfts
@@ -41,6 +42,7 @@ __all__ = [
     "repaired",
     "table_changes",
     "table_figures",
+    "tables_for_program",
     "traffic_bound",
     "with_others",
     "write_changes",

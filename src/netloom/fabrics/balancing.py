@@ -143,6 +143,7 @@ def balanced(
     seed: int = DEFAULT_SEED,
     frozen: NDArray[np.bool_] | None = None,
     start: ForwardingTable | None = None,
+    tries: int = MOST_TRIES,
 ) -> Balanced:
     """Return a table in which no cable carries more than it must.
 
@@ -164,6 +165,8 @@ def balanced(
         bool[num_destinations], rows of ``start`` that stay as they are.
     start
         A table to begin with.
+    tries
+        Descents at most, along each kind of ways.
 
     Examples
     --------
@@ -182,11 +185,11 @@ def balanced(
         topology, judge_of(problem_of(topology, tree), seed), lanes or MOST_LANES, others
     )
     if costs_nothing(topology, tree, shortest):
-        search.descend(tree, seed, begin, frozen)
+        search.descend(tree, seed, begin, frozen, tries)
     else:
         if not tree.unreached:
-            search.descend(tree, seed, begin, frozen, most=FEW)
-        search.descend(shortest, seed, begin, frozen)
+            search.descend(tree, seed, begin, frozen, min(FEW, tries))
+        search.descend(shortest, seed, begin, frozen, tries)
         if lanes is not None and frozen is None:
             search.add(in_few_lanes(topology, lanes, seed=seed, effort=EFFORT))
     if not search.found:
