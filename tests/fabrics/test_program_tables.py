@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from netloom.fabrics.balancing import balanced
 from netloom.fabrics.bounds import traffic_bound
 from netloom.fabrics.program import flows_of
-from netloom.fabrics.program_tables import busiest_time, in_lanes, tables_for_program
+from netloom.fabrics.program_tables import FEW, busiest_time, in_lanes, tables_for_program
 from netloom.routing.forwarding.engines import ENGINES
 from netloom.routing.forwarding.lanes import lane_circle, lanes_used
 from netloom.routing.forwarding.tables import exits
@@ -68,7 +68,8 @@ def test_all_arrive_without_a_circle_and_the_program_is_never_worse_off(spec, se
     assert lanes_used(table) <= (lanes or 8)
     found = busiest_time(network, table, flows)
     assert found >= traffic_bound(network, *flows).value * (1 - 1e-9)
-    assert found <= busiest_time(network, balanced(network, lanes=lanes).table, flows) * (1 + 1e-9)
+    general = balanced(network, lanes=lanes, tries=FEW).table
+    assert found <= busiest_time(network, general, flows) * (1 + 1e-9)
     if in_lanes(network, installed, lanes or 8) is not None:
         assert found <= busiest_time(network, installed, flows) * (1 + 1e-9)
 
