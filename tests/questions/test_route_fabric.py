@@ -1,11 +1,16 @@
 """Better tables: never worse than their bound, for all programs and for one."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import netloom as nl
 from netloom.errors import InputError
+from netloom.fabrics import write_lfts
 from netloom.routing import ForwardingTable
+from netloom.topology import topology
+from tests.reference.scans import scan
 
 
 def test_a_full_tree_is_proved_best():
@@ -65,6 +70,10 @@ def test_an_engine_of_opensm_makes_its_own_tables():
         ({"installed": "d-mod-k"}, "routing: found 'd-mod-k'"),
         ({"engine": "minhop", "wanted": "shifts"}, "for: found engine minhop"),
         ({"repair": True, "wanted": "ring:4"}, "repair: found tables for a program"),
+        ({"wanted": "0*ring:4"}, "for: found '0*ring:4'; expected a weight above 0"),
+        ({"wanted": "-2*ring:4"}, "for: found '-2*ring:4'; expected a weight above 0"),
+        ({"engine": "nue", "lanes": 2}, "lanes: found engine nue"),
+        ({"repair": True, "lanes": 2}, "lanes: found repair"),
     ],
 )
 def test_what_cannot_be_routed_is_one_clear_line(more, found):
@@ -72,3 +81,64 @@ def test_what_cannot_be_routed_is_one_clear_line(more, found):
         nl.route_fabric("leaf-spine:2x4x4", **more)
     assert found in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_installed_tables_with_holes_are_said_not_to_lead_there():
+    installed = nl.route_fabric("leaf-spine:2x4x4", engine="minhop", samples=2).forwarding
+    installed.next_channel[4, 0] = -1
+    found = nl.route_fabric("leaf-spine:2x4x4", installed=installed, wanted="shift:4", samples=2)
+    (cost,) = found.programs
+    assert (cost.before, cost.after) == (None, 1.0)
+    assert "1 B (the installed tables do not lead to all its hosts)" in found.sentences()[0]
+    assert found.to_dict()["programs"][0]["before"] is None
+
+
+def test_a_program_below_one_switch_takes_no_cable():
+    found = nl.route_fabric("leaf-spine:2x4x4", wanted="ring:4", samples=2)
+    assert found.sentences()[0] == (
+        "Nothing that the program must send crosses a cable between switches."
+    )
+
+
+def test_engines_that_fall_back_are_named():
+    found = nl.route_fabric("torus:4x4", engine="ftree", installed="updn", samples=2)
+    assert np.array_equal(found.before.paths, found.after.paths)
+    said = found.to_dict()["fallback"]
+    assert "OpenSM falls back from updn to minhop: " in said
+    assert "OpenSM falls back from ftree to minhop: " in said
+
+
+def test_bounds_stand_beside_figures_of_their_kind():
+    path = (
+        Path(__file__).parents[2] / "examples" / "my-cluster.graphml"
+    )  # uplinks are twice as fast
+    found = nl.route_fabric(f"graph:{path}", samples=2)
+    assert (found.after.most_paths, found.bound.value) == (112, 56.0)
+    assert found.sentences()[0] == (
+        "The busiest cable carries 56 paths of an all-to-all per unit of bandwidth; no tables can "
+        "do better (proved)."
+    )
+
+
+def test_tables_are_repaired_after_a_switch_is_gone(tmp_path):
+    whole, broken, dump = (tmp_path / name for name in ("whole.txt", "broken.txt", "old.lfts"))
+    whole.write_text(scan(topology("leaf-spine:3x3x3")))
+    old = nl.route_fabric(f"fabric:{whole}", engine="minhop", samples=2)
+    write_lfts(old.topology, old.forwarding, dump)
+    blocks = whole.read_text().split("\n\n")
+    spine = next(each for each in blocks if '# "spine1" enhanced' in each)
+    name = spine.split('"')[1]
+    left = [
+        "\n".join(line for line in each.split("\n") if name not in line)
+        for each in blocks
+        if each is not spine
+    ]
+    broken.write_text("\n\n".join(left))
+    with pytest.raises(InputError, match="or --repair, if what is not there broke"):
+        nl.route_fabric(f"fabric:{broken}", installed=str(dump), samples=2)
+    found = nl.route_fabric(f"fabric:{broken}", installed=str(dump), repair=True, samples=2)
+    data = found.to_dict()
+    assert data["before"]["unrouted"] > 0
+    assert (data["unrouted"], data["deadlock_free"]) == (0, True)
+    assert 0 < data["changes"]["unavoidable"] <= data["changes"]["entries"]
+    assert any("led over what is gone" in each for each in found.sentences())
