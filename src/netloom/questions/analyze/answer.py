@@ -99,6 +99,13 @@ def _own(column: Column) -> Column:
     return replace(column, value=lambda found: found.own[column.name])
 
 
+def inside_nodes(found: Analysis) -> float:
+    """Return the share of the traffic that goes between hosts of one computer, by channels."""
+    mapped, computer = found.mapped, found.topology.node_of_host
+    within = (computer[mapped.source] == computer[mapped.target]) & mapped.moving
+    return float(mapped.weights[within].sum() / mapped.weights.sum())
+
+
 UNEVEN = (
     "estimates of saturation and slow-down, which are for channels of one bandwidth; the upper "
     "bound holds for any"
@@ -204,6 +211,7 @@ class Analysis(Answer):
         Column("channels", kind=int, value="topology.num_network_channels"),
         Column("paths", kind=int, value=lambda found: found.mapped.moving.sum()),
         Column("local_edges", kind=int, value=lambda found: (~found.mapped.moving).sum()),
+        Column("inside_nodes", value=inside_nodes),
         Column("routing", kind=str),
         Column("weight", kind=str),
         Column("slowdown", kind=dict, value="slowdown_summary"),

@@ -133,7 +133,14 @@ def _remarks(result: Analysis, data: dict[str, Any]) -> list[str]:
     if result.random_limited:
         lines.append(_few_random(result))
     if data["local_edges"]:
-        lines.append(f"Inside a node, without a channel: {counted(data['local_edges'], 'edge')}.")
+        where = "node" if result.topology.direct else "host"
+        edges = counted(data["local_edges"], "edge")
+        lines.append(f"Inside a {where}, without a channel: {edges}.")
+    if data["inside_nodes"]:
+        lines.append(
+            f"Between hosts of one node: {percent(data['inside_nodes'])} of the traffic. It counts "
+            "on channels here; netloom fabric and netloom route leave it out."
+        )
     if data["shifts"]:
         loads = [each["channel_load"]["max"] for each in data["shifts"]]
         lines.append(
