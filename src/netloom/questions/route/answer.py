@@ -120,6 +120,7 @@ class RoutedFabric(Answer):
         _changed("unavoidable", "of them over what is gone", lambda found: found.unavoidable.sum()),
         _changed("blocks", "blocks of 64 LIDs that change", lambda found: found.blocks),
         *figure_columns(lambda found: found.before, prefix="before_", where="before.", key=False),
+        Column("front", kind=list, table=False, value=lambda found: found.front_rows),
         Column("missing", kind=list, table=False, value=lambda found: list(found.missing)),
         Column("fallback", kind=str, table=False),
         Column("programs", kind=list, table=False,
@@ -140,6 +141,11 @@ class RoutedFabric(Answer):
         """Whether no tables can keep the busiest cable less busy in an all-to-all."""
         return self.after.longest_time <= self.bound.value * (1 + MET)
 
+    @property
+    def front_rows(self) -> list[dict[str, Any]]:
+        """The figures of the tables that none surpassed, as plain data."""
+        return [FRONT.row(each) for each in self.front]
+
     @table(CABLES)
     def channel_table(self) -> pl.DataFrame:
         """Return one row a channel between routers: its ends, and its paths before and after."""
@@ -159,8 +165,7 @@ class RoutedFabric(Answer):
     @table(FRONT)
     def front_table(self) -> pl.DataFrame:
         """Return one row a table that none surpassed."""
-        rows = [{name: getattr(each, name) for name in FRONT.names} for each in self.front]
-        return FRONT.frame_of(rows)
+        return FRONT.frame_of(self.front_rows)
 
     @table(PROGRAMS)
     def program_table(self) -> pl.DataFrame:
