@@ -20,6 +20,7 @@ from netloom.routing.forwarding.addresses import (
     addresses,
     rows_of_lids,
 )
+from netloom.routing.forwarding.dumped_lids import with_dumped_lids
 from netloom.routing.forwarding.tables import MOST_ENTRIES
 from netloom.textfiles import read_text
 
@@ -65,10 +66,11 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
     Raises
     ------
     InputError
-        If the network has no LIDs; naming file and line, if the dump is of another fabric, broken
-        off, or says anything twice.
+        If neither network nor dump says LIDs; naming file and line, if the dump is of another
+        fabric, broken off, or says anything twice.
     """
-    network, topology = topology, topology.whole
+    text = read_text(path, wanted=WANTED)
+    network, topology = topology, with_dumped_lids(topology.whole, text)
     cabling = addressed(topology, f"routing lfts:{path}")
     every, owner = addresses(topology), rows_of_lids(topology, topology.name)
     rows, routers = len(every), topology.num_routers
@@ -77,7 +79,7 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         raise InputError(f"routing lfts:{path}", found, f"at most {MOST_ENTRIES:,}")
     router_of = {guid: number for number, guid in enumerate(cabling.router_guid.tolist())}
     reading = _Reading(topology, path, every, owner.tolist(), router_of, gone)
-    for number, line in enumerate(read_text(path, wanted=WANTED).split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line[:2] == "0x":
             reading.entry(line, number)
             continue
