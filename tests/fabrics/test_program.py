@@ -32,8 +32,8 @@ def test_one_destination_is_routed_as_by_trying_every_path(spec, seed, power):
     end = int(exits(network)[target])
     others = np.setdiff1d(np.unique(network.injection_router), [end])
     chosen = rng.permutation(others)[: rng.integers(1, len(others) + 1)].astype(np.int32)
-    volume = np.sort(rng.integers(1, 90, len(chosen)).astype(float))[::-1].copy()
-    load = rng.integers(0, 200, inside.num_channels).astype(float)
+    volume = np.sort(rng.uniform(1, 90, len(chosen)))[::-1].copy()
+    load = rng.uniform(0, 200, inside.num_channels)  # no two ways cost the same
     row = minhop(network).next_channel[target]
     allowed = nearer(network)[target]
     pairs = list(zip(inside.channel_source.tolist(), inside.channel_target.tolist(), strict=True))

@@ -367,7 +367,8 @@ def _chosen(front: tuple[Candidate, ...], objective: Objective, floor: float) ->
     least = min(each.all_to_all for each in front)
     close = [each for each in front if each.all_to_all <= least * CLOSE]
     top = max(each.bisection for each in close)
-    lead = min(close, key=lambda each: each.all_to_all / least - each.bisection / max(top, 1e-9))
+    unit = least or 1.0  # hosts on one router load no channel between routers
+    lead = min(close, key=lambda each: each.all_to_all / unit - each.bisection / max(top, 1e-9))
     near = [each for each in front if each.all_to_all <= lead.all_to_all * NEAR]
     best = max(each.bisection for each in near)
     fewest = min(each.lanes for each in near if each.bisection >= best - MORE)
