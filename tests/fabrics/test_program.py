@@ -49,7 +49,7 @@ def test_one_destination_is_routed_as_by_trying_every_path(spec, seed, power):
     )  # fmt: skip
     paid = (load**power - before**power).sum()
     assert paid == pytest.approx(sum(expected))
-    assert load.sum() >= before.sum() + volume.sum()
+    assert load.sum() >= (before.sum() + volume.sum()) * (1 - 1e-12)
 
 
 @settings(max_examples=40, deadline=None)
