@@ -69,6 +69,8 @@ def read_ports(topology: Topology, path: str, *, gone: bool = False) -> NDArray[
         If neither network nor dump says LIDs; naming file and line, if the dump is of another
         fabric, broken off, or says anything twice.
     """
+    if topology.whole.cabling is None:
+        addressed(topology.whole, f"routing lfts:{path}")  # refused, whatever the file says
     text = read_text(path, wanted=WANTED)
     network, topology = topology, with_dumped_lids(topology.whole, text)
     cabling = addressed(topology, f"routing lfts:{path}")
