@@ -29,7 +29,8 @@ def test_a_full_tree_is_proved_best():
 def test_no_figure_passes_a_bound_that_stands_beside_it(network):
     data = nl.route_fabric(network, samples=200).to_dict()
     for each in (data, data["before"]):
-        assert each["all_to_all"]["time"] >= data["all_to_all"]["bound"] * (1 - 1e-9)
+        assert each["all_to_all"]["time"] >= data["all_to_all"]["time_bound"] * (1 - 1e-9)
+    assert data["all_to_all"]["max"] >= data["all_to_all"]["bound"] * (1 - 1e-9)
         half = each["effective_bisection"]
         noise = 4 * half["sd"] / half["samples"] ** 0.5
         assert half["mean"] <= data["effective_bisection"]["bound"] + noise
@@ -114,6 +115,8 @@ def test_bounds_stand_beside_figures_of_their_kind():
     )  # uplinks are twice as fast
     found = nl.route_fabric(f"graph:{path}", samples=2)
     assert (found.after.most_paths, found.bound.value) == (112, 56.0)
+    every = found.to_dict()["all_to_all"]
+    assert (every["max"], every["bound"], every["time_bound"], every["ratio"]) == (112, 112, 56, 1)
     assert found.sentences()[0] == (
         "The busiest cable carries 56 paths of an all-to-all per unit of bandwidth; no tables can "
         "do better (proved)."

@@ -142,6 +142,18 @@ class TableFigures:
             if self.paths[channel]
         )
 
+    def beside(self, least: float) -> dict[str, float | None]:
+        """Return a bound as plain data that goes with ``all_to_all``.
+
+        ``least`` is what the busiest channel carries at least, over bandwidth: ``time_bound``.
+        ``bound`` is the same in paths, at the bandwidth of the channel that is busiest here, which
+        is never above ``max``; ``ratio`` is how many times its bound that one works.
+        """
+        busiest = self.busiest(1)
+        rate = float(self.topology.channel_bandwidth[busiest[0].channel]) if busiest else 1.0
+        ratio = self.longest_time / least if least else None
+        return {"bound": least * rate, "time_bound": least, "ratio": ratio}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         half, loads = self.bisection, self.largest_of_shifts

@@ -127,6 +127,7 @@ class FabricCheck(Answer):
             title="paths over bandwidth, where that is most"),
         _of("all_to_all_bound", "all_to_all", "bound", key=True,
             title="paths that the busiest cable must carry at least"),
+        _of("all_to_all_time_bound", "all_to_all", "time_bound", title="that bound over bandwidth"),
         _of("all_to_all_ratio", "all_to_all", "ratio", title="times that bound"),
         _of("all_to_all_why", "all_to_all", "why", kind=str, title="where the bound comes from"),
         _of("shifts_max", "shifts", "max", kind=int, title="worst shift: paths on one cable"),
@@ -173,12 +174,7 @@ class FabricCheck(Answer):
     def found(self) -> dict[str, Any]:
         """The figures as JSON has them, with bounds."""
         data = self.figures.to_dict()
-        times, busiest = self.bound.value, self.figures.busiest(1)
-        rate = float(self.network.channel_bandwidth[busiest[0].channel]) if busiest else 1.0
-        data["all_to_all"] |= {
-            "bound": times * rate, "why": self.bound.why,
-            "ratio": data["all_to_all"]["time"] / times if times else None,
-        }  # fmt: skip
+        data["all_to_all"] |= self.figures.beside(self.bound.value) | {"why": self.bound.why}
         data["effective_bisection"]["bound"] = self.bisection_bound
         return data
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.fabric.verdict import PROVED
 from netloom.questions.table_columns import figure_columns
 
 if TYPE_CHECKING:
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from netloom.routing import ForwardingTable
     from netloom.topology import Topology
 
-MET = 1e-6
-"""What a figure may exceed its bound by, as a share, and still be proved best."""
+BESIDE = (
+    ("bound", "least that the busiest cable of an all-to-all can carry", "paths"),
+    ("time_bound", "that bound over bandwidth", "paths"),
+    ("ratio", "times that bound", ""),
+)
+"""Parts of ``TableFigures.beside``, their titles and units."""
 
 CABLES = Columns(
     Column("channel", kind=int),
@@ -54,6 +59,14 @@ PROGRAMS = Columns(
     Column("hosts", "busiest adapter", "bytes"),
     Column("why", "what the least comes from", kind=str),
 )
+
+
+def _beside(name: str, title: str, unit: str) -> Column:
+    """Return a column of the bound of an all-to-all."""
+    return Column(
+        f"all_to_all_{name}", title, unit, json=f"all_to_all.{name}",
+        value=lambda found: found.after.beside(found.bound.value)[name],
+    )  # fmt: skip
 
 
 def _changed(name: str, title: str, of: Callable[[Changes], int], **more: Any) -> Column:
@@ -109,8 +122,7 @@ class RoutedFabric(Answer):
 
     columns: ClassVar = Columns(
         *figure_columns(lambda found: found.after),
-        Column("all_to_all_bound", "least that the busiest cable of an all-to-all can carry",
-               "paths", value="bound.value", json="all_to_all.bound"),
+        *(_beside(name, title, unit) for name, title, unit in BESIDE),
         Column("all_to_all_why", kind=str, value="bound.why", json="all_to_all.why", table=False),
         Column("all_to_all_proved", "proved best", value="proved", kind=bool,
                json="all_to_all.proved"),
@@ -139,7 +151,7 @@ class RoutedFabric(Answer):
     @property
     def proved(self) -> bool:
         """Whether no tables can keep the busiest cable less busy in an all-to-all."""
-        return self.after.longest_time <= self.bound.value * (1 + MET)
+        return self.after.longest_time <= self.bound.value * PROVED
 
     @property
     def front_rows(self) -> list[dict[str, Any]]:

@@ -105,8 +105,8 @@ def _verdict(data: Any) -> tuple[bool, str]:
         paths += f" instead of {amount(_busiest(data, old))}"
     elif found["time"] > old["time"] * PROVED:
         paths += f", more than the {amount(_busiest(data, old))} of the installed tables"
-    ratio = found["time"] / found["bound"]
-    limit = f"{_ratio(ratio)} must ({amount(found['bound'])})"
+    ratio = found["ratio"]
+    limit = f"{_ratio(ratio)} must ({amount(found['time_bound'])})"
     if ratio <= PROVED:
         limit = "no tables can do better (proved)"
     return ratio <= CLOSE, f"The busiest cable carries {paths}; {limit}."
@@ -171,7 +171,7 @@ def _compared(data: Any) -> Table:
     per = _per_bandwidth(data)
     rows = [
         (f"paths of an all-to-all{' / bandwidth' if per else ', busiest cable'}", "all_to_all",
-         "time" if per else "max", amount, amount(new["all_to_all"]["bound"] or 0)),
+         "time" if per else "max", amount, amount(new["all_to_all"]["time_bound"])),
         ("shifts of the hosts: paths, worst", "shifts", "max", amount, ""),
         ("shifts of the hosts: paths, mean", "shifts", "mean", "{:.3g}".format, ""),
         ("effective bisection bandwidth", "effective_bisection", "mean", _share,
