@@ -30,10 +30,10 @@ def test_no_figure_passes_a_bound_that_stands_beside_it(network):
     data = nl.route_fabric(network, samples=200).to_dict()
     for each in (data, data["before"]):
         assert each["all_to_all"]["time"] >= data["all_to_all"]["time_bound"] * (1 - 1e-9)
-    assert data["all_to_all"]["max"] >= data["all_to_all"]["bound"] * (1 - 1e-9)
         half = each["effective_bisection"]
         noise = 4 * half["sd"] / half["samples"] ** 0.5
         assert half["mean"] <= data["effective_bisection"]["bound"] + noise
+    assert data["all_to_all"]["max"] >= data["all_to_all"]["bound"] * (1 - 1e-9)
     assert data["all_to_all"]["time"] <= data["before"]["all_to_all"]["time"]
 
 
