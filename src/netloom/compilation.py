@@ -81,3 +81,14 @@ def _own_folder() -> Path | None:
 
 kernel: Any = njit(nogil=True, _nrt=False)
 inlined: Any = njit(nogil=True, _nrt=False, forceinline=True)
+
+
+def overloaded(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator of a function that chooses what compiled callers of ``plain`` call.
+
+    It is given the types of the arguments, and returns a function, which is inlined.
+    """
+    from numba.extending import overload
+
+    options = {"nogil": True, "_nrt": False, "forceinline": True}
+    return overload(plain, jit_options=options)  # type: ignore[no-any-return]

@@ -16,7 +16,7 @@ from netloom.routing import (
     parse_routing,
     virtual_channel_routing,
 )
-from netloom.simulation.network.engine import MOST_NODES
+from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm, check_one_path

@@ -13,7 +13,7 @@ from netloom.questions.fields import ROUTER_FIELDS, asked_router
 from netloom.questions.named import network_of, num_places, placed, read_program, read_traffic
 from netloom.questions.simulate.engines import NETWORK as PROGRAM_NETWORK
 from netloom.questions.simulate.programs import only_program, share_programs
-from netloom.simulation.network.engine import MOST_NODES
+from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.loaded import (
     LoadedNetwork,
     ProgramTraffic,

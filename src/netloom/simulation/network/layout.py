@@ -1,7 +1,11 @@
 """The arrays that a network's state is kept in, and what their records hold.
 
-A router's input and output slots are numbered ``port * num_vcs + vc``; in the arrays of all slots,
-``node * num_slots + slot`` is a slot's place. Sets of slots are bits of an int64.
+A router's input and output slots are numbered ``port * vc_stride + vc``; in the arrays of all
+slots, ``router << place_shift | slot`` is a slot's place, and in those of all ports ``router <<
+port_shift | port`` a port's. A set of slots of a router is bits of ``words`` int64, one for small
+routers; a port's slots never straddle two of them.
+
+Records of slots come in two sizes: ``SMALL`` ones keep a small router in few lines of the cache.
 """
 
 from __future__ import annotations
@@ -38,52 +42,86 @@ MASKS = np.dtype(
     [
         ("flits", "i8"),  # input slots that hold a flit
         ("active", "i8"),  # input slots whose packet owns an output slot
-        ("credit", "i8"),  # input slots whose output slot has credit (true of active ones)
+        ("credit", "i8"),  # input slots whose output slot is open (true of active ones)
         ("waiting", "i8"),  # input slots whose head asks for an output slot
         ("free", "i8"),  # output slots that no packet owns
-        ("open", "i8"),  # output slots that have credit
+        ("open", "i8"),  # output slots that have credit, of a port that may send
         ("unused", "2i8"),  # a router's record is a line of the cache
     ]
 )
-"""One record a router: sets of its slots."""
+"""One record a router and word: sets of its slots."""
 
-INPUT = np.dtype(
+
+class Sizes(NamedTuple):
+    """The types of numbers: of flits in a buffer, places in a ring, slots, ports and VCs."""
+
+    flits: str
+    places: str
+    slots: str
+    ports: str
+
+
+SMALL, LARGE = Sizes("i2", "u1", "u1", "u1"), Sizes("i4", "i4", "u2", "u2")
+
+
+def input_record(sizes: Sizes) -> np.dtype[Any]:
+    """Return the record of an input slot."""
+    return np.dtype(
+        [
+            ("count", sizes.flits),  # flits in the buffer
+            ("left", sizes.flits),  # flits that the current packet has yet to send on; 0: none
+            ("front", sizes.places),  # place of the current packet in the slot's ring of packets
+            ("out", sizes.slots),  # output slot that the current packet owns
+            ("out_port", sizes.ports),  # its port
+            ("accept", sizes.slots),  # where the next acceptance of VC allocation begins to look
+        ],
+        align=True,
+    )
+
+
+def output_record(sizes: Sizes) -> np.dtype[Any]:
+    """Return the record of an output slot.
+
+    From place ``source_slots`` on, there is one for each VC of each injection channel: the source's
+    view of an injection slot.
+    """
+    return np.dtype(
+        [
+            ("credits", sizes.flits),  # free places in the buffer at the other end
+            ("back", sizes.places),  # place behind the last packet in the ring at the other end
+            ("owner", sizes.slots),  # input slot that owns this one
+            ("grant", sizes.slots),  # where the next grant of VC allocation begins to look
+        ],
+        align=True,
+    )
+
+
+def port_record(sizes: Sizes) -> np.dtype[Any]:
+    """Return the record of a port number: of the input and the output port of it."""
+    return np.dtype(
+        [
+            ("crossed", "i4"),  # output: flits sent
+            ("down", "i4"),  # output: place of the first input slot at the other end; -1: an exit
+            ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
+            ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
+            ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
+            ("turn", "u1"),  # input: which of its VCs is the next to send
+            ("next_vc", "u1"),  # output: which VC the next speculative head takes
+        ],
+        align=True,
+    )
+
+
+LINE = np.dtype(
     [
-        ("count", "i2"),  # flits in the buffer
-        ("left", "i2"),  # flits that the current packet has yet to send on; 0: there is none
-        ("front", "u1"),  # place of the current packet in the slot's ring of packets
-        ("out", "u1"),  # output slot that the current packet owns
-        ("out_port", "u1"),  # its port
-        ("accept", "u1"),  # where the next acceptance of VC allocation begins to look
+        ("ready", "i8"),  # when it may send again, in cycles times ``share``
+        ("flit", "i4"),  # output: from winning the switch to the other end's buffer, or the sink
+        ("credit", "i4"),  # input: from winning the switch to the credit's use at the other end
+        ("share", "i4"),  # output: of ``whole`` cycles, those in which it can send a flit
+        ("whole", "i4"),
     ]
 )
-"""One record an input slot."""
-
-OUTPUT = np.dtype(
-    [
-        ("credits", "i2"),  # free places in the buffer at the other end
-        ("back", "u1"),  # place behind the last packet in the ring at the other end
-        ("owner", "u1"),  # input slot that owns this one
-        ("grant", "u1"),  # where the next grant of VC allocation begins to look
-        ("unused", "u1"),
-    ]
-)
-"""One record an output slot; from place ``source_slots`` on, one for each VC of each injection
-channel: the source's view of an injection slot."""
-
-PORT = np.dtype(
-    [
-        ("bound", "i8"),  # output: input slots whose packets own a slot of it
-        ("crossed", "i4"),  # output: flits sent
-        ("down", "i4"),  # output: first input slot at the other end, node << 6 | slot
-        ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
-        ("grant", "u1"),  # output: where the next grant begins to look, among input slots
-        ("accept", "u1"),  # input: where the next acceptance begins to look, among output ports
-        ("turn", "u1"),  # input: which of its VCs is the next to send
-        ("next_vc", "u1"),  # output: which VC the next speculative head takes
-    ]
-)
-"""One record a port number: the input and the output port of it."""
+"""One record a port and, behind them, one an injection channel, where channels are not alike."""
 
 ENTRY = np.dtype(
     [
@@ -91,6 +129,7 @@ ENTRY = np.dtype(
         ("unsent", "i4"),  # its flits not yet sent
         ("resume", "i4"),  # first cycle in which it may go on (circuits); with reserved VCs: turn
         ("vc", "i4"),  # the VC it goes to; where none is sent, the last one used
+        ("first", "i4"),  # place of the first injection slot
     ]
 )
 """One record an injection channel; with reserved VCs, one for each of its VCs."""
@@ -107,6 +146,8 @@ PACKET = np.dtype(
         ("number", "i4"),  # how many packets were created before it
         ("channel", "i4"),  # injection channel it left by
         ("row", "i4"),  # of the program that it is a packet of
+        ("sink", "i4"),  # host port that it goes to, where hosts hang on routers
+        ("way", "i4"),  # what its routing by hop remembers
     ]
 )
 """One record a packet that is queued or in the network."""
@@ -120,14 +161,28 @@ DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
 
 class Setup(NamedTuple):
-    """What does not change during a run: sizes, delays in cycles, and the kind of router."""
+    """What does not change during a run: sizes, delays in cycles, and the kind of router.
+
+    The fields up to ``patience`` go with the size of the network, those from ``words`` on with the
+    kind of router; see ``kernels.network.compiled``.
+    """
 
     num_nodes: int
+    num_sources: int
+    source_slots: int
+    arrivals_each: int
+    credits_each: int
+    heads_each: int
+    wakes_each: int
+    wheel: int
+    patience: int
     num_ports: int
     network_ports: int
     num_vcs: int
+    vc_stride: int
     num_slots: int
-    source_slots: int
+    place_shift: int
+    port_shift: int
     all_vcs: int
     preferred: int
     roomy: int
@@ -140,12 +195,8 @@ class Setup(NamedTuple):
     entry_delay: int
     entry_credit_delay: int
     exit_delay: int
-    wheel: int
-    arrivals_each: int
-    credits_each: int
-    heads_each: int
     lazy: int
-    patience: int
+    words: int
     whole_packets: bool
     whole_first: bool
     circuit: bool
@@ -153,10 +204,20 @@ class Setup(NamedTuple):
     speculative: bool
     oldest_first: bool
     choose_order: bool
+    uneven: bool
+    counted: bool
 
 
-PLAIN = (False,) * 7
-"""What a plain router has for the fields at the end of ``Setup``."""
+NUM_SIZES = Setup._fields.index("num_ports")
+"""How many fields of ``Setup`` go with the size of the network."""
+
+PLAIN = (1, *(False,) * 9)
+"""What a plain router has for the fields from ``words`` on."""
+
+
+OF_WORDS = ("ready", "early", "offered", "asked", "contested")
+OF_SLOTS = ("wanted", "wanted_at", "granted")
+"""The scratch of ``State`` with a number for each word of slots, and for each slot."""
 
 
 class State(NamedTuple):
@@ -164,7 +225,10 @@ class State(NamedTuple):
 
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
-    current packet may take. The last arrays are scratch of one cycle or one router.
+    current packet may take, a word after the other, and ``used`` the flits sent into each port
+    whose credits have not come back, where it is ``counted``. ``lines`` are the channels' own delays
+    and rates, where they are ``uneven``; ``wakes`` the ports that may send again. The last arrays
+    are scratch of one cycle or one router; ``best`` and ``taken`` are -1 between two uses.
     """
 
     clock: Records
@@ -188,11 +252,22 @@ class State(NamedTuple):
     credits_due: NDArray[np.int64]
     heads: NDArray[np.uint32]
     heads_due: NDArray[np.int64]
+    wakes: NDArray[np.uint32]
+    wakes_due: NDArray[np.int64]
     fronts: NDArray[np.uint32]
     winners: NDArray[np.uint32]
+    lines: Records
+    used: NDArray[np.int32]
+    port_offsets: NDArray[np.int64]
     port_of: NDArray[np.int64]
-    wanted: NDArray[np.int64]
-    granted: NDArray[np.int64]
-    requests: NDArray[np.int64]
+    ready: NDArray[np.int64]
     early: NDArray[np.int64]
+    offered: NDArray[np.int64]
+    asked: NDArray[np.int64]
+    contested: NDArray[np.int64]
+    wanted: NDArray[np.int64]
+    wanted_at: NDArray[np.int64]
+    granted: NDArray[np.int64]
+    best: NDArray[np.int64]
+    outs: NDArray[np.int64]
     taken: NDArray[np.int64]

@@ -11,8 +11,9 @@ from netloom.routing import draw_aux
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
-from netloom.simulation.network.engine import Engine, deadlock
+from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.reservations import rank
+from netloom.simulation.network.stuck import deadlock
 from netloom.workload.counter_random import uniforms
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -177,4 +178,4 @@ class NetworkProgram(ProgramEngine):
                     raise InputError("packet_flits", found, f"so many that {MOST_PACKETS} will do")
                 network.make_room(packets)
             elif came_back == layout.STUCK:
-                raise deadlock(network.topology, network.setup, network.state, network.cycle)
+                raise deadlock(network)

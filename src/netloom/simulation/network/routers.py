@@ -26,11 +26,14 @@ SWITCHINGS: tuple[Switching, ...] = (
     "wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved",
 )  # fmt: skip
 
-MOST_FLITS = LONGEST
-"""Most flits of a buffer or a packet: counters are int16."""
+MOST_PACKET = LONGEST
+"""Most flits of a packet."""
+
+MOST_FLITS = 2**16 - 1
+"""Most flits of a buffer."""
 
 MOST_CYCLES = 64
-"""Longest delay of one stage or channel: what is under way is kept cycle by cycle."""
+"""Longest delay of one stage, or of a channel of latency 1: what is under way is kept by cycles."""
 
 
 class Timing(NamedTuple):

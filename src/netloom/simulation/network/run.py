@@ -398,7 +398,7 @@ class _Window:
         if cycles == self.step:  # samples lie at equal distances
             self._sample()
         engine = self.run.engine
-        self.occupancy += engine.buffered()[:, : engine.setup.network_ports].sum(axis=(0, 1))
+        self.occupancy += engine.vc_flits()
         self.steps += 1
 
     def _sample(self) -> None:

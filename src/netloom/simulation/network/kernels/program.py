@@ -3,12 +3,13 @@
 from netloom.compilation import inlined, kernel
 from netloom.simulation.kernels.agenda import ARRIVED, due, next_cycle, note
 from netloom.simulation.kernels.records import record, unsigned
-from netloom.simulation.network.kernels.network import deliver, go_on, queue_packet
+from netloom.simulation.network.kernels.network import deliver, go_on
+from netloom.simulation.network.kernels.sources import queue_packet
 from netloom.simulation.network.layout import DONE, PACKETS_FULL, PLAIN, STUCK, Setup
 
 
 @inlined
-def enter(setup, state, agenda, cycle, packet_flits):
+def enter(setup, tables, state, agenda, cycle, packet_flits):
     """Cut the rows sent in this cycle into packets; return whether there is room for all."""
     clock, counts = record(agenda.clock, 0), record(state.clock, 0)
     while clock.entered < clock.sent:
@@ -20,10 +21,10 @@ def enter(setup, state, agenda, cycle, packet_flits):
         row.packets = packets
         left = row.flits
         for _ in range(packets):
-            packet = queue_packet(setup, state, row.source, row.route, cycle)
-            packet.target = row.target
+            packet = queue_packet(
+                setup, tables, state, row.source, row.target, row.coin, row.route, cycle
+            )
             packet.flits = min(left, packet_flits)
-            packet.coin = row.coin
             packet.row = index
             left -= packet_flits
         clock.entered += 1
@@ -61,7 +62,7 @@ def skip(setup, state, agenda, until):
     return clock.cycle
 
 
-def compiled(plain):
+def compiled(frozen):
     """Return the kernel that runs a network with a program; see ``kernels.network.compiled``.
 
     ``run(given, tables, state, agenda, packet_flits, num_rows, until)`` ends early once all rows
@@ -70,7 +71,7 @@ def compiled(plain):
 
     @kernel
     def run(given, tables, state, agenda, packet_flits, num_rows, until):
-        setup = Setup(*(given + PLAIN)) if plain else Setup(*given)
+        setup = Setup(*(given + frozen))
         clock, counts = record(agenda.clock, 0), record(state.clock, 0)
         while clock.completed < num_rows and counts.cycle < until:
             if clock.sent == 0:
@@ -83,7 +84,7 @@ def compiled(plain):
             stopped = cycle - counts.last_move > setup.patience
             if stopped and counts.free_packets < len(state.packets):
                 return STUCK
-            if clock.sent > 0 and not enter(setup, state, agenda, cycle, packet_flits):
+            if clock.sent > 0 and not enter(setup, tables, state, agenda, cycle, packet_flits):
                 return PACKETS_FULL
             deliver(setup, tables, state, cycle)
             go_on(setup, state, cycle)
@@ -95,5 +96,5 @@ def compiled(plain):
     return run
 
 
-run = compiled(plain=False)
-run_plain = compiled(plain=True)
+run = compiled(())
+run_plain = compiled(PLAIN)

@@ -1,0 +1,270 @@
+"""The arrays of one network, made once before it runs; see ``layout``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.simulation.network import layout
+from netloom.simulation.network.layout import LARGE, SMALL, Setup, State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing.virtual_channels import VirtualChannelRouting
+    from netloom.simulation.network.layout import Records, Sizes
+    from netloom.simulation.network.routers import Router, Timing
+    from netloom.simulation.network.wiring import Lines, Wiring
+    from netloom.topology import Topology
+
+FIRST_LOG = 8192
+"""Delivered packets that are noted before the kernel comes back, beyond what one cycle can make."""
+
+FIRST_PACKETS = 1024
+"""Packets on their way that there is room for at first; more is made when needed."""
+
+PATIENCE = 2_000
+"""Cycles without any movement after which a network that holds packets is stuck, beyond the delays
+of its parts. The acknowledgement of a circuit may take longer."""
+
+MOST_NODES = 2**20
+"""Most nodes of a direct network."""
+
+MOST_PLACES = 2**31
+"""Most slots of all routers together, and most places for packets in them."""
+
+WORD = 64
+
+
+def make_setup(
+    topology: Topology,
+    wired: Wiring,
+    routing: VirtualChannelRouting,
+    router: Router,
+    shortest_packet: int,
+) -> Setup:
+    """Return what does not change during a run.
+
+    Raises
+    ------
+    InputError
+        If the network has too many slots, or buffers may have to hold too many packets.
+    """
+    times, vcs = router.timing(), router.vcs
+    # Slots of small routers lie close, so that more fit; a port never straddles words.
+    close = wired.num_ports * vcs <= WORD and topology.direct
+    stride = vcs if close else 1 << (vcs - 1).bit_length()
+    num_slots = wired.num_ports * stride
+    words = -(-num_slots // WORD)
+    shift = max(num_slots - 1, 1).bit_length() if words == 1 else (words * WORD - 1).bit_length()
+    ring = _places(router, shortest_packet)
+    if wired.num_routers * ring << shift > MOST_PLACES:
+        found = f"{wired.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
+        found += f"{ring} packets"
+        raise InputError(topology.name, found, f"at most {MOST_PLACES} places for packets in all")
+    adaptive = routing.tables.adaptive_vcs
+    ports = wired.network_ports if close else WORD // stride
+    preferred = sum(adaptive << port * stride for port in range(ports))
+    circuit = router.switching == "circuit"
+    every = (1 << wired.network_ports * vcs) - 1 if close else (1 << WORD) - 1
+    # A head behind another packet in an adaptive VC holds the escape VCs behind it for as long as
+    # that packet, on a way of its own, waits: so it goes where it fits, or nothing is before it.
+    roomy = every if router.whole_packets else preferred
+    counted = routing.uses_credits and not topology.direct
+    longest = max(_longest(wired, times, router), times.head_wait + 1)
+    credit = _longest(wired, times, router)
+    lines = len(wired.between.source) + len(wired.entries.source)
+    return Setup(
+        num_nodes=wired.num_routers,
+        num_sources=wired.num_sources,
+        source_slots=wired.num_routers << shift,
+        arrivals_each=lines,
+        credits_each=lines * (vcs if router.switching == "reserved" else 1),
+        heads_each=2 * wired.num_routers * wired.num_ports if times.head_wait else 0,
+        wakes_each=wired.num_routers * wired.num_ports if wired.uneven else 0,
+        wheel=(1 << longest.bit_length()) - 1,
+        patience=PATIENCE + 4 * longest + 2 * wired.num_routers * times.credit * circuit,
+        num_ports=wired.num_ports,
+        network_ports=wired.network_ports,
+        num_vcs=vcs,
+        vc_stride=stride,
+        num_slots=num_slots,
+        place_shift=shift,
+        port_shift=max(wired.num_ports - 1, 1).bit_length(),
+        all_vcs=_signed((1 << vcs) - 1),
+        preferred=_signed(preferred),
+        roomy=_signed(roomy),
+        buffer_flits=router.buffer_flits,
+        ring=ring,
+        entry_channels=wired.entry_channels,
+        head_wait=times.head_wait,
+        flit_delay=times.flit,
+        credit_delay=times.credit,
+        entry_delay=times.injection,
+        entry_credit_delay=times.injection_credit,
+        exit_delay=times.ejection,
+        lazy=2**30 if roomy or routing.uses_credits else 2 * credit,
+        words=words,
+        whole_packets=router.whole_packets,
+        whole_first=router.switching == "store-and-forward",
+        circuit=circuit,
+        reserved=router.switching == "reserved",
+        speculative=router.speculative,
+        oldest_first=router.oldest_first,
+        choose_order=routing.uses_credits and topology.direct,
+        uneven=wired.uneven,
+        counted=counted,
+    )
+
+
+def make_state(
+    topology: Topology,
+    wired: Wiring,
+    setup: Setup,
+    router: Router,
+    connections: NDArray[np.int32] | None,
+) -> State:
+    """Return the arrays of a network without a packet."""
+    sizes = _sizes(setup)
+    if connections is None:
+        connections = np.zeros(0, np.int32)
+    slots, many_ports = setup.source_slots, setup.num_nodes << setup.port_shift
+    channels = setup.num_sources * setup.entry_channels
+    entries = channels * setup.num_vcs if setup.reserved else channels
+    queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
+    buckets, moves = setup.wheel + 1, setup.num_nodes * setup.num_ports
+    in_words = setup.words * WORD
+    state = State(
+        clock=np.zeros(1, layout.CLOCK),
+        masks=np.zeros(setup.num_nodes * setup.words, layout.MASKS),
+        inputs=np.zeros(slots, layout.input_record(sizes)),
+        outputs=np.zeros(slots + channels * setup.num_vcs, layout.output_record(sizes)),
+        ports=np.zeros(many_ports, layout.port_record(sizes)),
+        entries=np.zeros(entries, layout.ENTRY),
+        packets=np.zeros(FIRST_PACKETS, layout.PACKET),
+        log=np.zeros(FIRST_LOG + 2 * moves, layout.LOG),
+        allowed=np.zeros(slots * setup.words, np.int64),
+        rings=np.zeros(slots * setup.ring, np.int32),
+        queue_front=np.full(queues, -1, np.int32),
+        queue_back=np.full(queues, -1, np.int32),
+        connections=np.ascontiguousarray(connections.ravel()),
+        active=np.zeros(-(-setup.num_nodes // WORD), np.int64),
+        sources=np.zeros(-(-setup.num_sources // WORD), np.int64),
+        arrivals=np.zeros(buckets * setup.arrivals_each, np.uint32),
+        arrivals_due=np.zeros(buckets, np.int64),
+        credits=np.zeros(buckets * setup.credits_each, np.int32),
+        credits_due=np.zeros(buckets, np.int64),
+        heads=np.zeros(buckets * setup.heads_each, np.uint32),
+        heads_due=np.zeros(buckets, np.int64),
+        wakes=np.zeros(buckets * setup.wakes_each, np.uint32),
+        wakes_due=np.zeros(buckets, np.int64),
+        fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
+        winners=np.zeros(moves, np.uint32),
+        lines=np.zeros(many_ports + channels if setup.uneven else 0, layout.LINE),
+        used=np.zeros(many_ports if setup.counted else 0, np.int32),
+        port_offsets=topology.port_offsets,
+        port_of=np.minimum(np.arange(in_words) // setup.vc_stride, setup.num_ports - 1),
+        **{name: np.zeros(setup.words, np.int64) for name in layout.OF_WORDS},
+        **{name: np.zeros(in_words, np.int64) for name in layout.OF_SLOTS},
+        best=np.full(in_words, -1, np.int64),
+        outs=np.zeros(setup.num_ports, np.int64),
+        taken=np.full(setup.num_ports, -1, np.int64),
+    )
+    _fill(wired, setup, state, router)
+    return state
+
+
+def chain(following: NDArray[np.int32], first: int, then: int) -> None:
+    """Chain the free records from ``first`` on, and ``then`` behind the last."""
+    following[first:] = np.arange(first + 1, len(following) + 1)
+    following[-1] = then
+
+
+def port_places(setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of ports of routers, int64."""
+    return (node << setup.port_shift) + port
+
+
+def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
+    """Set what is not zero at the start."""
+    state.masks["free"] = state.masks["open"] = -1
+    state.outputs["credits"][: setup.source_slots] = router.buffer_flits
+    state.entries["packet"] = -1
+    state.entries["vc"] = setup.num_vcs - 1  # the first packet looks from VC 0 on
+    between, entries = wired.between, wired.entries
+    leaving = port_places(setup, between.source, between.out_port)
+    entering = port_places(setup, between.target, between.in_port)
+    state.ports["down"] = -1
+    state.ports["down"][leaving] = _first_slots(setup, between.target, between.in_port)
+    state.ports["up"][entering] = _first_slots(setup, between.source, between.out_port)
+    index = entries.source * setup.entry_channels + entries.out_port
+    behind = setup.source_slots + index * setup.num_vcs
+    state.ports["up"][port_places(setup, entries.target, entries.in_port)] = behind
+    state.outputs["credits"][behind[:, None] + np.arange(setup.num_vcs)] = router.buffer_flits
+    each = np.arange(setup.num_vcs if setup.reserved else 1)
+    place = index[:, None] * len(each) + each
+    state.entries["first"][place] = _first_slots(setup, entries.target, entries.in_port)[:, None]
+    chain(state.packets["next"], 0, -1)
+    state.clock["free_packets"] = FIRST_PACKETS
+    if setup.uneven:
+        _fill_lines(wired, setup, state, router.timing(), router.channel_cycles)
+
+
+def _fill_lines(
+    wired: Wiring, setup: Setup, state: State, times: Timing, channel_cycles: int
+) -> None:
+    """Set the delays and rates of all lines."""
+    between, entries, exits = wired.between, wired.entries, wired.exits
+    line = state.lines
+    line["share"] = line["whole"] = 1
+    leaving = port_places(setup, between.source, between.out_port)
+    entering = port_places(setup, between.target, between.in_port)
+    more = channel_cycles * (between.cycles - 1)
+    line["flit"][leaving] = times.flit + more
+    line["credit"][entering] = times.credit + more
+    into = port_places(setup, entries.target, entries.in_port)
+    source = (setup.num_nodes << setup.port_shift) + (
+        entries.source * setup.entry_channels + entries.out_port
+    )
+    line["flit"][source] = times.injection + entries.cycles - 1
+    line["credit"][into] = times.injection_credit + entries.cycles - 1
+    out_of = port_places(setup, exits.source, exits.out_port)
+    line["flit"][out_of] = times.ejection + exits.cycles - 1
+    for place, lines in ((leaving, between), (source, entries), (out_of, exits)):
+        line["share"][place], line["whole"][place] = lines.share, lines.whole
+
+
+def _first_slots(
+    setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    return (node << setup.place_shift) + port * setup.vc_stride
+
+
+def _longest(wired: Wiring, times: Timing, router: Router) -> int:
+    """Return the longest delay of a flit, a credit, or a port that rests."""
+    inside = router.channel_cycles * (int(wired.between.cycles.max(initial=1)) - 1)
+    outside = max(int(each.cycles.max(initial=1)) for each in (wired.entries, wired.exits)) - 1
+    rests = max(
+        int((each.whole // each.share).max(initial=1))
+        for each in (wired.between, wired.entries, wired.exits)
+    )
+    ends = max(times.injection, times.injection_credit, times.ejection) + outside
+    return max(times.flit + inside, times.credit + inside, ends, rests + 2)
+
+
+def _places(router: Router, shortest_packet: int) -> int:
+    """Most packets that own a buffer or have flits in it: the first's tail, whole ones, a head."""
+    return (router.buffer_flits - 1) // shortest_packet + 2
+
+
+def _sizes(setup: Setup) -> Sizes:
+    """Return the types of the records of slots and ports."""
+    small = max(setup.ring, setup.num_slots, setup.num_ports) <= np.iinfo(np.uint8).max
+    return SMALL if small and setup.buffer_flits <= np.iinfo(np.int16).max else LARGE
+
+
+def _signed(bits: int) -> int:
+    """Return the int64 that has these 64 bits."""
+    return bits - (1 << WORD) if bits >> (WORD - 1) else bits

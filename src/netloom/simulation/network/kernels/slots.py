@@ -1,0 +1,76 @@
+"""Where a router's slots, ports and sets of slots are; see ``layout``."""
+
+import numpy as np
+
+from netloom.compilation import inlined
+from netloom.simulation.kernels.records import record, unsigned
+
+ONE = np.int64(1)
+
+
+@inlined
+def place_of(setup, node, slot):
+    """Return the place of a slot in the arrays of all slots."""
+    return node << setup.place_shift | slot
+
+
+@inlined
+def node_of(setup, place):
+    """Return the router of a place."""
+    return place >> setup.place_shift
+
+
+@inlined
+def slot_of(setup, place):
+    """Return the slot of a place."""
+    return place & ((ONE << setup.place_shift) - 1)
+
+
+@inlined
+def port_at(setup, node, port):
+    """Return the place of a port in the arrays of all ports."""
+    return node << setup.port_shift | port
+
+
+@inlined
+def masks_of(setup, state, node, slot):
+    """Return the record of sets that has a slot of a router."""
+    if setup.words == 1:
+        return record(state.masks, node)
+    return record(state.masks, node * setup.words + (slot >> 6))
+
+
+@inlined
+def bit_of(slot):
+    """Return the set that has one slot alone, in its word."""
+    return ONE << (slot & 63)
+
+
+@inlined
+def vcs_in(setup, word, port):
+    """Return the VCs of a port that are in a word of slots, as bits from 0 on."""
+    return word >> ((port * setup.vc_stride) & 63) & setup.all_vcs
+
+
+@inlined
+def front_packet(setup, state, place):
+    """Return the packet at the front of an input slot."""
+    return state.rings[unsigned(place * setup.ring + record(state.inputs, place).front)]
+
+
+@inlined
+def wake(awake, node):
+    """Note that a router or source may have something to do."""
+    awake[unsigned(node >> 6)] |= ONE << (node & 63)
+
+
+@inlined
+def oldest(setup, state, node, one, other):
+    """Return that of two slots of a router whose packet was created first; ``one`` of a tie."""
+    first = record(state.packets, front_packet(setup, state, place_of(setup, node, one)))
+    second = record(state.packets, front_packet(setup, state, place_of(setup, node, other)))
+    if second.birth < first.birth:
+        return other
+    if second.birth == first.birth and second.number < first.number:
+        return other
+    return one
