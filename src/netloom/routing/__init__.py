@@ -24,7 +24,7 @@ from netloom.routing.parse import (
     paths,
     routes_by,
 )
-from netloom.routing.port_numbers import Ports, ports
+from netloom.routing.port_numbers import HostedPorts, Ports, hosted_ports, ports
 from netloom.routing.ragged import Paths
 from netloom.routing.route_tables import RouteTable, table
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
@@ -45,6 +45,7 @@ __all__ = [
     "DimensionOrder",
     "Ecmp",
     "ForwardingTable",
+    "HostedPorts",
     "Lanes",
     "Layered",
     "Layering",
@@ -71,6 +72,7 @@ __all__ = [
     "draw_paths",
     "find_deadlock",
     "half_way_round",
+    "hosted_ports",
     "lane_circle",
     "lanes_used",
     "layers_needed",

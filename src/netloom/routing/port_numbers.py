@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.topology import Cube, Topology
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+MOST_PORTS = 2**14
+"""Most ports of a router: their numbers are int16."""
+
+TINY = 1e-9
+"""What a bandwidth may be above a whole number and not need a lane more."""
 
 
 class Ports(NamedTuple):
@@ -54,6 +62,74 @@ def ports(topology: Topology) -> Ports:
     out_port, in_port = _ranks(*topology.outgoing()), _ranks(*topology.incoming())
     most = int(max(out_port.max(initial=-1), in_port.max(initial=-1))) + 1
     return Ports(most, out_port, in_port, none)
+
+
+class HostedPorts(NamedTuple):
+    """The ports of every router of a network whose hosts hang on routers.
+
+    Attributes
+    ----------
+    num_ports
+        Most input or output ports of any router; ports of a router are numbered from 0.
+    out_port, in_port
+        int32[num_channels], the first output port by which a channel leaves its source, and the
+        first input port by which it enters its target; 0 at a host's end.
+    lanes
+        int32[num_channels], how many ports in a row each channel has at either end.
+    """
+
+    num_ports: int
+    out_port: NDArray[np.int32]
+    in_port: NDArray[np.int32]
+    lanes: NDArray[np.int32]
+
+
+def hosted_ports(topology: Topology) -> HostedPorts:
+    """Return the port numbers of a network whose hosts hang on routers.
+
+    A router's output ports are those of the channels that leave it, by channel number: channels
+    to routers first, then to its host ports. Input ports are numbered alike by the channels that
+    enter. A channel of bandwidth above 1 is a bundle of ⌈bandwidth⌉ lanes, each a port.
+
+    Raises
+    ------
+    InputError
+        If the network is direct, or a router has more than ``MOST_PORTS``.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> wired = hosted_ports(topology("leaf-spine:2x1x2"))
+    >>> wired.num_ports, wired.out_port.tolist()
+    (3, [0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 1, 2])
+    """
+    if topology.direct:
+        raise InputError(topology.name, "a direct network", "hosts that hang on routers")
+    lanes = np.ceil(np.maximum(topology.channel_bandwidth, 1) - TINY).astype(np.int32)
+    out_port, outside = _first_ports(topology, topology.channel_source, lanes)
+    in_port, inside = _first_ports(topology, topology.channel_target, lanes)
+    num_ports = max(outside, inside)
+    if num_ports > MOST_PORTS:
+        found = f"a router of {num_ports} ports, bundles counted by their lanes"
+        raise InputError(topology.name, found, f"at most {MOST_PORTS}")
+    return HostedPorts(num_ports, out_port, in_port, lanes)
+
+
+def _first_ports(
+    topology: Topology, end: NDArray[np.int32], lanes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], int]:
+    """Return the first port of each channel at its end, and the most ports of a router."""
+    order = np.argsort(end, kind="stable")
+    after = np.cumsum(lanes[order])
+    before = after - lanes[order]
+    counts = np.bincount(end, minlength=topology.num_vertices)
+    first = np.cumsum(counts) - counts
+    start = np.append(before, 0)[np.minimum(first, len(order))]
+    found = np.zeros(len(end), np.int32)
+    found[order] = before - start[end[order]]
+    found[end < topology.num_hosts] = 0
+    ports = np.bincount(end, lanes, topology.num_vertices)[topology.num_hosts :]
+    return found, int(ports.max(initial=0))
 
 
 def _cube_ports(topology: Cube) -> Ports:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -85,11 +85,13 @@ class VirtualChannelRouting:
     name, topology
         The routing and the network.
     tables
-        What the kernel takes.
+        What the kernel takes: ``RouteTables`` in direct networks, ``HopTables`` where hosts hang
+        on routers.
     needs_aux
         Whether packets carry an intermediate node or the number of their route.
     uses_credits
-        Whether the source's router sets the coin's lowest bit, by the credits of both ways.
+        Whether the source's router sets the coin's lowest bit, by the credits of both ways; in
+        networks whose hosts hang on routers, whether any router looks at what is used.
     minimal
         Whether every packet is known to take a shortest path.
     routes
@@ -98,7 +100,7 @@ class VirtualChannelRouting:
 
     name: str
     topology: Topology
-    tables: RouteTables
+    tables: Any
     needs_aux: bool = False
     uses_credits: bool = False
     minimal: bool = True

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
+from netloom.routing.by_hop.named import hosted_routing
+from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
@@ -116,8 +118,7 @@ def virtual_channel_routing(
     expected at least 2 VCs
     """
     if not topology.direct:
-        wanted = "a direct network, such as mesh:8x8: hosts on routers are not simulated by flits"
-        raise InputError(topology.name, "hosts that hang on routers", wanted)
+        return hosted_routing(topology, routing, num_vcs)
     check_slots(topology, num_vcs, injection_channels, ejection_channels)
     named = named_routing(topology, routing) if isinstance(routing, str) else routing
     if isinstance(named, UpDown):
@@ -179,7 +180,7 @@ def draw_aux(
     """
     start, end = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
     coin = rng.integers(0, 2**31, len(start), dtype=np.int32)
-    if not routing.needs_aux:
+    if isinstance(routing.tables, HopTables) or not routing.needs_aux:
         return coin, np.full(len(start), -1, np.int32)
     if routing.routes is not None:
         wanted = "a route for every pair that sends"

@@ -1,0 +1,281 @@
+"""What the kernel of routing by hop takes, and how it is put together.
+
+A packet at a router is in a *state*. The state says which table it follows to which goal, and by
+the kind of the channel that it takes next, in which state it is there and in which VCs. So the VCs
+of each part of a way are data, and whether packets can wait for each other in a circle is found by
+following them (``by_hop.circles``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing.port_numbers import hosted_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.routing.ways import Ways
+    from netloom.topology import Topology
+
+# Which of the next ports a packet asks for, for HopTables.choice.
+DRAWN = 0  # one at random
+TWO = 1  # two drawn, the less used of them; if equal, the first
+LEAST = 2  # the least used, of several any at random
+EVERY = 3  # all of them
+HASHED = 4  # one by a hash of source, target and router
+OWN = 5  # the one that a user's function names
+GIVEN = 6  # given paths
+
+# Whether a packet makes a detour, for HopTables.detour.
+ALWAYS = 1  # every packet
+LOCAL = 2  # by the queues of the first ports of both ways
+ALONG = 3  # by the queues along both ways
+
+MOST_VCS = 64
+MOST_STARTS = 2**28
+"""Most routers × goals of all tables of a routing, a gigabyte."""
+
+
+class HopTables(NamedTuple):
+    """What ``kernels.by_hop.next_hop`` takes, whole: numbers and flat arrays.
+
+    With R routers, ``at = router << port_shift | port``. P are host ports, S states, K kinds of
+    channels. VCs are the bits of an int64.
+    """
+
+    num_vcs: int
+    lane_shift: int  # a slot is port << lane_shift | vc
+    port_shift: int
+    num_kinds: int
+    choice: int
+    detour: int
+    threshold: int  # flits in favour of the way without a detour
+    weight: int  # of a queue on that way; 0: the hops of the way
+    detour_weight: int  # of a queue on a detour; 0: its hops
+    adaptive_vcs: int  # VCs preferred on network ports; none: no preference
+    escape_vcs: int  # VCs that a packet which is in one never leaves again
+    escape_state: int  # in which such a packet is; those above it are states of the escape, too
+    function: int  # address of the user's function
+    next_router: NDArray[np.int32]  # [at] router behind an output port; -1 behind a host's
+    out_kind: NDArray[np.int8]  # [at] kind of the channel at an output port
+    in_kind: NDArray[np.int8]  # [at] kind of the channel at an input port; -1 of a host's
+    exit_router: NDArray[np.int32]  # [P] router that a host port receives from
+    exit_port: NDArray[np.int16]  # [P] first of its output ports there
+    exit_lanes: NDArray[np.int16]  # [P] how many
+    sink_goal: NDArray[np.int32]  # [P] the goal, in the tables, of packets to a host port
+    table_start: NDArray[np.int64]  # [tables] where each begins in starts and lengths
+    table_goals: NDArray[np.int64]  # [tables] number of its goals
+    starts: NDArray[np.int32]  # [table_start + router * goals + goal] where in ports ...
+    ports: NDArray[np.int16]  # ... the number of next ports is, and behind it the ports
+    lengths: NDArray[np.int16]  # [as starts] hops to the goal; -1: no way
+    detour_class: NDArray[np.int32]  # [R]
+    detour_classes: int
+    detour_start: NDArray[np.int32]  # [class of router * classes + class of exit] where in ...
+    detours: NDArray[np.int32]  # ... the number of goals to draw from is, and behind it the goals
+    delta: NDArray[np.int16]  # [state * kinds + kind] state behind a channel
+    vcs: NDArray[np.int64]  # [S] VCs of the channel by which a packet comes into a state
+    eject_vcs: NDArray[np.int64]  # [S] VCs to the host; none: a packet passes its exit by
+    table: NDArray[np.int8]  # [S] table that a packet follows
+    to_aux: NDArray[np.int8]  # [S] whether its goal is packet.aux, the detour's
+    decides: NDArray[np.int8]  # [S] whether it decides on a detour
+    keep: NDArray[np.int16]  # [S] state after deciding against, or having none to decide on
+    leave: NDArray[np.int16]  # [S] state after deciding for it
+    turn: NDArray[np.int16]  # [S] state from where a detour's goal is reached
+    salts: NDArray[np.uint64]  # [R] seeds of the hashes
+    level: NDArray[np.uint8]  # [sink * R + router] service level of packets that enter there
+    lane_of: NDArray[np.uint8]  # [(at << port_shift | output port) * 16 + level] VC
+    path_offsets: NDArray[np.int64]  # [paths] for given paths, where the hops of each begin
+    path_ports: NDArray[np.int16]  # [hops] output ports, that to the host among them
+    path_vcs: NDArray[np.int64]  # [hops] VCs
+
+
+class NextPorts(NamedTuple):
+    """One table of ports that lead on.
+
+    Attributes
+    ----------
+    num_goals
+        G.
+    starts
+        int32[R * G], by router * G + goal, the place in ``ports`` of the list's length.
+    ports
+        int16[], lengths of lists, each followed by its ports, ascending.
+    lengths
+        int16[R * G], hops to the goal; -1 where there is no way.
+    """
+
+    num_goals: int
+    starts: NDArray[np.int32]
+    ports: NDArray[np.int16]
+    lengths: NDArray[np.int16]
+
+
+class Automaton(NamedTuple):
+    """The states of packets; fields as in ``HopTables``, ``kind`` of the channels of routers."""
+
+    kind: NDArray[np.int8]  # [num_network_channels]
+    delta: NDArray[np.int16]  # [S, K]
+    vcs: NDArray[np.int64]
+    eject_vcs: NDArray[np.int64]
+    table: NDArray[np.int8]
+    to_aux: NDArray[np.int8]
+    decides: NDArray[np.int8]
+    keep: NDArray[np.int16]
+    leave: NDArray[np.int16]
+    turn: NDArray[np.int16]
+
+
+def bits(count: int) -> int:
+    """Return the lowest ``count`` VCs as the bits of an int64; all 64 are -1."""
+    return (1 << count) - 1 if count < MOST_VCS else -1
+
+
+def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> NextPorts:
+    """Return the ports that lead on by these ways, to each router, or to each group.
+
+    Raises
+    ------
+    InputError
+        If the table would be too large.
+
+    Examples
+    --------
+    >>> from netloom.routing.ways import shortest_ways
+    >>> from netloom.topology import topology
+    >>> net = topology("leaf-spine:2x3x1")
+    >>> found = next_ports(net, shortest_ways(net.routers))
+    >>> found.ports[found.starts[0 * found.num_goals + 1] :][:4].tolist()  # leaf 0 to leaf 1
+    [3, 0, 1, 2]
+    """
+    from netloom.routing.kernels.next_ports import fill_next_ports
+
+    wired = hosted_ports(topology)
+    num_routers = topology.num_routers
+    num_goals = int(ways.group.max(initial=0)) + 1 if to_group else num_routers
+    check_starts(topology, num_routers * num_goals)
+    inside = topology.num_network_channels
+    starts, ports, lengths = fill_next_ports(
+        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group
+    )
+    return NextPorts(num_goals, starts, ports, lengths)
+
+
+def check_starts(topology: Topology, count: int) -> None:
+    """Refuse tables that would be too large."""
+    if count > MOST_STARTS:
+        found = f"{count:,} entries of routers × goals"
+        raise InputError(topology.name, found, f"at most {MOST_STARTS:,} for routing by hop")
+
+
+def hop_tables(
+    topology: Topology,
+    num_vcs: int,
+    tables: Sequence[NextPorts],
+    automaton: Automaton,
+    **more: Any,
+) -> HopTables:
+    """Return the record of a routing on a network of hosts on routers.
+
+    Parameters
+    ----------
+    topology, num_vcs
+        The network, and the VCs of every channel.
+    tables
+        What packets may follow, by the numbers of ``automaton.table``.
+    automaton
+        The states.
+    **more
+        Other fields of ``HopTables``.
+    """
+    wired = hosted_ports(topology)
+    port_shift = max(wired.num_ports - 1, 0).bit_length()
+    wires = _wires(topology, automaton.kind, port_shift)
+    many = np.array([each.num_goals for each in tables], np.int64)
+    sizes = np.array([len(each.starts) for each in tables], np.int64)
+    before = np.cumsum([0, *(len(each.ports) for each in tables)])
+    shifted = [each.starts + first for each, first in zip(tables, before[:-1], strict=True)]
+    ejection = topology.num_network_channels + topology.num_ports
+    plain = HopTables(
+        num_vcs=num_vcs,
+        lane_shift=max(num_vcs - 1, 0).bit_length(),
+        port_shift=port_shift,
+        num_kinds=automaton.delta.shape[1],
+        choice=DRAWN, detour=0, threshold=0, weight=0, detour_weight=0,
+        adaptive_vcs=0, escape_vcs=0, escape_state=0, function=0,
+        **wires,
+        exit_router=topology.ejection_router,
+        exit_port=wired.out_port[ejection:].astype(np.int16),
+        exit_lanes=wired.lanes[ejection:].astype(np.int16),
+        sink_goal=topology.ejection_router,
+        table_start=np.cumsum(sizes) - sizes,
+        table_goals=many,
+        starts=np.concatenate([np.zeros(0), *shifted]).astype(np.int32),
+        ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],
+        lengths=np.concatenate([np.zeros(0, np.int16), *(each.lengths for each in tables)]),
+        detour_class=np.zeros(topology.num_routers, np.int32),
+        detour_classes=1,
+        detour_start=np.zeros(1, np.int32),
+        detours=np.zeros(1, np.int32),
+        delta=automaton.delta.astype(np.int16).ravel(),
+        vcs=automaton.vcs,
+        eject_vcs=automaton.eject_vcs,
+        table=automaton.table,
+        to_aux=automaton.to_aux,
+        decides=automaton.decides,
+        keep=automaton.keep,
+        leave=automaton.leave,
+        turn=automaton.turn,
+        salts=np.zeros(0, np.uint64),
+        level=np.zeros(0, np.uint8),
+        lane_of=np.zeros(0, np.uint8),
+        path_offsets=np.zeros(0, np.int64),
+        path_ports=np.zeros(0, np.int16),
+        path_vcs=np.zeros(0, np.int64),
+    )  # fmt: skip
+    return plain._replace(**more)
+
+
+def channels_at_ports(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the channel at each output and each input port, int32[R, ports] both, -1 for none.
+
+    A bundle's channel is at each of its lanes.
+    """
+    wired = hosted_ports(topology)
+    found = []
+    for end, port in (
+        (topology.channel_source, wired.out_port),
+        (topology.channel_target, wired.in_port),
+    ):
+        at = np.full((topology.num_routers, wired.num_ports), -1, np.int32)
+        channels = np.flatnonzero(end >= topology.num_hosts).astype(np.int32)
+        lanes = wired.lanes[channels]
+        lane = np.arange(lanes.sum()) - np.repeat(np.cumsum(lanes) - lanes, lanes)
+        each = np.repeat(channels, lanes)
+        at[end[each] - topology.num_hosts, port[each] + lane] = each
+        found.append(at)
+    return found[0], found[1]
+
+
+def _wires(topology: Topology, kind: NDArray[np.int8], port_shift: int) -> dict[str, Any]:
+    """Return what is behind and before the ports of every router."""
+    outward, inward = channels_at_ports(topology)
+    inside = topology.num_network_channels
+    shape = topology.num_routers, 1 << port_shift
+    next_router = np.full(shape, -1, np.int32)
+    kinds = np.full((2, *shape), -1, np.int8)
+    for at, channels in enumerate((outward, inward)):
+        rows, ports = np.nonzero((channels >= 0) & (channels < inside))
+        kinds[at, rows, ports] = kind[channels[rows, ports]]
+    rows, ports = np.nonzero((outward >= 0) & (outward < inside))
+    next_router[rows, ports] = topology.routers.channel_target[outward[rows, ports]]
+    return {
+        "next_router": next_router.ravel(),
+        "out_kind": kinds[0].ravel(),
+        "in_kind": kinds[1].ravel(),
+    }

@@ -1,0 +1,208 @@
+"""Where a packet may go from a router: one call a packet and hop.
+
+``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. ``used[router << port_shift | port]``
+are the flits sent into an output port whose credits have not come back. ``packet`` is a record:
+``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` (the goal of a
+detour, a service level, or the number of a given path; otherwise -1) and ``way`` (the state).
+"""
+
+import numpy as np
+
+from netloom.compilation import inlined, kernel
+from netloom.routing.by_hop.tables import ALONG, ALWAYS, DRAWN, EVERY, GIVEN, HASHED, OWN, TWO
+from netloom.routing.kernels.called import called
+from netloom.routing.kernels.ecmp import mixed
+
+ONE = np.int64(1)
+DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal
+
+
+@inlined
+def next_hop(tables, used, allowed, base, router, in_port, in_vc, packet, hops):
+    """Set the slots that a packet may ask for: slot s is bit s & 63 of allowed[base + (s >> 6)].
+
+    The packet has come by an input port and VC, after so many hops from router to router. Its
+    ``way`` is then its state at this router, ``aux`` may be the goal that it has drawn.
+    """
+    if tables.choice == GIVEN:
+        place = tables.path_offsets[packet.aux] + hops
+        ask(allowed, base, tables.path_ports[place], tables.path_vcs[place], tables.lane_shift)
+    else:
+        state, here = packet.way, router << tables.port_shift
+        if hops > 0:
+            if state < tables.escape_state and (tables.escape_vcs >> in_vc) & 1:
+                state = tables.escape_state
+            state = tables.delta[state * tables.num_kinds + tables.in_kind[here | in_port]]
+        elif len(tables.level):
+            packet.aux = tables.level[packet.sink * len(tables.detour_class) + router]
+        exit_router, exit_goal = tables.exit_router[packet.sink], tables.sink_goal[packet.sink]
+        if tables.decides[state]:
+            goal = -1
+            if router != exit_router:
+                goal = detour(tables, used, router, exit_router, exit_goal, state, packet, hops)
+            if goal >= 0:
+                packet.aux = goal
+                state = tables.leave[state]
+            else:
+                state = tables.keep[state]
+        if tables.to_aux[state] and tables.ports[first(tables, state, router, packet.aux)] == 0:
+            state = tables.turn[state]
+        packet.way = state
+        eject = tables.eject_vcs[state]
+        if router == exit_router and eject != 0:
+            for lane in range(tables.exit_lanes[packet.sink]):
+                port = tables.exit_port[packet.sink] + lane
+                ask(allowed, base, port, eject, tables.lane_shift)
+        else:
+            goal = packet.aux if tables.to_aux[state] else exit_goal
+            go_on(tables, used, allowed, base, router, in_port, state, goal, packet, hops)
+
+
+@inlined
+def go_on(tables, used, allowed, base, router, in_port, state, goal, packet, hops):
+    """Ask for ports that lead from a router to a goal."""
+    here, at = router << tables.port_shift, first(tables, state, router, goal)
+    count, choice = tables.ports[at], tables.choice
+    if choice == EVERY or state >= tables.escape_state:
+        for index in range(at + 1, at + 1 + count):
+            port = tables.ports[index]
+            vcs = behind(tables, state, here | port)
+            ask(allowed, base, port, vcs, tables.lane_shift)
+    else:
+        if choice == OWN:
+            chosen = called(
+                tables.function, router, goal, tables.ports, at + 1, count,
+                used, here, 1 << tables.port_shift, packet.coin,
+            )  # fmt: skip
+            chosen = min(max(chosen, 0), count - 1)
+            port = tables.ports[at + 1 + chosen]
+        elif choice == HASHED:
+            pair = mixed(mixed(np.uint64(packet.source)) ^ np.uint64(packet.target))
+            chosen = np.int64(mixed(pair ^ tables.salts[router]) % np.uint64(count))
+            port = tables.ports[at + 1 + chosen]
+        else:
+            port = picked(choice, tables.ports, at, used, here, packet.coin, hops)
+        vcs = behind(tables, state, here | port)
+        if len(tables.level):
+            lane = np.int64(packet.aux)
+            if len(tables.lane_of):
+                turn = ((here | in_port) << tables.port_shift) | port
+                lane = np.int64(tables.lane_of[turn * 16 + packet.aux])
+            vcs = ONE << lane
+        ask(allowed, base, port, vcs, tables.lane_shift)
+    if tables.escape_vcs and state < tables.escape_state:
+        at = first(tables, tables.escape_state, router, goal)
+        for index in range(at + 1, at + 1 + tables.ports[at]):
+            ask(allowed, base, tables.ports[index], tables.escape_vcs, tables.lane_shift)
+
+
+@inlined
+def ask(allowed, base, port, vcs, lane_shift):
+    """Add VCs of an output port to the slots that a packet may ask for."""
+    slot = np.int64(port) << lane_shift
+    allowed[base + (slot >> 6)] |= np.int64(vcs) << (slot & 63)
+
+
+@inlined
+def first(tables, state, router, goal):
+    """Where the list of next ports begins that a packet follows in a state."""
+    table = tables.table[state]
+    return tables.starts[tables.table_start[table] + router * tables.table_goals[table] + goal]
+
+
+@inlined
+def behind(tables, state, at):
+    """The VCs of an output port for a packet in a state."""
+    return tables.vcs[tables.delta[state * tables.num_kinds + tables.out_kind[at]]]
+
+
+@kernel
+def drawn(coin, number, count):
+    """A random number below ``count``, always the same for a coin and a number."""
+    found = np.uint64(coin) * np.uint64(0x9E3779B97F4A7C15)
+    found += np.uint64(number + 1) * np.uint64(0xC2B2AE3D27D4EB4F)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(((found >> np.uint64(33)) * np.uint64(count)) >> np.uint64(31))
+
+
+@kernel
+def picked(choice, ports, at, used, here, coin, hops):
+    """The port that a packet takes of a list, by chance and by what is used."""
+    count, number = np.int64(ports[at]), DRAWS * hops
+    if choice in (DRAWN, TWO):
+        port = ports[at + 1 + drawn(coin, number, count)]
+        if choice == TWO:
+            other = ports[at + 1 + drawn(coin, number + 1, count)]
+            if used[here | other] < used[here | port]:
+                port = other
+        return port
+    least, equal = used[here | ports[at + 1]], 0
+    for index in range(at + 1, at + 1 + count):
+        flits = used[here | ports[index]]
+        if flits < least:
+            least, equal = flits, 0
+        equal += flits == least
+    left = drawn(coin, number, equal)
+    for index in range(at + 1, at + 1 + count):
+        if used[here | ports[index]] == least:
+            if left == 0:
+                return ports[index]
+            left -= 1
+    return ports[at + 1]
+
+
+@inlined
+def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
+    """The goal of the detour that a packet makes from here; -1 for none."""
+    kinds = tables.detour_class
+    row = kinds[router] * tables.detour_classes + kinds[exit_router]
+    start = tables.detour_start[row]
+    count, goal = np.int64(tables.detours[start]), np.int64(-1)
+    if count > 0:
+        goal = np.int64(tables.detours[start + 1 + drawn(packet.coin, DRAWS * hops + 2, count)])
+    if goal >= 0 and tables.detour != ALWAYS:
+        out, straight = tables.table[tables.leave[state]], tables.table[tables.keep[state]]
+        goals = tables.table_goals[out], tables.table_goals[straight]
+        base = tables.table_start[out], tables.table_start[straight]
+        away = base[0] + router * goals[0] + goal
+        direct = base[1] + router * goals[1] + exit_goal
+        if tables.lengths[away] <= 0:
+            return np.int64(-1)
+        wires = (tables.starts, tables.ports, tables.next_router, tables.port_shift)
+        if tables.detour == ALONG:
+            most, there = 1 << 30, hops + tables.lengths[away]
+        else:
+            most, there = 1, hops
+        way = tables.choice, packet.coin
+        near = flits_along(wires, used, way, base[1] + exit_goal, goals[1], router, hops, most)
+        far = flits_along(wires, used, way, base[0] + goal, goals[0], router, hops, most)
+        if tables.detour == ALONG:
+            far += flits_along(wires, used, way, base[1] + exit_goal, goals[1], goal, there, most)
+        else:
+            back = base[1] + goal * goals[1] + exit_goal
+            weight = tables.lengths[away] + tables.lengths[back]
+            near *= tables.weight if tables.weight else tables.lengths[direct]
+            far *= tables.detour_weight if tables.detour_weight else weight
+        if near <= far + tables.threshold:
+            goal = np.int64(-1)
+    return goal
+
+
+@kernel
+def flits_along(wires, used, way, base, goals, router, hops, most):
+    """The flits in the queues along the way that a packet would take from a router.
+
+    Its lists begin at ``starts[base + router * goals]``. ``most``: how many hops are looked at.
+    """
+    starts, ports, next_router, shift = wires
+    flits = np.int64(0)
+    for hop in range(hops, hops + most):
+        at = starts[base + router * goals]
+        if ports[at] == 0:
+            break
+        here = router << shift
+        port = picked(way[0], ports, at, used, here, way[1], hop)
+        flits += used[here | port]
+        router = np.int64(next_router[here | port])
+    return flits
