@@ -80,7 +80,18 @@ def _own_folder() -> Path | None:
 
 
 kernel: Any = njit(nogil=True, _nrt=False)
-inlined: Any = njit(nogil=True, _nrt=False, forceinline=True)
+
+INLINED: dict[str, Any] = {
+    "nogil": True,
+    "_nrt": False,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""Options of functions that compiled ones alone call. Without what Python would call them by, and
+without being kept apart from their callers, they compile in less than half the time."""
+
+inlined: Any = numba.njit(**INLINED)
 
 
 def overloaded(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
@@ -90,5 +101,4 @@ def overloaded(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]
     """
     from numba.extending import overload
 
-    options = {"nogil": True, "_nrt": False, "forceinline": True}
-    return overload(plain, jit_options=options)  # type: ignore[no-any-return]
+    return overload(plain, jit_options=INLINED)  # type: ignore[no-any-return]

@@ -329,15 +329,15 @@ def check(case, split):
     assert engine.count("injected") == expected.injected_flits
     assert engine.flits()["buffered"] == expected.buffered_flits
     assert queued(engine) == expected.queued_packets
-    num_slots, network_slots = engine.setup.num_slots, engine.setup.network_ports * case.router.vcs
+    network_slots = engine.setup.network_ports * case.router.vcs
     _, leave = entry_channels(case.topology, case.router)
     every = range(case.topology.num_nodes)
     sinks = range(network_slots, network_slots + leave * case.router.vcs)
     slots = [*expected.credits, *((node, slot) for node in every for slot in sinks)]
-    free = engine.state.masks["free"].tolist()
-    assert sum(free[node] >> slot & 1 for node, slot in slots) == expected.free_output_slots
+    owned, credits = (each.reshape(len(each), -1) for each in (engine.owned(), engine.credits()))
+    assert sum(not owned[place] for place in slots) == expected.free_output_slots
     for (node, slot), left in expected.credits.items():
-        found = int(engine.state.outputs["credits"][node * num_slots + slot])
+        found = int(credits[node, slot])
         early = 0 if case.exact else engine.setup.credit_delay
         assert left <= found <= min(left + early, case.router.buffer_flits)
     again, same = run(case, split)

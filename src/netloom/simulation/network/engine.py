@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -147,10 +147,26 @@ class Engine:
         return np.bincount(between.channel, here, count).astype(np.int64)
 
     def buffered(self) -> NDArray[np.int64]:
-        """Return the flits in every buffer, int64[num_routers, ports, vcs]."""
+        """Return the flits in every input buffer, int64[num_routers, ports, vcs]."""
+        return self._by_slot(self.state.inputs["count"])
+
+    def credits(self) -> NDArray[np.int64]:
+        """Return the free places that every output VC knows of, int64[num_routers, ports, vcs]."""
+        return self._by_slot(self.state.outputs["credits"][: self.setup.source_slots])
+
+    def owned(self) -> NDArray[np.bool_]:
+        """Return which output VCs a packet owns, bool[num_routers, ports, vcs]."""
+        words = self.state.masks["free"].reshape(-1, self.setup.words)
+        free = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
+        return ~self._shaped(free)
+
+    def _by_slot(self, values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        by_router = values.astype(np.int64).reshape(-1, 1 << self.setup.place_shift)
+        return self._shaped(by_router)
+
+    def _shaped(self, of_slots: NDArray[Any]) -> NDArray[Any]:
         setup = self.setup
-        by_slot = self.state.inputs["count"].reshape(-1, 1 << setup.place_shift)
-        used = by_slot[:, : setup.num_slots].astype(np.int64)
+        used = of_slots[:, : setup.num_slots]
         return used.reshape(len(used), setup.num_ports, setup.vc_stride)[:, :, : setup.num_vcs]
 
     def vc_flits(self) -> NDArray[np.int64]:

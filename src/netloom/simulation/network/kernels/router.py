@@ -325,18 +325,19 @@ def wants(setup, state, node, slot, out):
 
 @inlined
 def chosen_slot(setup, state, node, port, out, word, slots):
-    """Return the slot of an input port that sends to an output port, of several that might."""
-    turn = record(state.ports, port_at(setup, node, port)).turn
-    found, shift = -1, port * setup.vc_stride
-    for early in range(2 if setup.speculative else 1):
-        left = slots & ~state.early[word] if early == 0 and setup.speculative else slots
-        while left and (early == 0 or found < 0):
+    """Return the slot of an input port that sends to an output port, of several that might.
+
+    Those that own a VC already go before heads that only speculate.
+    """
+    start = port * setup.vc_stride + record(state.ports, port_at(setup, node, port)).turn
+    found, left = -1, slots & ~state.early[word] if setup.speculative else slots
+    for _ in range(2 if setup.speculative else 1):
+        while left:
             slot = word << 6 | lowest(left)
             left &= left - 1
             if wants(setup, state, node, slot, out):
-                found = better(setup, state, node, found, slot, shift + turn)
-        if found >= 0:
-            break
+                found = better(setup, state, node, found, slot, start)
+        left = slots if found < 0 else EMPTY
     return found
 
 

@@ -4,8 +4,7 @@ import numpy as np
 
 from netloom.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
-from netloom.routing.kernels.by_hop import ends_of
-from netloom.simulation.kernels.bits import lowest, next_from, post
+from netloom.simulation.kernels.bits import lowest, mixed, next_from, post
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.router import spend
 from netloom.simulation.network.kernels.slots import wake
@@ -59,10 +58,15 @@ def at_nodes(tables, state, packet):  # noqa: ARG001 (as ``ends``)
 
 
 def at_ports(tables, state, packet):
-    """Let it wait at a port of its host, each of which is a source of its own."""
-    sender, sink = ends_of(tables, state.port_offsets, packet)
-    packet.sink = sink
-    return np.int64(sender)
+    """Let it wait at a port of its host, each of which is a source of its own.
+
+    Of several ports of a host, chance takes one.
+    """
+    source, target = packet.source, packet.target
+    first, sink = state.port_offsets[source], state.port_offsets[target]
+    many, doors = state.port_offsets[source + 1] - first, state.port_offsets[target + 1] - sink
+    packet.sink = sink + (mixed(packet.coin, 1, 0) % doors if doors > 1 else 0)
+    return first + (mixed(packet.coin, 0, 0) % many if many > 1 else 0)
 
 
 @inlined
