@@ -305,6 +305,8 @@ def accepted(setup, state, node, port, first, second):
     """Return which of two output ports that are granted to it an input port takes."""
     if setup.oldest_first:
         slot, other = state.best[first], state.best[second]
+        if slot == other:
+            return min(first, second)
         older = oldest(setup, state, node, min(slot, other), max(slot, other))
         return first if older == slot else second
     pointer = record(state.ports, port_at(setup, node, port)).accept
