@@ -52,7 +52,7 @@ def ecmp_paths(
     NoRouteError
         If a target cannot be reached.
     """
-    from netloom.routing.kernels.ecmp import fill_hashed, mixed
+    from netloom.routing.kernels.ecmp import fill_hashed
     from netloom.routing.kernels.shortest_path import path_lengths
 
     inside, ends = topology.routers, legs(topology, sources, targets)
@@ -63,13 +63,21 @@ def ecmp_paths(
         by_exit, ends.entry, ends.exit, channels[0], *incoming, inside.num_vertices
     )
     offsets = offsets_of(lengths, sources, targets, "hosts that can reach each other")
-    salt = mixed(np.uint64(routing.seed))
-    routers = np.arange(inside.num_vertices, dtype=np.uint64)
-    salts = np.array([mixed(salt ^ router) for router in routers], np.uint64)
-    if routing.polarised:
-        salts[:] = salt
+    salts = router_salts(routing, inside.num_vertices)
     found = fill_hashed(
         by_exit, ends.entry, ends.exit, offsets, sources, targets, salts,
         channels, incoming, outgoing,
     )  # fmt: skip
     return spliced(ends, Paths(offsets, found))
+
+
+def router_salts(routing: Ecmp, num_routers: int) -> NDArray[np.uint64]:
+    """Return the seed of each router, uint64[num_routers]."""
+    from netloom.routing.kernels.ecmp import mixed
+
+    salt = mixed(np.uint64(routing.seed))
+    routers = np.arange(num_routers, dtype=np.uint64)
+    salts = np.array([mixed(salt ^ router) for router in routers], np.uint64)
+    if routing.polarised:
+        salts[:] = salt
+    return salts

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing.by_hop.named import hosted_routing
+from netloom.routing.by_hop.hosted import hosted_routing
 from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables

@@ -108,7 +108,7 @@ def group_ways(topology: Topology, asked: str) -> Ways:
     InputError
         If the network is no dragonfly, naming the routing that is ``asked`` for.
     """
-    shape = _shape(topology)
+    shape = family_of(topology)
     if not isinstance(shape, DragonflyShape):
         raise InputError("routing", f"{asked} on {topology.name}", "a dragonfly or dragonfly+")
     group = 1 + np.arange(topology.num_routers, dtype=np.int32) // np.int32(shape.routers)
@@ -121,19 +121,19 @@ def usual_ways(topology: Topology) -> Ways:
     On dragonflies those of ``group_ways``, on k-ary n-cubes and HyperX those of dimension order,
     elsewhere all shortest paths.
     """
-    if isinstance(_shape(topology), DragonflyShape):
+    if isinstance(family_of(topology), DragonflyShape):
         return group_ways(topology, "")
     return ordered_ways(topology) if dimensions(topology) else shortest_ways(topology.routers)
 
 
 def is_hyperx(topology: Topology) -> bool:
     """Whether the routers of a network are, or were before anything broke, those of a HyperX."""
-    return isinstance(_shape(topology), HyperXShape)
+    return isinstance(family_of(topology), HyperXShape)
 
 
 def dimensions(topology: Topology) -> tuple[int, ...]:
     """Return the sides of the grid of a network's routers; none where they have no dimensions."""
-    routers, shape = topology.routers.whole, _shape(topology)
+    routers, shape = topology.routers.whole, family_of(topology)
     if isinstance(routers, Cube):
         return routers.sides
     return shape.sides if isinstance(shape, HyperXShape) else ()
@@ -212,6 +212,6 @@ def walked(
     return Paths(offsets, channels)
 
 
-def _shape(topology: Topology) -> object:
+def family_of(topology: Topology) -> object:
     """Return the family of a network, or of its routers, before anything broke."""
     return topology.whole.family or topology.routers.whole.family

@@ -1,0 +1,160 @@
+"""Routings of networks whose hosts hang on routers, with VCs in which no circle closes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import DeadlockError, InputError
+from netloom.routing.by_hop.circles import followed, hop_circle
+from netloom.routing.by_hop.escapes import escape_automaton, escape_tables
+from netloom.routing.by_hop.ladders import SEPARATOR, Ladder, straight, with_detours
+from netloom.routing.by_hop.named import BY_HOP, Plan, default_by_hop, plan
+from netloom.routing.by_hop.tables import (
+    DRAWN,
+    HASHED,
+    MOST_VCS,
+    HopTables,
+    NextPorts,
+    bits,
+    hop_tables,
+)
+from netloom.routing.virtual_channel_tables import VirtualChannelRouting
+from netloom.spec import split_spec
+
+if TYPE_CHECKING:
+    from netloom.topology import Topology
+
+SYNONYMS = {"anca": "nca-adaptive", "random-up": "nca", "ugal": "ugal-l"}
+
+MOST_RUNGS = 2**10
+"""Most rungs of a ladder; networks of a few thousand hops across need as many."""
+
+
+def hosted_routing(topology: Topology, routing: object, num_vcs: int) -> VirtualChannelRouting:
+    """Return a routing of a network whose hosts hang on routers: see ``virtual_channel_routing``.
+
+    Raises
+    ------
+    InputError
+        If the routing is not known, or does not fit the network.
+    DeadlockError
+        With the circle, where it can deadlock on so many VCs.
+    """
+    if not 1 <= num_vcs <= MOST_VCS:
+        raise InputError("vcs", str(num_vcs), f"1 to {MOST_VCS}")
+    name, argument = split_spec(str(routing))
+    name = SYNONYMS.get(name, name)
+    if name == "default":
+        name = default_by_hop(topology)
+    if name not in BY_HOP:
+        wanted = f"for simulation flit by flit {', '.join(BY_HOP)}"
+        raise InputError(f"routing '{routing}' on {topology.name}", f"'{name}'", wanted)
+    return planned(topology, plan(topology, name, argument), num_vcs)
+
+
+def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRouting:
+    """Return a routing by name, free of deadlock on so many VCs.
+
+    Its VCs are dealt out to the rungs of its ladder; where they are too few, packets are followed
+    to find a circle, and if there is none, all is well.
+    """
+    where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+    if wanted.escape:
+        tables = _escaping(topology, wanted, num_vcs, where)
+    else:
+        ladder = _climbed(topology, wanted)
+        if wanted.name.startswith("nca") and ladder.classes > 1:
+            found = "shortest ways that go up again after they went down"
+            raise InputError(f"{wanted.name} on {topology.name}", found, "a fat tree, or minimal")
+        tables = _tables(topology, wanted, ladder, num_vcs)
+        if ladder.classes > num_vcs:
+            refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
+    return VirtualChannelRouting(
+        wanted.name, topology, tables,
+        uses_credits=wanted.choice not in (DRAWN, HASHED) and not wanted.escape,
+        minimal=wanted.minimal,
+    )  # fmt: skip
+
+
+def refuse_circle(topology: Topology, tables: HopTables, where: str, wanted: str) -> None:
+    """Refuse a routing by which packets can wait for each other in a circle.
+
+    Raises
+    ------
+    DeadlockError
+        With the circle.
+    """
+    circle = hop_circle(topology, tables)
+    if circle:
+        named = tuple(f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
+        raise DeadlockError(where, named, wanted)
+
+
+def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> HopTables:
+    if wanted.out is None:
+        automaton, tables = straight(ladder, num_vcs), [wanted.straight]
+    else:
+        automaton = with_detours(ladder, num_vcs, stays=wanted.stays)
+        tables = [wanted.out, wanted.straight]
+    return hop_tables(topology, num_vcs, tables, automaton, choice=wanted.choice, **wanted.more)
+
+
+def _climbed(topology: Topology, wanted: Plan) -> Ladder:
+    """Return the ladder with the rungs that packets need, found by following them all.
+
+    The kinds of the ladder are repeated, until no packet comes to its upper end.
+    """
+    ladder = wanted.ladder
+    if wanted.rungs:
+        return ladder._replace(rungs=wanted.rungs)
+    rounds = 2
+    while len(ladder.rungs) * rounds < MOST_RUNGS:
+        once = ladder.rungs * rounds
+        rungs = (*once, SEPARATOR) if wanted.out is None else (*once, SEPARATOR, *once, SEPARATOR)
+        tried = ladder._replace(rungs=rungs)
+        tables = _tables(topology, wanted, tried, 1)
+        parts = followed(topology, tables).reached.reshape(-1, len(rungs) + 1)[:, 1:]
+        most = len(once) if wanted.out is None else 2 * len(once) + 1
+        inside = wanted.out is None or not parts[1, len(once) :].any()
+        if inside and not parts[:, most:].any():
+            return tried.only(np.asarray(parts.any(axis=0)))
+        rounds *= 2
+    found = f"ways that take more than {MOST_RUNGS} turns"
+    raise InputError(f"{wanted.name} on {topology.name}", found, "min-adaptive")
+
+
+def _escaping(topology: Topology, wanted: Plan, num_vcs: int, where: str) -> HopTables:
+    """Return the tables of adaptive routing with an escape in VC 0."""
+    if num_vcs < 2:
+        raise InputError(where, "no VC but the escape", "at least 2 VCs")
+    kind, before, after = escape_tables(topology)
+    tables = hop_tables(
+        topology, num_vcs, [wanted.straight, before, after], escape_automaton(kind, num_vcs),
+        choice=wanted.choice, adaptive_vcs=bits(num_vcs) & ~1, escape_vcs=1, escape_state=1,
+    )  # fmt: skip
+    check_escape(topology, wanted.straight, before)
+    return tables
+
+
+def check_escape(topology: Topology, ways: NextPorts, escape: NextPorts) -> None:
+    """Refuse an escape that does not lead on from wherever packets on shortest ways come.
+
+    Raises
+    ------
+    InputError
+        Naming two routers.
+    """
+    count = topology.num_routers
+    length, lost = ways.lengths.reshape(count, count), escape.lengths.reshape(count, count) < 0
+    begins = np.unique(topology.injection_router)
+    for goal in np.unique(topology.ejection_router).tolist():
+        for router in np.flatnonzero(lost[:, goal] & (length[:, goal] >= 0)).tolist():
+            before = length[begins, router].astype(np.int64)
+            on_way = before + length[router, goal] == length[begins, goal]
+            if (on_way & (before >= 0)).any():
+                one, other = (topology.name_of(topology.router_vertex(at)) for at in (router, goal))
+                found = f"{one} and {other} joined by one-way channels only"
+                wanted = "links that work in both directions, to escape by"
+                raise InputError(topology.name, found, wanted)
