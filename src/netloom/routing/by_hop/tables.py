@@ -210,7 +210,7 @@ def hop_tables(
         port_shift=port_shift,
         num_kinds=automaton.delta.shape[1],
         choice=DRAWN, detour=0, threshold=0, weight=0, detour_weight=0, even_by_coin=0,
-        adaptive_vcs=0, escape_vcs=0, escape_state=0, function=0,
+        adaptive_vcs=0, escape_vcs=0, escape_state=len(automaton.vcs), function=0,
         **wires,
         exit_router=topology.ejection_router,
         exit_port=wired.out_port[ejection:].astype(np.int16),
