@@ -49,6 +49,9 @@ IDLE_WINDOW, WINDOW = Window(8_000, 24_000), Window(4_000, 6_000)
 its nodes and cycles must be a whole number of flits; that, and how long its runs took, gives
 them."""
 
+CROSSED = "zero_load_routers_traversed"
+"""The column of the mean routers that packets crossed at next to no load."""
+
 WARM_UP, MEASURED, IDLE_TIMES = 3, 7, 3
 """Sample periods left out and measured, and how many times as long they are at next to no load,
 in tables that say ``sample_period``."""
@@ -113,6 +116,9 @@ class Case:
         What is known to differ in kind; empty in most.
     effort
         Windows of its runs, and how the highest accepted traffic was found.
+    routers_crossed
+        Of the reference's packets at next to no load, in the mean; None where its table does not
+        say so.
     """
 
     name: str
@@ -124,6 +130,7 @@ class Case:
     routing: VirtualChannelRouting | None
     difference: str
     effort: Effort
+    routers_crossed: float | None = None
 
     def run(self, load: float, seed: int) -> Run:
         """Return a run that has not begun."""
@@ -242,20 +249,26 @@ def case_of(
     )
     return Case(
         name, _measured(line, columns), setting.network, model, setting.traffic, flits,
-        setting.routing, setting.difference, _effort(line),
+        setting.routing, setting.difference, _effort(line), _positive(line, CROSSED),
     )  # fmt: skip
 
 
 def _measured(line: _Line, columns: Mapping[str, str]) -> dict[str, float]:
-    measured = {}
-    for item, column in columns.items():
-        if line.values[column]:
-            measured[item] = real_number(line.values[column], where=f"{line.where}, {column}")
-            if measured[item] <= 0:
-                raise line.wrong(column, f"'{line.values[column]}'", "a number above 0")
+    said = {item: _positive(line, column) for item, column in columns.items()}
+    measured = {item: value for item, value in said.items() if value is not None}
     if SATURATION not in measured:
         return {item: measured[item] for item in measured if item not in (AT_50, AT_80)}
     return measured
+
+
+def _positive(line: _Line, column: str) -> float | None:
+    """Return a number above 0; None where the column is missing or blank."""
+    if not line.values.get(column):
+        return None
+    number = real_number(line.values[column], where=f"{line.where}, {column}")
+    if number <= 0:
+        raise line.wrong(column, f"'{line.values[column]}'", "a number above 0")
+    return number
 
 
 def _effort(line: _Line) -> Effort:

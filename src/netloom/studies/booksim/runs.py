@@ -11,7 +11,7 @@ has a scatter of up to 3 % at 80 % of saturation.
 from __future__ import annotations
 
 from concurrent.futures import CancelledError
-from math import inf
+from math import inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -55,6 +55,9 @@ they may not be: what cannot leave has not had the time to pile up.)"""
 STEP = 500
 """Cycles after the window between two looks at whether its packets have arrived."""
 
+SAMPLED = 4.0
+"""Standard errors within which the ways of the reference's few packets are a matter of chance."""
+
 HOPELESS = 5.0
 """Times the latency of saturation: a run whose mean is sure to be above that ends there."""
 
@@ -64,6 +67,13 @@ class Window(NamedTuple):
 
     start: int
     cycles: int
+
+
+class Sample(NamedTuple):
+    """Packets of a window, int32[num_packets] each: latency in cycles, hops between routers."""
+
+    latency: NDArray[np.int32]
+    hops: NDArray[np.int32]
 
 
 class Point(NamedTuple):
@@ -80,20 +90,35 @@ def measure(case: Case, stop: Event) -> dict[str, float]:
     """
     if case.routing is None:
         return {}
-    found = {IDLE: mean_latency(case, ZERO_LOAD, case.effort.idle, stop)}
+    found = {IDLE: idle_latency(case, stop)}
     for item, share in ((AT_50, 0.5), (AT_80, 0.8)):
         if item in case.measured:
             load = share * case.measured[SATURATION]
-            found[item] = mean_latency(case, load, case.effort.window, stop)
+            runs = (short_run(case.run(load, seed), case.effort.window, stop) for seed in SEEDS)
+            found[item] = float(np.mean([latency for latency, _ in runs]))
     ends = [saturate(case, LATENCY_FACTOR * found[IDLE], seed, stop) for seed in SEEDS]
     found[SATURATION], found[PEAK] = np.mean(ends, axis=0).tolist()
     return found
 
 
-def mean_latency(case: Case, load: float, window: Window, stop: Event) -> float:
-    """Return the mean packet latency at a load, over all seeds."""
-    latencies = [short_run(case.run(load, seed), window, stop)[0] for seed in SEEDS]
-    return float(np.mean(latencies))
+def idle_latency(case: Case, stop: Event) -> float:
+    """Return the mean packet latency at next to no load, over all seeds.
+
+    The reference has some 800 packets of it, whose ways may be 2 % longer or shorter than those of
+    the traffic. Where its table says how many routers they crossed, and chance explains that
+    (``SAMPLED`` standard errors), it is the latency of ways of that length: moved along the line
+    that fits the latencies of packets over the routers that they crossed.
+    """
+    window = case.effort.idle
+    samples = [drained(case.run(ZERO_LOAD, seed), window, stop)[1] for seed in SEEDS]
+    latency, hops = (np.concatenate(column) for column in zip(*samples, strict=True))
+    mean = float(latency.mean())
+    if case.routers_crossed is None or not hops.var():
+        return mean
+    longer = case.routers_crossed - 1 - float(hops.mean())
+    if abs(longer) > SAMPLED * float(hops.std()) / sqrt(len(hops) / len(SEEDS)):
+        return mean
+    return mean + longer * float(np.cov(latency, hops, bias=True)[0, 1] / hops.var())
 
 
 def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, float]:
@@ -141,30 +166,39 @@ def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tu
 
     A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
     """
+    accepted, sample, mean = drained(run, window, stop, most=most)
+    return float(sample.latency.mean()) if mean is None else mean, accepted
+
+
+def drained(
+    run: Run, window: Window, stop: Event, *, most: float = inf
+) -> tuple[float, Sample, float | None]:
+    """Return the accepted traffic and the packets measured, once all have arrived.
+
+    Where they do not, or their mean latency is sure to be above ``most``: what it is then, at
+    least, in third place.
+    """
     parts, accepted = through_window(run, window)
     end, created = run.engine.cycle, int(run.born_packets.sum())
     while missing := created - sum(int((part.birth < end).sum()) for part in parts):
         if stop.is_set():
             raise CancelledError
-        latencies = _measured(parts, window, end)
-        waited = run.engine.cycle - end
-        least = float((latencies.sum() + missing * waited) / (len(latencies) + missing))
-        if waited >= MOST_DRAIN:
-            return inf, accepted
-        if least > most:
-            return least, accepted
+        sample, waited = _measured(parts, window, end), run.engine.cycle - end
+        least = (sample.latency.sum() + missing * waited) / (len(sample.latency) + missing)
+        if waited >= MOST_DRAIN or least > most:
+            return accepted, sample, inf if waited >= MOST_DRAIN else float(least)
         parts.append(run.advance(STEP))
-    return float(_measured(parts, window, end).mean()), accepted
+    return accepted, _measured(parts, window, end), None
 
 
-def _measured(parts: list[Delivered], window: Window, end: int) -> NDArray[np.int64]:
-    """Return the latencies of the packets that are measured, of those delivered so far."""
-    birth, entry, arrival = (
+def _measured(parts: list[Delivered], window: Window, end: int) -> Sample:
+    """Return the packets that are measured, of those delivered so far."""
+    birth, entry, arrival, hops = (
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("birth", "entry", "arrival")
+        for name in ("birth", "entry", "arrival", "hops")
     )
     inside = (entry >= window.start) & (birth < end)
-    return np.asarray((arrival - birth)[inside], np.int64)
+    return Sample((arrival - birth)[inside], hops[inside])
 
 
 def through_window(run: Run, window: Window) -> tuple[list[Delivered], float]:
