@@ -8,12 +8,15 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.studies import router, validate
+from netloom.studies.booksim import runs
+from netloom.studies.booksim.cases import Case, read_cases
 from netloom.studies.router import theory_rows
 from netloom.studies.validation import published
 
 KNOWN = published("router")
-HEADER = ",".join(KNOWN["columns"])
-TRANSPOSE, TWO_VCS, SPECULATIVE = KNOWN["rows"][5], KNOWN["rows"][8], KNOWN["rows"][10]
+DIRECT = KNOWN["tables"][0]
+HEADER = ",".join(DIRECT["columns"])
+TRANSPOSE, TWO_VCS, SPECULATIVE = (DIRECT["rows"][row] for row in (5, 8, 10))
 
 
 def table(tmp_path, *rows, header=HEADER):
@@ -23,14 +26,14 @@ def table(tmp_path, *rows, header=HEADER):
 
 
 def changed(row, **values):
-    return [values.get(name, value) for name, value in zip(KNOWN["columns"], row, strict=True)]
+    return [values.get(name, value) for name, value in zip(DIRECT["columns"], row, strict=True)]
 
 
 def as_measured(monkeypatch, times=1.0):
     """Let netloom find what the reference found, times a factor."""
     monkeypatch.setattr(
         router,
-        "_measure",
+        "measure",
         lambda case, stop: {item: times * value for item, value in case.measured.items()},
     )
 
@@ -67,7 +70,7 @@ def test_recorded_numbers_that_drift_fail(monkeypatch):
     as_measured(monkeypatch, 1.06)
     monkeypatch.setattr(router, "theory_rows", lambda: iter(()))
     found = validate("router")
-    assert len(found.rows) == 5 * len(KNOWN["rows"])
+    assert len(found.rows) == 5 * sum(len(each["rows"]) for each in KNOWN["tables"])
     assert len(found.failures) == len(found.rows) - 2
 
 
@@ -139,7 +142,7 @@ def test_a_table_is_for_the_router_only(tmp_path, paper):
 
 
 def one_case(tmp_path, **values):
-    return router._read(
+    return read_cases(
         table(tmp_path, changed(SPECULATIVE, **values)),
         {item: about["column"] for item, about in KNOWN["items"].items()},
     )[0]
@@ -148,9 +151,7 @@ def one_case(tmp_path, **values):
 def test_a_short_run_of_lonely_packets_is_the_zero_load_formula(tmp_path):
     """Every packet goes one hop each way round: 3 routers of 2 cycles, 2 links, 5 flits."""
     case = one_case(tmp_path, topology="torus", routing="dim_order", traffic="neighbor")
-    latency, accepted = router._short_run(
-        case.run(0.0005, 1), router.Window(4_000, 60_000), Event()
-    )
+    latency, accepted = runs.short_run(case.run(0.0005, 1), runs.Window(4_000, 60_000), Event())
     assert latency == pytest.approx(3 + 3 * 2 + 2 * 1 + 4, rel=1e-3)
     assert accepted == pytest.approx(0.0005, rel=0.15)
 
@@ -163,13 +164,13 @@ def test_saturation_is_found_between_runs(monkeypatch, tmp_path):
         def __init__(self, load):
             self.load = load
 
-    monkeypatch.setattr(router.Case, "run", lambda self, load, seed: Asked(load))
+    monkeypatch.setattr(Case, "run", lambda self, load, seed: Asked(load))
     monkeypatch.setattr(
-        router,
-        "_short_run",
-        lambda run, window, stop: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
+        runs,
+        "short_run",
+        lambda run, window, stop, most: (20 / max(1 - run.load / 0.5, 1e-9), min(run.load, 0.4)),
     )
-    monkeypatch.setattr(router, "_through_window", lambda run, window: ([], min(run.load, 0.4)))
-    load, peak = router._saturate(case, 60.0, 1, Event())
+    monkeypatch.setattr(runs, "through_window", lambda run, window: ([], min(run.load, 0.4)))
+    load, peak = runs.saturate(case, 60.0, 1, Event())
     assert load == pytest.approx(1 / 3)
     assert peak == 0.4

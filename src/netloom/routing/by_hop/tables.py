@@ -58,6 +58,7 @@ class HopTables(NamedTuple):
     threshold: int  # flits in favour of the way without a detour
     weight: int  # of a queue on that way; 0: the hops of the way
     detour_weight: int  # of a queue on a detour; 0: its hops
+    even_by_coin: int  # whether a coin decides where both come to the same, else no detour
     adaptive_vcs: int  # VCs preferred on network ports; none: no preference
     escape_vcs: int  # VCs that a packet which is in one never leaves again
     escape_state: int  # in which such a packet is; those above it are states of the escape, too
@@ -84,9 +85,10 @@ class HopTables(NamedTuple):
     table: NDArray[np.int8]  # [S] table that a packet follows
     to_aux: NDArray[np.int8]  # [S] whether its goal is packet.aux, the detour's
     decides: NDArray[np.int8]  # [S] whether it decides on a detour
-    keep: NDArray[np.int16]  # [S] state after deciding against, or having none to decide on
+    keep: NDArray[np.int16]  # [S] state after deciding against, or having drawn no goal (-1)
     leave: NDArray[np.int16]  # [S] state after deciding for it
     turn: NDArray[np.int16]  # [S] state from where a detour's goal is reached
+    none: NDArray[np.int16]  # [S] state at the exit, or where there is no goal to draw
     salts: NDArray[np.uint64]  # [R] seeds of the hashes
     level: NDArray[np.uint8]  # [sink * R + router] service level of packets that enter there
     lane_of: NDArray[np.uint8]  # [(at << port_shift | output port) * 16 + level] VC
@@ -129,6 +131,7 @@ class Automaton(NamedTuple):
     keep: NDArray[np.int16]
     leave: NDArray[np.int16]
     turn: NDArray[np.int16]
+    none: NDArray[np.int16] | None = None  # as ``keep`` where it is not given
 
 
 def bits(count: int) -> int:
@@ -206,8 +209,8 @@ def hop_tables(
         lane_shift=max(num_vcs - 1, 0).bit_length(),
         port_shift=port_shift,
         num_kinds=automaton.delta.shape[1],
-        choice=DRAWN, detour=0, threshold=0, weight=0, detour_weight=0,
-        adaptive_vcs=0, escape_vcs=0, escape_state=0, function=0,
+        choice=DRAWN, detour=0, threshold=0, weight=0, detour_weight=0, even_by_coin=0,
+        adaptive_vcs=0, escape_vcs=0, escape_state=len(automaton.vcs), function=0,
         **wires,
         exit_router=topology.ejection_router,
         exit_port=wired.out_port[ejection:].astype(np.int16),
@@ -231,6 +234,7 @@ def hop_tables(
         keep=automaton.keep,
         leave=automaton.leave,
         turn=automaton.turn,
+        none=automaton.keep if automaton.none is None else automaton.none,
         salts=np.zeros(0, np.uint64),
         level=np.zeros(0, np.uint8),
         lane_of=np.zeros(0, np.uint8),

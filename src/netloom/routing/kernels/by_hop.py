@@ -14,7 +14,8 @@ from netloom.routing.kernels.called import called
 from netloom.routing.kernels.ecmp import mixed
 
 ONE = np.int64(1)
-DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal
+DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal, a coin
+NOTHING = np.int64(-2)  # in place of a goal, where there are none to draw from
 
 
 @inlined
@@ -37,12 +38,14 @@ def next_hop(tables, used, allowed, base, router, in_port, in_vc, packet, hops):
             packet.aux = tables.level[packet.sink * len(tables.detour_class) + router]
         exit_router, exit_goal = tables.exit_router[packet.sink], tables.sink_goal[packet.sink]
         if tables.decides[state]:
-            goal = -1
+            goal = NOTHING
             if router != exit_router:
                 goal = detour(tables, used, router, exit_router, exit_goal, state, packet, hops)
             if goal >= 0:
                 packet.aux = goal
                 state = tables.leave[state]
+            elif goal == NOTHING:
+                state = tables.none[state]
             else:
                 state = tables.keep[state]
         if tables.to_aux[state] and tables.ports[first(tables, state, router, packet.aux)] == 0:
@@ -158,7 +161,7 @@ def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
     kinds = tables.detour_class
     row = kinds[router] * tables.detour_classes + kinds[exit_router]
     start = tables.detour_start[row]
-    count, goal = np.int64(tables.detours[start]), np.int64(-1)
+    count, goal = np.int64(tables.detours[start]), NOTHING
     if count > 0:
         goal = np.int64(tables.detours[start + 1 + drawn(packet.coin, DRAWS * hops + 2, count)])
     if goal >= 0 and tables.detour != ALWAYS:
@@ -184,7 +187,11 @@ def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
             weight = tables.lengths[away] + tables.lengths[back]
             near *= tables.weight if tables.weight else tables.lengths[direct]
             far *= tables.detour_weight if tables.detour_weight else weight
-        if near <= far + tables.threshold:
+        far += tables.threshold
+        if near == far and tables.even_by_coin != 0:
+            if drawn(packet.coin, DRAWS * hops + 3, 2) == 0:
+                goal = np.int64(-1)
+        elif near <= far:
             goal = np.int64(-1)
     return goal
 
