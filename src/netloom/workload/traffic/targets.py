@@ -109,14 +109,12 @@ class Weighted:
 
     def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return a target for each source."""
-        first = self.offsets.take(sources)
-        place = rng.random(len(sources))
-        place *= self.offsets[1:].take(sources) - first
-        column = place.astype(np.int64)
-        place -= column
-        cell = first + column
-        own = place < self.threshold.take(cell)
-        return np.where(own, self.target.take(cell), self.alias.take(cell))
+        from netloom.workload.kernels.packets import draw_weighted
+
+        tables = (self.offsets, self.threshold, self.target, self.alias)
+        targets = np.empty(len(sources), np.int32)
+        draw_weighted(rng.random(len(sources)), sources, *tables, targets)
+        return targets
 
     def shares(self, start: int, stop: int) -> Shares:
         """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
