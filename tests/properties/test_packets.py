@@ -38,7 +38,7 @@ def traffics(draw, nodes):
         base = with_rates(base, drawn)
     if draw(st.booleans()):
         hot = draw(st.sets(node, min_size=1, max_size=3))
-        base = hot_spot(base, draw(st.floats(0.05, 1)), sorted(hot))
+        base = hot_spot(base, draw(st.floats(0.05, 1)), sorted(hot), to_self=draw(st.booleans()))
     return base
 
 

@@ -96,7 +96,8 @@ def drawn_targets(law, rng, sources):
         targets = drawn_targets(law.base, rng, sources)
         hot = [k for k, lot in enumerate(rng.random(len(sources))) if lot < law.fraction]
         for k, lot in zip(hot, rng.random(len(hot)).tolist(), strict=True):
-            others = [node for node in law.hot_nodes.tolist() if node != sources[k]]
+            own = law.rank[sources[k]]
+            others = [node for rank, node in enumerate(law.hot_nodes.tolist()) if rank != own]
             if others:
                 targets[k] = others[int(lot * len(others))]
         return targets
