@@ -65,6 +65,7 @@ WORDS = [
     "fem:plate/0", "%s%n", "[bold]", "[/]", ":smile:", "../..", "/", "/dev/null", "~", "*", "a*[",
     "leaf-spine:2x1x2", "leaf-spine:0x1x1", "fat-tree:k=3", "fat-tree:", "xgft:2/", "dragonfly:9",
     "mesh:2x2/", "mesh:2x2/0", "d-mod-k", "ecmp:-1", "random-up", "spread", "next-group", "h0",
+    "adversarial", "adversarial:+9", "incast:9:0,0", "incast:all", "hot-spot:1:0*0", "asymmetric",
     "h[0-1]", "n[", "leaf0", "leaf0-spine0", "leaf0 -> spine0#2", "shift:0", "shift:1/0",
     "random-permutation", "wormhole", "reserved", "worm", "network", "adaptive", "valiant", "0-3",
     "0->1", "9-10", "0-0",

@@ -278,9 +278,9 @@ class PatternTraffic(Question, panel="Traffic"):
     """Who sends to whom."""
 
     traffic: str | dict[str, Any] | InstanceOf[Traffic] | None = option(
-        "Traffic pattern: uniform, transpose, bit-complement, bit-reverse, shuffle, "
-        "tornado, neighbour, next-group, hot-spot:0.1:NODES or pairs:0-63,5-12; most also with "
-        "-self.",
+        "Traffic pattern: uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, "
+        "neighbour, asymmetric, adversarial, adversarial:+K, hot-spot:0.1:NODES, "
+        "incast:SENDERS:NODES or pairs:0-63,5-12; most also with -self.",
         default=None,
         shown_default="uniform",
     )

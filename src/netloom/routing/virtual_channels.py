@@ -179,7 +179,8 @@ def draw_aux(
     [0, 4]
     """
     start, end = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
-    coin = rng.integers(0, 2**31, len(start), dtype=np.int32)
+    # as integers(0, 2**31), which asks of each whether to draw again: none ever is
+    coin = (rng.integers(0, 2**32, len(start), dtype=np.uint32) >> 1).astype(np.int32)
     if isinstance(routing.tables, HopTables) or not routing.needs_aux:
         return coin, np.full(len(start), -1, np.int32)
     if routing.routes is not None:

@@ -35,6 +35,9 @@ PRECISE_PACKETS = 500
 ROWS = 6
 PACKETS, LATENCY, NETWORK, QUEUE, HOPS, FLITS = range(ROWS)
 
+COUNTED = ("birth", "entry", "arrival", "source", "hops", "flits")
+"""What the sums are made of."""
+
 
 class Delivered(NamedTuple):
     """Packets that have been delivered: one array a property, int32[packets] each.
@@ -186,7 +189,7 @@ class Tally:
         self._sums = np.zeros((ROWS, num_groups, MOST_BATCHES), np.int64)
         self.latency_counts = np.zeros(1024, np.int64)
         """How many packets had each latency, from 0 cycles on."""
-        self._early = Delivered(*np.zeros((len(Delivered._fields), 0), np.int32))
+        self._early: list[Delivered] = []  # packets of which some arrive later
 
     @property
     def cycles(self) -> int:
@@ -205,17 +208,16 @@ class Tally:
         that arrive before the window are left out; those that arrive after it are kept for later.
         """
         assert until >= self.until, "a window does not shrink"
-        given = Delivered(*map(np.concatenate, zip(self._early, delivered, strict=True)))
-        late = given.arrival < self.until
-        assert not (late & (given.arrival >= self.begin)).any(), "the batch was closed before"
-        self._early = _chosen(given, given.arrival >= until)
-        self.until = until
+        since, self.until = self.until, until
         while self.cycles > MOST_BATCHES * self.batch_cycles:
             half = MOST_BATCHES // 2
             self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
             self._sums[..., half:] = 0
             self.batch_cycles *= 2
-        self._count(_chosen(given, (given.arrival < until) & ~late))
+        closed = (delivered.arrival >= self.begin) & (delivered.arrival < since)
+        assert not closed.any(), "the batch was closed before"
+        counted = (self._count(packets, since) for packets in (*self._early, delivered))
+        self._early = [packets for packets in counted if len(packets.arrival)]
 
     def measured(self, senders: int) -> Measured:
         """Return what has been measured so far; traffic is the mean of so many senders."""
@@ -269,27 +271,23 @@ class Tally:
         sums = (self._batches(self._sums[:, group])[1] for group in groups)
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
 
-    def _count(self, packets: Delivered) -> None:
-        latency = packets.arrival - packets.birth
-        summed = np.empty((ROWS, len(latency)), np.int64)
-        summed[PACKETS] = 1
-        summed[LATENCY] = latency
-        summed[NETWORK] = packets.arrival - packets.entry
-        summed[QUEUE] = packets.entry - packets.birth
-        summed[HOPS] = packets.hops
-        summed[FLITS] = packets.flits
-        place = (packets.arrival - self.begin) // self.batch_cycles
-        if self._groups is not None:
-            place = place + MOST_BATCHES * self._groups.of(packets)
-        sums = self._sums.reshape(ROWS, -1)
-        for row, values in enumerate(summed):
-            sums[row] += _sum_by(place, values, sums.shape[1])
-        self.delivered_flits += _sum_by(packets.source, summed[FLITS], len(self.delivered_flits))
-        longest = int(latency.max(initial=0))
-        if longest >= len(self.latency_counts):
-            more = max(longest + 1, 2 * len(self.latency_counts)) - len(self.latency_counts)
+    def _count(self, packets: Delivered, since: int) -> Delivered:
+        """Count those that arrive in ``since`` … ``until`` − 1; return all from a later one on."""
+        from netloom.simulation.kernels.tally import add_packets
+
+        of_group = np.empty(0, np.int32) if self._groups is None else self._groups.of(packets)
+        window = (self.begin, since, self.until, self.batch_cycles)
+        columns = tuple(np.ascontiguousarray(getattr(packets, name), np.int32) for name in COUNTED)
+        done, later = 0, len(packets.arrival)
+        while True:
+            sums = (self._sums, self.delivered_flits, self.latency_counts)
+            done, after = add_packets(columns, of_group, done, window, *sums)
+            later = min(later, after)
+            if done == len(packets.arrival):
+                return Delivered(*(values[later:] for values in packets))
+            latency = int(packets.arrival[done]) - int(packets.birth[done])
+            more = max(latency + 1 - len(self.latency_counts), len(self.latency_counts))
             self.latency_counts = np.pad(self.latency_counts, (0, more))
-        np.add.at(self.latency_counts, latency, 1)
 
     def _batches(
         self, all_sums: NDArray[np.int64]
@@ -328,12 +326,3 @@ def worst_node(delivered_flits: ArrayLike, rate: ArrayLike, cycles: int) -> Wors
     np.divide(accepted, offered, out=share, where=sends)
     node = int(np.argmin(share))
     return WorstNode(node, float(share[node]), float(accepted[node]))
-
-
-def _chosen(packets: Delivered, choice: NDArray[np.bool_]) -> Delivered:
-    return Delivered(*(values[choice] for values in packets))
-
-
-def _sum_by(group: NDArray[np.int32], values: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """Sum of the values of each group; exact, as no such sum comes near 2⁵³."""
-    return np.bincount(group, values, minlength=groups).astype(np.int64)

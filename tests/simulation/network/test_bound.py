@@ -220,7 +220,10 @@ def traffics(draw, num_nodes):
         traffic = uniform(num_nodes, to_self=base == "uniform-self")
     hot = draw(st.lists(node, max_size=3, unique=True))
     if hot:
-        traffic = hot_spot(traffic, draw(st.floats(0.01, 1)), hot)
+        weight = st.sampled_from([0.25, 1, 1, 3])
+        weights = draw(st.lists(weight, min_size=len(hot), max_size=len(hot)))
+        fraction, to_self = draw(st.floats(0.01, 1)), draw(st.booleans())
+        traffic = hot_spot(traffic, fraction, hot, weights=weights, to_self=to_self)
     rates = draw(st.lists(st.sampled_from([0, 1, 2.5]), min_size=num_nodes, max_size=num_nodes))
     rates = np.array(rates) * traffic.law.can_send()
     return with_rates(traffic, rates) if rates.any() else traffic

@@ -10,7 +10,7 @@ import pytest
 import netloom as nl
 from netloom.errors import InputError
 from netloom.topology import topology
-from netloom.workload import parse_traffic
+from netloom.workload import PacketStream, parse_traffic
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,58 @@ from netloom.workload import parse_traffic
         ("fat-tree:4x2", 4),
         ("fat-tree:k=4", 4),
         ("leaf-spine:3x2x5", 5),
+        ("hyperx:3x4/2", 8),
+        ("hyperx:4x3x2/1", 6),
+        ("hyperx:1x5/3", 3),
+        ("hyperx:6/4", 4),
     ],
 )
-def test_each_host_sends_alike_to_all_hosts_of_the_next_group(spec: str, hosts_of_group: int):
+@pytest.mark.parametrize(
+    ("traffic", "ahead"),
+    [("next-group", 1), ("adversarial", 1), ("adversarial:+2", 2), ("adversarial:2", 2)],
+)
+def test_each_host_sends_alike_to_all_hosts_of_a_group_further(
+    spec: str, hosts_of_group: int, traffic: str, ahead: int
+):
     net = topology(spec)
-    source, target, share = parse_traffic("next-group", net).matrix()
+    source, target, share = parse_traffic(traffic, net).matrix()
     groups = net.num_hosts // hosts_of_group
     assert len(source) == net.num_hosts * hosts_of_group
-    assert ((source // hosts_of_group + 1) % groups == target // hosts_of_group).all()
+    assert ((source // hosts_of_group + ahead) % groups == target // hosts_of_group).all()
     assert share == pytest.approx(1 / len(source))
+
+
+def test_next_group_and_adversarial_are_the_same_packets():
+    net = topology("dragonfly:2x4x2")
+    one, other = (
+        PacketStream(parse_traffic(spec, net), 0.3, seed=4).until(500)
+        for spec in ("next-group", "adversarial")
+    )
+    assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("spec", ["hyperx:4x4/4", "hyperx:5x3/2", "hyperx:8/3"])
+def test_minimal_routing_carries_the_hosts_of_a_router_over_one_link_of_a_hyperx(spec: str):
+    """All of a router's traffic to another row is of one dimension, over the one link there."""
+    net = topology(spec)
+    hosts = net.num_hosts // net.num_routers
+    found = nl.predict_latency(net, traffic="adversarial", offered=0.01)
+    assert found.network.bound.load == pytest.approx(1 / hosts)
+
+
+def test_groups_that_are_not_there_are_refused():
+    net = topology("fat-tree:4x2")
+    for spec, said in [
+        ("adversarial:+4", "traffic 'adversarial:+4': found 4 groups ahead; expected 1 to 3"),
+        ("adversarial:+0", "traffic 'adversarial:+0': found '0'; expected a whole number of at"),
+        ("adversarial:x", "traffic 'adversarial:x': found 'x'; expected a whole number of at"),
+        ("adversarial-self", "found 'adversarial-self'; expected uniform, transpose"),
+        ("next-group:2", "found '2'; expected uniform, transpose"),
+        ("next-group-self", "found 'next-group-self'; expected uniform, transpose"),
+    ]:
+        with pytest.raises(InputError) as error:
+            parse_traffic(spec, net)
+        assert said in str(error.value)
 
 
 def test_pods_are_those_of_the_tree_whatever_hosts_are_called():
@@ -52,7 +95,7 @@ def test_minimal_routing_carries_what_one_link_does(spec: str):
     assert 0.6 / per_group < found.saturation < 1 / per_group
 
 
-@pytest.mark.parametrize("spec", ["mesh:4x4", "slim-fly:5/1", "hyperx:3x3/1"])
+@pytest.mark.parametrize("spec", ["mesh:4x4", "slim-fly:5/1", "mesh:4x4/2", "butterfly:2x3"])
 def test_networks_without_groups_are_refused(spec: str):
     with pytest.raises(InputError, match="expected a dragonfly, whose routers are in groups, or"):
         parse_traffic("next-group", topology(spec))

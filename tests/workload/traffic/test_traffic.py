@@ -210,7 +210,7 @@ def test_the_name_is_the_spec():
     [
         ("bitcomp", mesh(4, 4), "traffic 'bitcomp': found 'bitcomp'; expected uniform, transpose"),
         ("uniform:3", mesh(4), "traffic 'uniform:3': found '3'"),
-        ("hot-spot-self:0.1:2", mesh(4), "found '0.1:2'; expected uniform"),
+        ("transpose-self:2", mesh(4), "found '2'; expected uniform"),
         ("uniform", mesh(1), "traffic 'uniform': found 1 node; expected at least 2"),
         ("transpose", mesh(2, 4), "found 8 nodes; expected a square number"),
         ("shuffle", mesh(12), "shuffle:12: found 12; expected a power of two"),

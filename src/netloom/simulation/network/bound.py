@@ -191,9 +191,10 @@ def _received(law: Law, rate: NDArray[np.float64]) -> NDArray[np.float64]:
         others = law.num_nodes - (not law.to_self)
         return np.asarray((rate.sum() - rate * (not law.to_self)) / others)
     if isinstance(law, HotSpot):
-        kept, cold, warm = _split(law, rate)
+        kept, to_hot = _split(law, rate)
         received = _received(law.base, kept)
-        received[law.hot_nodes] += cold.sum() + warm.sum() - warm[law.hot_nodes]
+        own = np.where(law.rank < len(law.hot_nodes), to_hot, 0.0)[law.hot_nodes]
+        received[law.hot_nodes] += law.weight * (to_hot.sum() - own)
         return received
     source, target, share = law.shares(0, len(rate))
     return np.bincount(target, rate[source] * share, minlength=len(rate)).astype(np.float64)
@@ -214,9 +215,9 @@ def _between(
         nodes = np.bincount(part, minlength=num_parts)
         return np.outer(total(rate), nodes / (law.num_nodes - (not law.to_self)))
     if isinstance(law, HotSpot):
-        kept, cold, warm = _split(law, rate)
-        hot = np.bincount(part[law.hot_nodes], minlength=num_parts)
-        return _between(law.base, kept, part, num_parts) + np.outer(total(cold + warm), hot)
+        kept, to_hot = _split(law, rate)
+        hot = np.bincount(part[law.hot_nodes], law.weight, minlength=num_parts)
+        return _between(law.base, kept, part, num_parts) + np.outer(total(to_hot), hot)
     source, target, share = law.shares(0, len(rate))
     cell = part[source] * num_parts + part[target]
     sent = np.bincount(cell, rate[source] * share, minlength=num_parts**2)
@@ -224,16 +225,13 @@ def _between(
 
 
 def _split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Return what each node sends as the base has it, and what to each hot node but itself.
+    """Return what each node sends as the base has it, and to a hot node of weight 1 but itself.
 
-    The latter for nodes that are not hot, and for hot ones; both float64[num_nodes].
+    Both are float64[num_nodes].
     """
-    num_hot = len(law.hot_nodes)
-    is_hot = law.rank < num_hot
-    others = num_hot - is_hot
-    to_each = np.where(others > 0, law.fraction * rate / np.maximum(others, 1), 0.0)
-    kept = np.where(others > 0, (1 - law.fraction) * rate, rate)
-    return kept, np.where(is_hot, 0.0, to_each), np.where(is_hot, to_each, 0.0)
+    others = law.others()
+    to_hot = np.where(others > 0, law.fraction * rate / np.where(others > 0, others, 1), 0.0)
+    return np.where(others > 0, (1 - law.fraction) * rate, rate), to_hot
 
 
 def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, str]]:
@@ -351,14 +349,14 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
         none = np.zeros(0, np.int32)
         return rate / (law.num_nodes - (not law.to_self)), Shares(none, none, np.zeros(0))
     if isinstance(law, HotSpot):
-        kept, cold, warm = _split(law, rate)
+        kept, to_hot = _split(law, rate)
         base, hot = _parts(law.base, kept), law.hot_nodes
         if base is None or len(rate) * len(hot) > MOST_PAIRS:
             return None
         alike, pairs = base
         source = np.concatenate([pairs.source, np.repeat(nodes, len(hot))])
         target = np.concatenate([pairs.target, np.tile(hot, len(nodes))])
-        weight = np.concatenate([pairs.weight, np.repeat(cold + warm, len(hot))])
+        weight = np.concatenate([pairs.weight, np.outer(to_hot, law.weight).ravel()])
         return alike, Shares(source, target, weight)
     if _listed(law, len(rate)) > MOST_PAIRS:
         return None

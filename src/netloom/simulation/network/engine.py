@@ -91,10 +91,15 @@ class Engine:
             elif came_back == layout.STUCK:
                 raise deadlock(self)
             else:
-                logs.append(self.state.log[: int(clock["logged"][0])].copy())
+                logs.append(self._logged())
                 clock["logged"] = 0
-        log = np.concatenate(logs)
-        return Delivered(*(log[name] for name in layout.DELIVERED))
+        return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
+
+    def _logged(self) -> NDArray[np.int32]:
+        """Return int32[8, packets], the columns of ``layout.DELIVERED`` that were noted."""
+        noted = self.state.log[: int(self.state.clock["logged"][0])]
+        table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
+        return np.ascontiguousarray(table[:, : len(layout.DELIVERED)].T)
 
     @property
     def plain(self) -> tuple[int, ...] | None:

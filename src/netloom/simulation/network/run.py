@@ -222,8 +222,12 @@ class Run:
         table = self.packets.until(until)
         source, flits = (table[:, BORN.index(name)] for name in ("source", "flits"))
         nodes = len(self.born_flits)
-        self.born_flits += np.bincount(source, flits, nodes).astype(np.int64)
-        self.born_packets += np.bincount(source, minlength=nodes)
+        born = np.bincount(source, minlength=nodes)
+        self.born_packets += born
+        if self.lengths.shortest == self.lengths.longest:
+            self.born_flits += born * self.lengths.longest
+        else:
+            self.born_flits += np.bincount(source, flits, nodes).astype(np.int64)
         delivered = self.engine.advance(table, until)
         self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
         return delivered

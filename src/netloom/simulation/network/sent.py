@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from netloom.routing import VirtualChannelRouting
     from netloom.simulation.network.reservations import Reservation
     from netloom.simulation.tally import Delivered
-    from netloom.workload import Arrivals, Lengths, PacketStream, Traffic
+    from netloom.workload import Arrivals, Lengths, Packets, PacketStream, Traffic
 
 
 FIRST = 2**16
@@ -61,6 +62,7 @@ class SentPackets:
         arrivals: Arrivals,
     ) -> None:
         from netloom.workload import PacketStream
+        from netloom.workload.traffic.stream import Due
 
         if len(senders) > MOST_SENDERS:
             raise InputError("app", f"{len(senders)} programs", f"at most {MOST_SENDERS}")
@@ -74,6 +76,13 @@ class SentPackets:
         self._coins = [
             np.random.default_rng(np.random.SeedSequence(each.seed, spawn_key=(7,)))
             for each in senders
+        ]
+        # An aux that is drawn comes from the stream of the coins: after those of a call, not of a
+        # block, which are cut elsewhere.
+        self._call_by_call = routing.needs_aux and routing.routes is None and reservation is None
+        self._due = [
+            Due(stream.rows(partial(self._columns, number)))
+            for number, stream in enumerate(self._streams)
         ]
         self.by_chance = not all(
             arrivals.kind == "bernoulli" and stream.rates.max() >= 1 for stream in self._streams
@@ -117,18 +126,23 @@ class SentPackets:
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
 
     def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
-        sender = self._senders[number]
-        packets = self._streams[number].until(cycle)
-        if sender.node_of is not None:
-            ends = (sender.node_of[packets.source], sender.node_of[packets.target])
+        rows = self._due[number].until(cycle)
+        if not self._call_by_call:
+            return rows
+        _, source, target, _ = rows.T
+        drawn = draw_aux(self._routing, self._coins[number], source, target)
+        return np.column_stack([rows, *drawn])
+
+    def _columns(self, number: int, packets: Packets) -> Sequence[NDArray[np.int32]]:
+        """Return the columns of ``layout.BORN``, without those drawn call by call."""
+        node_of = self._senders[number].node_of
+        if node_of is not None:
+            ends = (node_of[packets.source], node_of[packets.target])
             packets = packets._replace(source=ends[0], target=ends[1])
+        if self._call_by_call:
+            return packets
         if self._reservation is None:
             coins = self._coins[number]
-            coin, aux = draw_aux(self._routing, coins, packets.source, packets.target)
-        else:
-            aux = self._reservation.aux_of(packets.source, packets.target)
-            coin = np.zeros_like(aux)
-        table = np.empty((len(aux), len(BORN)), np.int32)
-        for column, values in enumerate((*packets, coin, aux)):
-            table[:, column] = values
-        return table
+            return *packets, *draw_aux(self._routing, coins, packets.source, packets.target)
+        aux = self._reservation.aux_of(packets.source, packets.target)
+        return *packets, np.zeros_like(aux), aux

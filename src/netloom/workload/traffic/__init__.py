@@ -1,9 +1,10 @@
 """Traffic: which node sends packets when, how long, and to whom."""
 
+from netloom.workload.traffic.few_targets import hot_spot, incast
 from netloom.workload.traffic.patterns import (
     Traffic,
+    asymmetric,
     from_process_graph,
-    hot_spot,
     pairs,
     permutation,
     uniform,
@@ -12,8 +13,10 @@ from netloom.workload.traffic.patterns import (
 
 __all__ = [
     "Traffic",
+    "asymmetric",
     "from_process_graph",
     "hot_spot",
+    "incast",
     "pairs",
     "permutation",
     "uniform",

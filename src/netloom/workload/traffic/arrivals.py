@@ -92,7 +92,7 @@ class _Group(NamedTuple):
 
     members: NDArray[np.int32]
     rate: float  # the largest, packets a cycle
-    kept: NDArray[np.float64] | None  # each one's rate over the largest; None where all are equal
+    kept: NDArray[np.float64]  # each one's rate over the largest; empty where all are equal
 
 
 def parse_arrivals(spec: str) -> Arrivals:
@@ -157,33 +157,39 @@ def arrival_blocks(
     >>> block.end, block.birth[:5], block.sender[:5]
     (8192, array([0, 0, 1, 1, 2], dtype=int32), array([0, 1, 0, 1, 0], dtype=int32))
     """
-    num_senders = len(rates)
     cycles = _block_cycles(arrivals, rates)
     groups = _groups(rates)
-    on = rng.random(num_senders) < arrivals.duty  # state of each chain, where there are chains
+    on = rng.random(len(rates)) < arrivals.duty  # state of each chain, where there are chains
     start = 0
     while start < LAST_CYCLE:
         span = min(cycles, LAST_CYCLE - start)
-        found = []
-        for group in groups:
-            if arrivals.kind == "on-off":
-                cycle, place = _in_bursts(rng, arrivals, group, on, span)
-            else:
-                cells = _hits(rng, span * len(group.members), group.rate, arrivals.kind)
-                cycle = cells // len(group.members)
-                place = cells - cycle * len(group.members)
-            if group.kept is not None:
-                stays = rng.random(len(place)) < group.kept.take(place)
-                cycle, place = cycle[stays], place[stays]
-            found.append(cycle * num_senders + group.members.take(place))
+        found = [_keys(rng, arrivals, group, on, start, span) for group in groups]
         keys = found[0] if len(found) == 1 else np.concatenate(found)
         if len(found) > 1 or arrivals.kind == "on-off":
             keys.sort()
-        cycle = keys // num_senders
-        sender = keys - cycle * num_senders
-        cycle += start
         start += span
-        yield Born(start, cycle.astype(np.int32), sender.astype(np.int32))
+        yield Born(start, (keys >> 32).astype(np.int32), keys.astype(np.int32))
+
+
+def _keys(
+    rng: np.random.Generator,
+    arrivals: Arrivals,
+    group: _Group,
+    on: NDArray[np.bool_],
+    start: int,
+    span: int,
+) -> NDArray[np.int64]:
+    """Return ``cycle << 32 | sender`` of each arrival of a group within a block."""
+    from netloom.workload.kernels.packets import note_arrivals
+
+    row = len(group.members)
+    if arrivals.kind == "on-off":
+        cells = _in_bursts(rng, arrivals, group, on, span)
+    else:
+        cells = _hits(rng, span * row, group.rate, arrivals.kind)
+    lots = rng.random(len(cells) if len(group.kept) else 0)
+    keys = np.empty(len(cells), np.int64)
+    return keys[: note_arrivals(cells, group.members, lots, group.kept, start, keys)]
 
 
 def _block_cycles(arrivals: Arrivals, rates: NDArray[np.float64]) -> int:
@@ -202,14 +208,14 @@ def _groups(rates: NDArray[np.float64]) -> list[_Group]:
         members = np.flatnonzero(octave == value).astype(np.int32)
         top = float(rates[members].max())
         kept = rates[members] / top
-        groups.append(_Group(members, top, None if kept.min() == 1 else kept))
+        groups.append(_Group(members, top, kept[:0] if kept.min() == 1 else kept))
     return groups
 
 
 def _hits(
     rng: np.random.Generator, num_cells: int, rate: float, kind: Literal["bernoulli", "poisson"]
-) -> NDArray[np.int64]:
-    """Cells of a row in which something comes, in order; a Poisson cell as often as it comes."""
+) -> NDArray[np.float64]:
+    """Where in a row of cells something comes, in order; in a Poisson cell as often as it comes."""
     bernoulli = kind == "bernoulli"
     scale = geometric_scale(rate) if bernoulli else 1 / rate
     at = -1.0 if bernoulli else 0.0  # the last trial that succeeded; the time of the last arrival
@@ -226,19 +232,20 @@ def _hits(
         at = float(places[-1])
         parts.append(places)
     places = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return places[: np.searchsorted(places, num_cells)].astype(np.int64)
+    return places[: np.searchsorted(places, num_cells)]
 
 
 def _in_bursts(
     rng: np.random.Generator, arrivals: Arrivals, group: _Group, on: NDArray[np.bool_], span: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cycles and places of the arrivals of a group; ``on`` is moved on to the next block."""
+) -> NDArray[np.float64]:
+    """Cells of the arrivals of a group; ``on`` is moved on to the next block."""
     begin, length, place = _bursts(rng, arrivals, group.members, on, span)
     ends = np.cumsum(length)
     total = int(ends[-1]) if len(ends) else 0
-    cells = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
-    burst = np.searchsorted(ends, cells, side="right")
-    return (begin + length - ends).take(burst) + cells, place.take(burst)
+    hits = _hits(rng, total, min(1.0, group.rate / arrivals.duty), "bernoulli")
+    burst = np.searchsorted(ends, hits, side="right")
+    cycles = (begin + length - ends).take(burst) + hits
+    return cycles * len(group.members) + place.take(burst)
 
 
 def _bursts(

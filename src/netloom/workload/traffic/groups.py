@@ -1,14 +1,15 @@
-"""Traffic between the groups of a dragonfly, or the pods of a fat tree."""
+"""Traffic between the groups of a dragonfly, the pods of a fat tree or the rows of a HyperX."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.topology.family import DragonflyShape, TreeShape
+from netloom.topology.family import DragonflyShape, HyperXShape, TreeShape
 from netloom.workload.traffic.patterns import Traffic, pairs
 
 if TYPE_CHECKING:
@@ -17,50 +18,78 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 
-def next_group(topology: Topology) -> Traffic:
-    """Return the traffic in which each host sends to any host of the next group.
+def adversarial(topology: Topology, ahead: int = 1, *, name: str | None = None) -> Traffic:
+    """Return the traffic in which each host sends to any host of the group ``ahead`` further.
 
-    Of the last group, to the first. On dragonflies this is the worst traffic for minimal routing,
-    which carries 1 / (a p) flits/host/cycle of it over the one link between two groups (Kim,
-    Dally, Scott & Abts, *Technology-driven, highly-scalable dragonfly topology*, 2008).
+    After the last group comes the first. A *group* is
+
+    - a group of a dragonfly or dragonfly+: minimal routing carries 1 / (a p) flits/host/cycle of
+      this traffic over the one link between two groups (Kim, Dally, Scott & Abts,
+      *Technology-driven, highly-scalable dragonfly topology*, 2008);
+    - a pod of a fat tree: the hosts below one child of the roots, so in a leaf-spine network the
+      hosts of one leaf;
+    - a row of a HyperX: the hosts whose routers agree in the first coordinate, of those of which
+      there are several. So it is a plane in three dimensions, and a router in one; minimal routing
+      carries the traffic of all hosts of a router over one link.
+
+    Parameters
+    ----------
+    topology
+        The network.
+    ahead
+        From 1 on, less than the number of groups.
+    name
+        Named in results and errors; ``adversarial:+K`` by default.
 
     Raises
     ------
     InputError
-        If the network is no dragonfly and no fat tree, has one group, or too many pairs of hosts.
+        If the network has no groups, or not so many, or too many pairs of hosts.
 
     Examples
     --------
     >>> from netloom.topology import topology
-    >>> next_group(topology("dragonfly:2x4x2"))
-    <next-group: 72 of 72 nodes send>
+    >>> adversarial(topology("dragonfly:2x4x2"), 2)
+    <adversarial:+2: 72 of 72 nodes send>
     """
-    group = _groups(topology)
+    name = name or ("adversarial" if ahead == 1 else f"adversarial:+{ahead}")
+    group = _groups(topology, f"traffic '{name}'")
     count = int(group.max()) + 1
     if count < 2:
-        raise InputError("traffic 'next-group'", f"one group of {topology.name}", "at least two")
+        raise InputError(f"traffic '{name}'", f"one group of {topology.name}", "at least two")
+    if not 1 <= ahead < count:
+        raise InputError(f"traffic '{name}'", f"{ahead} groups ahead", f"1 to {count - 1}")
     sizes = np.bincount(group, minlength=count)
-    ahead = np.roll(sizes, -1)
-    check_size(int(sizes @ ahead), where="traffic 'next-group'", what="pairs of hosts")
+    many = np.roll(sizes, -ahead)[group]
+    check_size(int(many.sum()), where=f"traffic '{name}'", what="pairs of hosts")
     by_group = np.argsort(group, kind="stable")
     first = np.append(0, np.cumsum(sizes))[:-1]
-    many = ahead[group]
     source = np.repeat(np.arange(len(group)), many)
     place = np.arange(len(source)) - np.repeat(np.cumsum(many) - many, many)
-    target = by_group[np.repeat(np.roll(first, -1)[group], many) + place]
+    target = by_group[np.repeat(np.roll(first, -ahead)[group], many) + place]
     weight = 1 / np.repeat(many, many)
-    return pairs(topology.num_hosts, source, target, weights=weight, name="next-group")
+    return pairs(topology.num_hosts, source, target, weights=weight, name=name)
 
 
-def _groups(topology: Topology) -> NDArray[np.int64]:
-    """Return int64[num_hosts], the group that each host hangs on, or the pod that it is in."""
+def _groups(topology: Topology, where: str) -> NDArray[np.int64]:
+    """Return int64[num_hosts], the group that each host belongs to."""
     shape = topology.family
-    if isinstance(shape, DragonflyShape):
-        first_port = topology.port_offsets[:-1]
-        return topology.injection_router[first_port].astype(np.int64) // shape.routers
     if isinstance(shape, TreeShape):
         hosts = np.arange(topology.num_hosts)
         place = hosts if shape.host_at is None else np.argsort(shape.host_at)
         return place // (len(hosts) // shape.children[-1])
-    wanted = "a dragonfly, whose routers are in groups, or a fat tree, whose pods are"
-    raise InputError("traffic 'next-group'", f"the network {topology.name}", wanted)
+    if isinstance(shape, DragonflyShape):
+        return first_router(topology) // shape.routers
+    if isinstance(shape, HyperXShape):
+        sides = [side for side in shape.sides if side > 1]
+        return first_router(topology) // prod(sides[1:])
+    wanted = (
+        "a dragonfly, whose routers are in groups, or a fat tree, whose pods are, or a HyperX, "
+        "whose rows are"
+    )
+    raise InputError(where, f"the network {topology.name}", wanted)
+
+
+def first_router(topology: Topology) -> NDArray[np.int64]:
+    """Return int64[num_hosts], the router that the first port of each host hangs on."""
+    return topology.injection_router[topology.port_offsets[:-1]].astype(np.int64)

@@ -9,21 +9,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.provenance import DEFAULT_SEED
 from netloom.spec import real_number, split_spec, whole_number
 from netloom.topology import Cube, Topology
+from netloom.topology.family import HyperXShape
 from netloom.words import counted
 from netloom.workload.graphs import permutations
-from netloom.workload.traffic import Traffic, hot_spot, pairs, permutation, uniform
-from netloom.workload.traffic.groups import next_group
+from netloom.workload.traffic import (
+    Traffic,
+    asymmetric,
+    hot_spot,
+    incast,
+    pairs,
+    permutation,
+    uniform,
+)
+from netloom.workload.traffic.groups import adversarial, first_router
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from netloom.workload.graphs.process_graph import ProcessGraph
 
 TRAFFICS = (
-    "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour (each also with "
-    "-self), next-group, hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE or pairs:0-63,5-12"
+    "uniform, transpose, bit-complement, bit-reverse, shuffle, tornado, neighbour, asymmetric, "
+    "hot-spot:FRACTION:NODES, hot-spot:FRACTION:NODES:BASE (each also with -self), adversarial, "
+    "adversarial:+K, incast:SENDERS:NODES or pairs:0-63,5-12"
 )
 
 _PAIR = re.compile(r"([0-9]{1,9})-([0-9]{1,9})(?:\*(.+))?")
@@ -39,12 +52,20 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
         matrix), ``bit-complement``, ``bit-reverse``, ``shuffle`` (of the bits of their numbers),
         ``tornado``, ``neighbour`` (of their coordinates); nodes that it leaves where they are do
         not send. With ``-self`` (``uniform-self``, ``transpose-self``), packets to the source
-        itself belong to it. ``hot-spot:0.1:0,63``: a tenth of the packets to nodes 0 and 63, the
-        others uniform, or by a third part, ``hot-spot:0.1:0,63:transpose``. ``pairs:0-63,5-12*2``:
-        between these pairs only, node 5 at twice the rate of node 0. ``next-group``: to any host
-        of the next group of a dragonfly, or of the next pod of a fat tree.
+        itself belong to it. ``asymmetric``: of N nodes, s sends to s mod N/2 and to that plus N/2;
+        half of it to itself with ``-self``. ``hot-spot:0.1:0,63*2``: a tenth of the packets to
+        nodes 0 and 63, twice as many to 63, the others uniform, or by a third part,
+        ``hot-spot:0.1:0,63:transpose``; a hot node never takes itself, but with
+        ``hot-spot-self``. ``incast:8:0,63``: 8 nodes each send to node 0 and to node 63 only,
+        drawn at random (by a third part, ``incast:8:0,63:SEED``, others); ``incast:all:0``: all
+        other nodes; without nodes, to node 0. ``pairs:0-63,5-12*2``: between these pairs only,
+        node 5 at twice the rate of node 0. ``adversarial``, ``adversarial:+2``: to any host of the
+        next group, or of the second next, of a dragonfly; pods of fat trees and rows of HyperX are
+        groups too, see ``groups.adversarial``. ``next-group`` is another name of it.
     topology
-        The network; ``tornado`` and ``neighbour`` need a k-ary n-cube.
+        The network, whose hosts are the nodes. ``tornado`` and ``neighbour`` need coordinates: on
+        a k-ary n-cube or HyperX with several hosts on a router, each sends to the host in its own
+        place on the router that the pattern names.
 
     Raises
     ------
@@ -62,33 +83,56 @@ def parse_traffic(spec: str, topology: Topology) -> Traffic:
     name, argument = split_spec(spec)
     pattern = name.removesuffix("-self")
     to_self = pattern != name
-    if name == "hot-spot":
-        return _hot_spot(argument, spec, topology)
-    if name == "pairs":
-        return _pairs(argument, spec, topology)
+    if pattern == "hot-spot":
+        return _hot_spot(argument, spec, topology, to_self=to_self)
+    if name in _WITH_ARGUMENT:
+        return _WITH_ARGUMENT[name](argument, spec, topology)
     if spec == "next-group":
-        return next_group(topology)
-    if argument or pattern not in ("uniform", *_PERMUTATIONS):
+        return adversarial(topology, name=name)
+    if argument or pattern not in ("uniform", "asymmetric", *_PERMUTATIONS):
         raise InputError(f"traffic '{spec}'", f"'{argument or name}'", TRAFFICS)
     if pattern == "uniform":
         return uniform(topology.num_hosts, to_self=to_self)
-    graph = _PERMUTATIONS[pattern](topology, f"traffic '{spec}'")
-    targets = np.arange(topology.num_hosts, dtype=np.int32)
-    targets[graph.source] = graph.target
+    if pattern == "asymmetric":
+        return asymmetric(topology.num_hosts, to_self=to_self)
+    targets = _PERMUTATIONS[pattern](topology, f"traffic '{spec}'")
     return permutation(targets, to_self=to_self, name=name)
 
 
-def _hot_spot(argument: str, spec: str, topology: Topology) -> Traffic:
+def _hot_spot(argument: str, spec: str, topology: Topology, *, to_self: bool) -> Traffic:
     where = f"traffic '{spec}'"
     fraction, _, rest = argument.partition(":")
-    nodes, _, base = rest.partition(":")
-    if not nodes:
+    listed, _, base = rest.partition(":")
+    if not listed:
         wanted = "hot-spot:FRACTION:NODES, such as hot-spot:0.1:0,63"
         raise InputError(where, "no hot nodes", wanted)
-    return hot_spot(
-        parse_traffic(base or "uniform", topology),
-        real_number(fraction, where=where),
-        [whole_number(node.strip(), where=where) for node in nodes.split(",")],
+    nodes, weights = [], []
+    for word in listed.split(","):
+        node, star, weight = word.partition("*")
+        nodes.append(whole_number(node.strip(), where=where))
+        weights.append(real_number(weight, where=where) if star else 1.0)
+    others = parse_traffic(base or "uniform", topology)
+    share = real_number(fraction, where=where)
+    return hot_spot(others, share, nodes, weights=weights, to_self=to_self)
+
+
+def _adversarial(argument: str, spec: str, topology: Topology) -> Traffic:
+    ahead = argument.removeprefix("+") or "1"
+    return adversarial(topology, whole_number(ahead, where=f"traffic '{spec}'", least=1))
+
+
+def _incast(argument: str, spec: str, topology: Topology) -> Traffic:
+    where = f"traffic '{spec}'"
+    senders, *rest = (word.strip() for word in argument.split(":"))
+    if not senders or len(rest) > 2:
+        wanted = "incast:SENDERS, incast:SENDERS:NODES or incast:SENDERS:NODES:SEED; or incast:all"
+        raise InputError(where, f"'{argument}'", wanted)
+    nodes = [whole_number(node.strip(), where=where) for node in (rest or ["0"])[0].split(",")]
+    return incast(
+        topology.num_hosts,
+        None if senders == "all" else whole_number(senders, where=where, least=1),
+        nodes,
+        seed=whole_number(rest[1], where=where) if len(rest) > 1 else DEFAULT_SEED,
     )
 
 
@@ -107,37 +151,67 @@ def _pairs(argument: str, spec: str, topology: Topology) -> Traffic:
     return pairs(topology.num_hosts, sources, targets, weights=weights, name=name)
 
 
-def _square(topology: Topology, where: str) -> ProcessGraph:
+_WITH_ARGUMENT: dict[str, Callable[[str, str, Topology], Traffic]] = {
+    "adversarial": _adversarial,
+    "incast": _incast,
+    "pairs": _pairs,
+}
+
+
+def _square(topology: Topology, where: str) -> NDArray[np.int32]:
     side = isqrt(topology.num_hosts)
     if side * side != topology.num_hosts:
         raise InputError(where, _count(topology), "a square number of them")
-    return permutations.transpose(side)
+    return _targets(permutations.transpose(side))
 
 
-def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:
-    def of_count(topology: Topology, where: str) -> ProcessGraph:
+def _by_count(make: Callable[[int], ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:
+    def of_count(topology: Topology, where: str) -> NDArray[np.int32]:
         if not topology.direct and topology.num_hosts.bit_count() != 1:
             raise InputError(where, _count(topology), "a power of two of them")
-        return make(topology.num_hosts)
+        return _targets(make(topology.num_hosts))
 
     return of_count
+
+
+def _targets(graph: ProcessGraph) -> NDArray[np.int32]:
+    """Return the target of each node, itself where it has no edge."""
+    targets = np.arange(graph.num_tasks, dtype=np.int32)
+    targets[graph.source] = graph.target
+    return targets
 
 
 def _count(topology: Topology) -> str:
     return counted(topology.num_hosts, "node" if topology.direct else "host")
 
 
-def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], ProcessGraph]:
-    def of_sides(topology: Topology, where: str) -> ProcessGraph:
-        if not isinstance(topology, Cube):
-            wanted = "a k-ary n-cube (mesh, torus, ...), which has coordinates"
+def _by_sides(make: Callable[..., ProcessGraph]) -> Callable[[Topology, str], NDArray[np.int32]]:
+    def of_sides(topology: Topology, where: str) -> NDArray[np.int32]:
+        routers = topology.routers
+        shape = routers if isinstance(routers, Cube) else topology.family
+        if not isinstance(shape, Cube | HyperXShape):
+            wanted = "a k-ary n-cube (mesh, torus, ...) or a HyperX, which has coordinates"
             raise InputError(where, f"the network {topology.name}", wanted)
-        return make(*topology.sides)
+        targets = _targets(make(*shape.sides))
+        return targets if topology.direct else _on_hosts(topology, targets, where)
 
     return of_sides
 
 
-_PERMUTATIONS: dict[str, Callable[[Topology, str], ProcessGraph]] = {
+def _on_hosts(topology: Topology, to: NDArray[np.int32], where: str) -> NDArray[np.int32]:
+    """Return the host in the same place on the router to which that of each host sends."""
+    router = first_router(topology)
+    hosts = np.argsort(router, kind="stable").astype(np.int32)  # router by router
+    many = np.bincount(router, minlength=len(to))
+    if many.min() != many.max():
+        found = f"{many.min()} to {many.max()} hosts on a router of {topology.name}"
+        raise InputError(where, found, "as many on each")
+    targets = np.empty_like(hosts)
+    targets[hosts] = hosts.reshape(len(to), -1)[to].ravel()
+    return targets
+
+
+_PERMUTATIONS: dict[str, Callable[[Topology, str], NDArray[np.int32]]] = {
     "transpose": _square,
     "bit-complement": _by_count(permutations.bit_complement),
     "bit-reverse": _by_count(permutations.bit_reverse),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
-from netloom.workload.traffic.targets import Fixed, HotSpot, Law, Shares, Uniform, merged, weighted
+from netloom.workload.traffic.targets import Fixed, Law, Shares, Uniform, merged, weighted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -150,7 +150,7 @@ def permutation(targets: ArrayLike, *, to_self: bool = False, name: str = "permu
     where = f"traffic '{name}'"
     fixed = np.array(targets)
     num_nodes = len(fixed)
-    _check_nodes(fixed, num_nodes, where, "target", least=-1)
+    check_nodes(fixed, num_nodes, where, "target", least=-1)
     if not to_self:
         fixed[fixed == np.arange(num_nodes)] = -1
     if not (fixed >= 0).any():
@@ -159,47 +159,37 @@ def permutation(targets: ArrayLike, *, to_self: bool = False, name: str = "permu
     return Traffic(name, num_nodes, (fixed >= 0).astype(np.float64), Fixed(fixed.astype(np.int32)))
 
 
-def hot_spot(base: Traffic, fraction: float, nodes: ArrayLike) -> Traffic:
-    """Return traffic of which a fraction goes to a few hot nodes (Pfister & Norton 1985).
+def asymmetric(num_nodes: int, *, to_self: bool = False) -> Traffic:
+    """Return the traffic in which node s sends to s mod N/2 and to that plus N/2, half to each.
 
-    A packet of any node goes with probability ``fraction`` to one of the hot nodes, each as likely,
-    never the source itself; otherwise, and always from a node that is the only hot one, it goes
-    where ``base`` sends it. Rates are those of ``base``.
+    One of these is the node itself, so without ``to_self`` all goes to the other.
 
     Parameters
     ----------
-    base
-        The traffic of the other packets.
-    fraction
-        Above 0, at most 1.
-    nodes
-        int[num_hot] different nodes.
+    num_nodes
+        N, an even number.
+    to_self
+        Whether half of a node's packets are for itself.
 
     Raises
     ------
     InputError
-        If the fraction or a node is out of range, or a node is named twice.
+        If N is odd.
 
     Examples
     --------
-    >>> hot_spot(uniform(4), 0.25, [3]).matrix(0, 1).weight * 4
-    array([0.25, 0.25, 0.5 ])
+    >>> asymmetric(4, to_self=True).matrix(1, 2)
+    Shares(source=array([1, 1], dtype=int32), target=array([1, 3], dtype=int32),
+           weight=array([0.125, 0.125]))
     """
-    if not 0 < fraction <= 1:
-        raise InputError("traffic 'hot-spot'", f"fraction {fraction}", "above 0, at most 1")
-    if isinstance(base.law, HotSpot):
-        raise InputError("traffic 'hot-spot'", f"'{base.name}' below it", "one hot spot only")
-    hot = np.unique(np.asarray(nodes))
-    named = ",".join(map(str, hot.tolist()))
-    where = f"traffic 'hot-spot:{fraction}:{named}'"
-    _check_nodes(hot, base.num_nodes, where, "hot node")
-    if len(hot) != np.size(nodes) or not len(hot):
-        raise InputError(where, f"{np.size(nodes)} hot nodes", "one or more, each named once")
-    rank = np.full(base.num_nodes, len(hot), np.int32)
-    rank[hot] = np.arange(len(hot), dtype=np.int32)
-    name = f"hot-spot:{fraction}:{named}" + f":{base.name}" * (base.name != "uniform")
-    law = HotSpot(base.law, float(fraction), hot.astype(np.int32), rank)
-    return Traffic(name, base.num_nodes, base.rate, law)
+    name = "asymmetric" + "-self" * to_self
+    if num_nodes % 2:
+        raise InputError(f"traffic '{name}'", f"{num_nodes} nodes", "an even number of them")
+    nodes, half = np.arange(num_nodes), num_nodes // 2
+    if not to_self:
+        return permutation((nodes + half) % num_nodes, name=name)
+    source, target = np.tile(nodes, 2), np.concatenate([nodes % half, nodes % half + half])
+    return _weighted(name, num_nodes, source, target, np.ones(len(source)))
 
 
 def pairs(
@@ -241,14 +231,12 @@ def pairs(
     if not len(source) == len(target) == len(weight) or not len(source):
         found = f"{len(source)} sources, {len(target)} targets and {len(weight)} weights"
         raise InputError(where, found, "as many of each, and at least one")
-    _check_nodes(source, num_nodes, where, "source")
-    _check_nodes(target, num_nodes, where, "target")
+    check_nodes(source, num_nodes, where, "source")
+    check_nodes(target, num_nodes, where, "target")
     if (source == target).any():
         node = source[np.argmax(source == target)]
         raise InputError(where, f"the pair {node}-{node}", "two different nodes")
-    wrong = ~(np.isfinite(weight) & (weight > 0))
-    if wrong.any():
-        raise InputError(where, f"weight {weight[np.argmax(wrong)]:g}", "a number above 0")
+    check_weights(weight, where)
     return _weighted(name, num_nodes, source, target, weight)
 
 
@@ -348,6 +336,13 @@ def with_rates(traffic: Traffic, rates: ArrayLike) -> Traffic:
     return replace(traffic, name=f"{traffic.name} with given rates", rate=_mean_one(given))
 
 
+def check_weights(weights: NDArray[np.float64], where: str) -> None:
+    """Refuse weights that are not finite numbers above 0."""
+    wrong = ~(np.isfinite(weights) & (weights > 0))
+    if wrong.any():
+        raise InputError(where, f"weight {weights[np.argmax(wrong)]:g}", "a number above 0")
+
+
 def _weighted(
     name: str,
     num_nodes: int,
@@ -355,7 +350,7 @@ def _weighted(
     target: NDArray[Any],
     weight: NDArray[np.float64],
 ) -> Traffic:
-    """Traffic from pairs of different nodes in any order, with weights above 0."""
+    """Traffic from pairs of nodes in any order, with weights above 0."""
     keys = source.astype(np.int64) * num_nodes + target
     found = merged(num_nodes, keys, weight / weight.max())
     sent = np.bincount(found.source, found.weight, minlength=num_nodes)
@@ -368,9 +363,10 @@ def _mean_one(rates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(scaled / scaled[scaled > 0].mean())
 
 
-def _check_nodes(
+def check_nodes(
     nodes: NDArray[Any], num_nodes: int, where: str, what: str, *, least: int = 0
 ) -> None:
+    """Refuse what are not nodes of the network, or from ``least`` on."""
     if nodes.ndim != 1 or nodes.dtype.kind not in "iu":
         found = f"{what}s of type {nodes.dtype} and shape {nodes.shape}"
         raise InputError(where, found, "a list of whole numbers")

@@ -21,7 +21,7 @@ from netloom.workload.traffic.arrivals import (
 from netloom.workload.traffic.lengths import Lengths, parse_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,6 +38,31 @@ class Packets(NamedTuple):
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     flits: NDArray[np.int32]
+
+
+class Due:
+    """Packets as rows, ``PacketStream.rows``, handed out up to any cycle."""
+
+    def __init__(self, blocks: Iterator[tuple[int, NDArray[np.int32]]]) -> None:
+        self._blocks = blocks
+        self._end, self._ahead = next(blocks)
+
+    def until(self, cycle: int) -> NDArray[np.int32]:
+        """Return the rows born before ``cycle`` that no earlier call has returned.
+
+        Raises InputError if ``cycle`` is above 2³¹ − 1: times are int32.
+        """
+        if cycle > LAST_CYCLE:
+            raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
+        parts = [self._ahead]
+        while self._end < cycle:
+            self._end, rows = next(self._blocks)
+            parts.append(rows)
+        if len(parts) > 1:
+            self._ahead = np.concatenate(parts)
+        due = int(np.searchsorted(self._ahead[:, 0], np.int32(cycle)))
+        rows, self._ahead = self._ahead[:due], self._ahead[due:]
+        return rows
 
 
 class PacketStream:
@@ -94,9 +119,7 @@ class PacketStream:
         self.arrivals = parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals
         self.seed = seed
         self.rates = _packet_rates(traffic, load, self.lengths, self.arrivals)
-        self._blocks = self._generate()
-        self._ahead: list[Packets] = []
-        self._drawn_until = 0
+        self._due: Due | None = None
 
     def until(self, cycle: int) -> Packets:
         """Return the packets born before ``cycle`` that no earlier call has returned.
@@ -108,22 +131,17 @@ class PacketStream:
         InputError
             If ``cycle`` is above 2³¹ − 1: times are int32.
         """
-        if cycle > LAST_CYCLE:
-            raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
-        while self._drawn_until < cycle:
-            self._drawn_until, packets = next(self._blocks)
-            self._ahead.append(packets)
-        if not self._ahead:
-            return Packets(*(np.empty(0, np.int32) for _ in Packets._fields))
-        joined = self._ahead[0]
-        if len(self._ahead) > 1:
-            joined = Packets(*map(np.concatenate, zip(*self._ahead, strict=True)))
-        due = int(np.searchsorted(joined.birth, np.int32(cycle)))
-        self._ahead = [Packets(*(column[due:] for column in joined))]
-        return Packets(*(column[:due] for column in joined))
+        if self._due is None:
+            self._due = Due(self.rows())
+        return Packets(*np.ascontiguousarray(self._due.until(cycle).T))
 
-    def _generate(self) -> Iterator[tuple[int, Packets]]:
-        """Blocks of packets, each with the first cycle after it."""
+    def rows(
+        self, columns: Callable[[Packets], Sequence[NDArray[np.int32]]] = tuple
+    ) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """Yield all packets, from cycle 0 on: the cycle after each block, and a row for each.
+
+        The columns of int32[num_packets, n] are what is made of a block of packets, births first.
+        """
         children = np.random.SeedSequence(self.seed).spawn(3)
         times, targets, flits = (np.random.default_rng(child) for child in children)
         senders = np.flatnonzero(self.traffic.rate).astype(np.int32)
@@ -131,7 +149,8 @@ class PacketStream:
             source = senders.take(block.sender)
             target = self.traffic.draw_targets(targets, source)
             length = self.lengths.draw(flits, len(source))
-            yield block.end, Packets(block.birth, source, target, length)
+            found = columns(Packets(block.birth, source, target, length))
+            yield block.end, np.ascontiguousarray(np.array(found, np.int32).T)
 
 
 def _packet_rates(

@@ -109,14 +109,12 @@ class Weighted:
 
     def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return a target for each source."""
-        first = self.offsets.take(sources)
-        place = rng.random(len(sources))
-        place *= self.offsets[1:].take(sources) - first
-        column = place.astype(np.int64)
-        place -= column
-        cell = first + column
-        own = place < self.threshold.take(cell)
-        return np.where(own, self.target.take(cell), self.alias.take(cell))
+        from netloom.workload.kernels.packets import draw_weighted
+
+        tables = (self.offsets, self.threshold, self.target, self.alias)
+        targets = np.empty(len(sources), np.int32)
+        draw_weighted(rng.random(len(sources)), sources, *tables, targets)
+        return targets
 
     def shares(self, start: int, stop: int) -> Shares:
         """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
@@ -130,44 +128,70 @@ class Weighted:
 class HotSpot:
     """With probability ``fraction`` to one of the hot nodes, otherwise as ``base`` has it.
 
-    A hot node never takes itself for its hot target; where it is the only one, all that it sends
-    is as ``base`` has it.
+    The hot nodes are taken in proportion to their weights. A node that is among them by ``rank``
+    never takes itself; if it is the only one, all that it sends is as ``base`` has it.
     """
 
     # The law of the other packets; its nodes without a target do not send here either.
     base: Uniform | Fixed | Weighted
     fraction: float  # in (0, 1]
     hot_nodes: NDArray[np.int32]  # int32[num_hot], ascending
-    # int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot.
+    # int32[num_nodes], the place of a node among the hot ones; num_hot where it is not hot, or may
+    # take itself.
     rank: NDArray[np.int32]
+    weight: NDArray[np.float64]  # float64[num_hot], above 0; 1 where all are equal
 
     def can_send(self) -> NDArray[np.bool_]:
         """Return bool[num_nodes]: whether a node has any target."""
         return self.base.can_send()
+
+    def others(self) -> NDArray[np.float64]:
+        """Return float64[num_nodes]: the weight of the hot nodes that a node may take."""
+        return self._left().take(self.rank)
+
+    def _left(self) -> NDArray[np.float64]:
+        """The same by rank, float64[num_hot + 1]."""
+        before, behind = np.cumsum(self.weight), np.cumsum(self.weight[::-1])[::-1]
+        left = np.append(0, before[:-1]) + np.append(behind[1:], 0)
+        return np.append(left, before[-1])
 
     def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return a target for each source."""
         targets = self.base.draw(rng, sources)
         hot = np.flatnonzero(rng.random(len(sources)) < self.fraction)
         rank = self.rank.take(sources.take(hot))
-        others = len(self.hot_nodes) - (rank < len(self.hot_nodes))
-        picked = (rng.random(len(hot)) * others).astype(np.int32)
-        picked += picked >= rank
+        others = self._left().take(rank)
+        place = rng.random(len(hot)) * others
         elsewhere = others > 0
-        targets[hot[elsewhere]] = self.hot_nodes.take(picked[elsewhere])
+        picked = self._at(place[elsewhere], rank[elsewhere])
+        targets[hot[elsewhere]] = self.hot_nodes.take(picked)
         return targets
+
+    def _at(self, place: NDArray[np.float64], rank: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return which hot node lies at a place among the weights of all but that of a rank."""
+        last = len(self.weight) - 1
+        if (self.weight == 1).all():
+            picked = place.astype(np.int64)
+            return np.asarray(picked + (picked >= rank))
+        ends = np.cumsum(self.weight)
+        behind = place >= np.append(ends - self.weight, np.inf).take(rank)
+        skipped = np.append(self.weight, 0).take(rank) * behind
+        picked = np.minimum(np.searchsorted(ends, place + skipped, side="right"), last)
+        # what is rounded to the end of the one left out is of the next, or of the one before
+        picked += (picked == rank) & (rank < last)
+        return np.asarray(picked - (picked == rank))
 
     def shares(self, start: int, stop: int) -> Shares:
         """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""
         base = self.base.shares(start, stop)
         num_hot, num_nodes = len(self.hot_nodes), len(self.rank)
         senders = np.flatnonzero(self.can_send()[start:stop])[:, np.newaxis] + start
-        others = num_hot - (self.rank[senders] < num_hot)
+        others = self.others()[senders]
         kept = np.ones(num_nodes)
         kept[senders[others > 0]] = 1 - self.fraction
-        hot = self.hot_nodes != senders
+        hot = (np.arange(num_hot) != self.rank[senders]) & (others > 0)
         hot_keys = (senders * num_nodes + self.hot_nodes)[hot]
-        hot_share = (self.fraction / np.maximum(others, 1) * hot)[hot]
+        hot_share = (self.fraction * self.weight / np.where(others > 0, others, 1))[hot]
         keys = np.concatenate([base.source.astype(np.int64) * num_nodes + base.target, hot_keys])
         weight = np.concatenate([base.weight * kept[base.source], hot_share])
         return merged(num_nodes, keys, weight)
