@@ -162,6 +162,7 @@ def make_state(
         wakes_due=np.zeros(buckets, np.int64),
         fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
         winners=np.zeros(moves, np.uint32),
+        bound=np.zeros(many_ports * setup.words, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, layout.LINE),
         used=np.zeros(many_ports if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,
@@ -169,7 +170,10 @@ def make_state(
         **{name: np.zeros(setup.words, np.int64) for name in layout.OF_WORDS},
         **{name: np.zeros(in_words, np.int64) for name in layout.OF_SLOTS},
         best=np.full(in_words, -1, np.int64),
+        requests=np.zeros(setup.num_ports * setup.words, np.int64),
+        guesses=np.zeros(setup.num_ports * setup.words, np.int64),
         outs=np.zeros(setup.num_ports, np.int64),
+        named=np.zeros(setup.num_ports, np.int64),
         taken=np.full(setup.num_ports, -1, np.int64),
     )
     _fill(wired, setup, state, router)

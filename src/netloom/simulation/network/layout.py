@@ -215,7 +215,7 @@ PLAIN = (1, *(False,) * 9)
 """What a plain router has for the fields from ``words`` on."""
 
 
-OF_WORDS = ("ready", "early", "offered", "asked", "contested")
+OF_WORDS = ("ready", "early", "left", "offered", "asked", "contested")
 OF_SLOTS = ("wanted", "wanted_at", "granted")
 """The scratch of ``State`` with a number for each word of slots, and for each slot."""
 
@@ -226,9 +226,11 @@ class State(NamedTuple):
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
     current packet may take, a word after the other, and ``used`` the flits sent into each port
-    whose credits have not come back, where it is ``counted``. ``lines`` are the channels' own delays
+    whose credits have not come back, where it is ``counted``; ``bound`` are the input slots whose
+    packets own a slot of an output port. ``lines`` are the channels' own delays
     and rates, where they are ``uneven``; ``wakes`` the ports that may send again. The last arrays
-    are scratch of one cycle or one router; ``best`` and ``taken`` are -1 between two uses.
+    are scratch of one cycle or one router; between two uses ``best`` and ``taken`` are -1 and
+    ``named`` is 0.
     """
 
     clock: Records
@@ -256,12 +258,14 @@ class State(NamedTuple):
     wakes_due: NDArray[np.int64]
     fronts: NDArray[np.uint32]
     winners: NDArray[np.uint32]
+    bound: NDArray[np.int64]
     lines: Records
     used: NDArray[np.int32]
     port_offsets: NDArray[np.int64]
     port_of: NDArray[np.int64]
     ready: NDArray[np.int64]
     early: NDArray[np.int64]
+    left: NDArray[np.int64]
     offered: NDArray[np.int64]
     asked: NDArray[np.int64]
     contested: NDArray[np.int64]
@@ -269,5 +273,8 @@ class State(NamedTuple):
     wanted_at: NDArray[np.int64]
     granted: NDArray[np.int64]
     best: NDArray[np.int64]
+    requests: NDArray[np.int64]
+    guesses: NDArray[np.int64]
     outs: NDArray[np.int64]
+    named: NDArray[np.int64]
     taken: NDArray[np.int64]

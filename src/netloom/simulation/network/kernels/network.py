@@ -153,17 +153,19 @@ def run_routers(setup, state):
 @inlined
 def run_router(setup, state, node):
     """Let a router allocate VCs and its switch; return whether anything changed."""
-    some, heads, changed = EMPTY, EMPTY, False
+    ready, heads, changed = EMPTY, EMPTY, False
     for word in range(setup.words):  # before VC allocation: who wins there asks next cycle
         masks = record(state.masks, node * setup.words + word)
-        state.ready[word] = masks.flits & masks.active & masks.credit
+        here = masks.flits & masks.active & masks.credit
+        state.ready[word] = here
         state.early[word] = masks.waiting
-        some |= state.ready[word]
+        ready |= here
         heads |= masks.waiting
     if heads and not setup.speculative:
-        changed = allocate_vcs(setup, state, node)
-    if some or (setup.speculative and heads):
-        changed |= allocate_switch(setup, state, node)
+        changed = allocate_vcs(setup, state, node, heads)
+        heads = EMPTY
+    if ready | heads:
+        changed |= allocate_switch(setup, state, node, ready, heads)
     return changed
 
 

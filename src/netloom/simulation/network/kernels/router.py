@@ -27,6 +27,12 @@ ONE = np.int64(1)
 
 
 @inlined
+def one_of(setup, words, only, word):
+    """Return a word of a set: ``only``, where small routers have no other."""
+    return only if setup.words == 1 else words[word]
+
+
+@inlined
 def follow(setup, state, node, out, packet):
     """Append a packet to those that come to the other end of an output slot."""
     port = state.port_of[out]
@@ -138,6 +144,12 @@ def choices_of_many(setup, state, node, place):
 
 
 @inlined
+def bound_at(setup, node, port, word):
+    """Return where the set of input slots is whose packets own a slot of an output port."""
+    return port_at(setup, node, port) * setup.words + (word if setup.words > 1 else 0)
+
+
+@inlined
 def own(setup, state, node, slot, out):
     """Give an output slot to the packet of an input slot."""
     place, masks = place_of(setup, node, slot), masks_of(setup, state, node, slot)
@@ -148,8 +160,10 @@ def own(setup, state, node, slot, out):
     there.free &= ~out_bit
     masks.credit = masks.credit | bit if there.open & out_bit else masks.credit & ~bit
     here = record(state.inputs, place)
+    port = state.port_of[out]
     here.out = out
-    here.out_port = state.port_of[out]
+    here.out_port = port
+    state.bound[unsigned(bound_at(setup, node, port, slot >> 6))] |= bit
     record(state.outputs, place_of(setup, node, out)).owner = slot
     follow(setup, state, node, out, front_packet(setup, state, place))
 
@@ -161,9 +175,9 @@ def accept_vc(setup, state, node, slot, word, offers):
         out = word << 6 | lowest(offers)
     else:
         here = record(state.inputs, place_of(setup, node, slot))
-        # The pointer looks into one word: of another one it stands before or behind all slots.
-        pointer = here.accept - (word << 6)
-        start = pointer if 0 <= pointer < 64 else 0
+        start = np.int64(here.accept)
+        if setup.words > 1:  # of another word, the pointer stands before or behind all slots
+            start = start & 63 if start >> 6 == word else EMPTY
         out = word << 6 | next_from(offers, start)
         here.accept = out + 1 if out + 1 < setup.num_slots else 0
         output = record(state.outputs, place_of(setup, node, out))
@@ -172,63 +186,65 @@ def accept_vc(setup, state, node, slot, word, offers):
 
 
 @inlined
-def allocate_vcs(setup, state, node):
+def allocate_vcs(setup, state, node, waiting):
     """One iteration of separable, output-first VC allocation; whether any VC was given.
 
     Output slots that one head alone asks for are granted to it; a contested one goes to one of its
     askers. Then every head takes one of those granted to it.
     """
     some, doubt = EMPTY, EMPTY
-    for word in range(setup.words):
+    for word in range(setup.words if setup.words > 1 else 0):
         state.asked[word] = 0
         state.contested[word] = 0
     for word in range(setup.words):
-        heads = state.early[word]
+        heads = one_of(setup, state.early, waiting, word)
         while heads:
             slot = word << 6 | lowest(heads)
             heads &= heads - 1
             at, offers = choices(setup, state, node, slot)
             state.wanted[slot] = offers
-            state.wanted_at[slot] = at
-            both = state.asked[at] & offers
-            state.contested[at] |= both
-            state.asked[at] |= offers
+            if setup.words > 1:
+                state.wanted_at[slot] = at
+                doubt |= state.asked[at] & offers
+                state.contested[at] |= state.asked[at] & offers
+                state.asked[at] |= offers
+            else:
+                doubt |= some & offers
             some |= offers
-            doubt |= both
     if doubt:
-        grant_contested(setup, state, node)
+        grant_contested(setup, state, node, waiting, doubt)
     for word in range(setup.words):
-        heads = state.early[word] if some else EMPTY
+        heads = one_of(setup, state.early, waiting, word) if some else EMPTY
         while heads:
             slot = word << 6 | lowest(heads)
             heads &= heads - 1
-            at = state.wanted_at[slot]
+            at = state.wanted_at[slot] if setup.words > 1 else EMPTY
             offers = state.wanted[slot]
             if doubt:
-                offers &= ~state.contested[at] | state.granted[slot]
+                offers &= ~one_of(setup, state.contested, doubt, at) | state.granted[slot]
             if offers:
                 accept_vc(setup, state, node, slot, at, offers)
     return some != 0
 
 
 @inlined
-def grant_contested(setup, state, node):
+def grant_contested(setup, state, node, waiting, contested):
     """Grant each contested output slot to one of the heads that ask for it, as ``granted``."""
     for word in range(setup.words):
-        heads = state.early[word]
+        heads = one_of(setup, state.early, waiting, word)
         while heads:
             slot = word << 6 | lowest(heads)
             heads &= heads - 1
             state.granted[slot] = 0
-            at = state.wanted_at[slot]
-            bids = state.wanted[slot] & state.contested[at]
+            at = state.wanted_at[slot] if setup.words > 1 else EMPTY
+            bids = state.wanted[slot] & one_of(setup, state.contested, contested, at)
             while bids:
                 out = at << 6 | lowest(bids)
                 bids &= bids - 1
                 pointer = record(state.outputs, place_of(setup, node, out)).grant
                 state.best[out] = better(setup, state, node, state.best[out], slot, pointer)
     for word in range(setup.words):
-        left = state.contested[word]
+        left = one_of(setup, state.contested, contested, word)
         while left:
             out = word << 6 | lowest(left)
             left &= left - 1
@@ -250,61 +266,86 @@ def better(setup, state, node, best, slot, pointer):
 
 
 @inlined
-def bid(setup, state, node, out, slot, asked):
-    """Let an input slot ask for an output port, the ``asked``-th at most; return how many are."""
-    best = state.best[out]
-    if best < 0:
-        state.outs[asked] = out
-        state.best[out] = slot
-        return asked + 1
-    pointer = record(state.ports, port_at(setup, node, out)).grant
-    state.best[out] = better(setup, state, node, best, slot, pointer)
-    return asked
+def request(setup, state, node, ready, out, word, left):
+    """Let all ready slots whose packets own a slot of an output port ask for it.
+
+    Return those of ``left``, slots of a word, that have not asked; of later words, they stay in
+    ``state.left``.
+    """
+    for each in range(setup.words):
+        mine = state.bound[unsigned(bound_at(setup, node, out, each))]
+        state.requests[out * setup.words + each] = one_of(setup, state.ready, ready, each) & mine
+        if setup.speculative:
+            state.guesses[out * setup.words + each] = 0
+        if each == word:
+            left &= ~mine
+        elif each > word:
+            state.left[each] &= ~mine
+    return left
 
 
 @inlined
-def ask_early(setup, state, node, slot, asked):
-    """Let a waiting head of a speculative router ask for output ports.
+def guess(setup, state, node, slot, asked):
+    """Let a waiting head of a speculative router ask for output ports; return how many are asked.
 
     It asks for every port at which it could take a VC, which goes to ``wanted``.
     """
     word, slots = choices(setup, state, node, slot)
     state.wanted[slot] = slots
-    state.wanted_at[slot] = word
     while slots:
         port = state.port_of[word << 6 | lowest(slots)]
         slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
-        asked = bid(setup, state, node, port, slot, asked)
+        if state.named[port] == 0:
+            asked = name(state, port, asked)
+            for each in range(setup.words):
+                state.requests[port * setup.words + each] = 0
+                state.guesses[port * setup.words + each] = 0
+        state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
     return asked
 
 
 @inlined
-def bids(setup, state, node):
-    """Let all slots that are ready, and early heads, ask for output ports; return how many are.
+def name(state, port, asked):
+    """Put an output port on the list of those asked for; return how many are."""
+    state.named[port] = 1
+    state.outs[asked] = port
+    return asked + 1
 
-    The ports are ``outs``, and ``best`` has the slot that each is for.
-    """
-    asked = 0
+
+@inlined
+def granted_slot(setup, state, node, port):
+    """Return the input slot for which an output port that is asked for decides."""
+    first = port * setup.words
+    pointer = np.int64(record(state.ports, port_at(setup, node, port)).grant)
+    if setup.words == 1 and not setup.oldest_first:
+        asking = state.requests[first]
+        if setup.speculative:
+            asking |= state.guesses[first]
+        return next_from(asking, pointer)
+    found = -1
     for word in range(setup.words):
-        heads = state.early[word] if setup.speculative else EMPTY
-        left = state.ready[word] | heads
-        while left:
-            at = lowest(left)
-            slot = word << 6 | at
-            left &= left - 1
-            if heads >> at & 1:
-                asked = ask_early(setup, state, node, slot, asked)
-            else:
-                out = np.int64(record(state.inputs, place_of(setup, node, slot)).out_port)
-                asked = bid(setup, state, node, out, slot, asked)
-    return asked
+        asking = state.requests[first + word]
+        if setup.speculative:
+            asking |= state.guesses[first + word]
+        if asking and not setup.oldest_first:  # the lowest of a word, and the first from a pointer
+            found = better(setup, state, node, found, word << 6 | lowest(asking), pointer)
+            start = min(max(pointer - (word << 6), 0), 63)
+            slot = word << 6 | next_from(asking, start)
+            found = better(setup, state, node, found, slot, pointer)
+            asking = EMPTY
+        while asking:
+            slot = word << 6 | lowest(asking)
+            asking &= asking - 1
+            found = better(setup, state, node, found, slot, pointer)
+    return found
 
 
 @inlined
 def accepted(setup, state, node, port, first, second):
     """Return which of two output ports that are granted to it an input port takes."""
     if setup.oldest_first:
-        slot, other = state.best[first], state.best[second]
+        slot = granted_slot(setup, state, node, first)
+        other = granted_slot(setup, state, node, second)
         if slot == other:
             return min(first, second)
         older = oldest(setup, state, node, min(slot, other), max(slot, other))
@@ -316,31 +357,35 @@ def accepted(setup, state, node, port, first, second):
 
 
 @inlined
-def wants(setup, state, node, slot, out):
-    """Whether a slot that is ready or early asks for an output port."""
-    if setup.speculative and state.early[slot >> 6] & bit_of(slot):
-        return vcs_in(setup, state.wanted[slot], out) != 0 and state.wanted_at[slot] == (
-            out * setup.vc_stride
-        ) >> 6
-    return record(state.inputs, place_of(setup, node, slot)).out_port == out
+def offer(setup, state, node, out):
+    """Let an output port grant itself to an input port, which takes it or keeps what it has.
+
+    ``taken`` holds the output port that each input port has; -1: none. Return the input port as a
+    bit, of a small router.
+    """
+    port = state.port_of[granted_slot(setup, state, node, out)]
+    has = state.taken[port]
+    state.taken[port] = accepted(setup, state, node, port, has, out) if has >= 0 else out
+    return ONE << port if setup.words == 1 else EMPTY
 
 
 @inlined
-def chosen_slot(setup, state, node, port, out, word, slots):
-    """Return the slot of an input port that sends to an output port, of several that might.
+def chosen_slot(setup, state, node, port, out, word):
+    """Return the slot of an input port that sends to an output port.
 
     Those that own a VC already go before heads that only speculate.
     """
-    start = port * setup.vc_stride + record(state.ports, port_at(setup, node, port)).turn
-    found, left = -1, slots & ~state.early[word] if setup.speculative else slots
-    for _ in range(2 if setup.speculative else 1):
-        while left:
-            slot = word << 6 | lowest(left)
-            left &= left - 1
-            if wants(setup, state, node, slot, out):
-                found = better(setup, state, node, found, slot, start)
-        left = slots if found < 0 else EMPTY
-    return found
+    at, shift = out * setup.words + word, port * setup.vc_stride
+    asking = vcs_in(setup, state.requests[at], port)
+    if setup.speculative and asking == 0:
+        asking = vcs_in(setup, state.guesses[at], port)
+    if setup.oldest_first:
+        found = -1
+        while asking:
+            found = better(setup, state, node, found, shift + lowest(asking), 0)
+            asking &= asking - 1
+        return found
+    return shift + next_from(asking, record(state.ports, port_at(setup, node, port)).turn)
 
 
 @inlined
@@ -359,43 +404,81 @@ def win(setup, state, node, port, out, slot):
 
 
 @inlined
-def allocate_switch(setup, state, node):
+def allocate_switch(setup, state, node, ready, heads):
     """One iteration of separable, output-first switch allocation; the slots that win are noted.
 
     Return whether there are any.
     """
-    if setup.words == 1 and not setup.speculative and single(state.ready[0]):
-        slot = lowest(state.ready[0])
+    if setup.words == 1 and heads == 0 and single(ready):
+        slot = lowest(ready)
         out = np.int64(record(state.inputs, place_of(setup, node, slot)).out_port)
         win(setup, state, node, state.port_of[slot], out, slot)
         return True
-    asked = bids(setup, state, node)
+    asked, taking = ask(setup, state, node, ready, heads)
     if setup.reserved:
         return take_turns(setup, state, node, asked)
-    for index in range(asked):
-        out = state.outs[index]
-        port = state.port_of[state.best[out]]
-        if state.taken[port] >= 0:
-            out = accepted(setup, state, node, port, state.taken[port], out)
-        state.taken[port] = out
-    for index in range(asked):
-        state.best[state.outs[index]] = -1
+    for index in range(asked if setup.speculative else 0):
+        taking |= offer(setup, state, node, state.outs[index])
+        state.named[state.outs[index]] = 0
+    if setup.words == 1:
+        while taking:
+            port = lowest(taking)
+            taking &= taking - 1
+            send_from(setup, state, node, port, 0, heads)
+    else:
+        send_from_all(setup, state, node)
+    return ready != 0 or asked > 0
+
+
+@inlined
+def send_from_all(setup, state, node):
+    """Let every input port of a router of several words that has an output port send to it."""
     for word in range(setup.words):
         left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
         while left:
-            slot = word << 6 | lowest(left)
-            port = state.port_of[slot]
-            vcs = setup.all_vcs << ((port * setup.vc_stride) & 63)
-            out = state.taken[port]
-            if out >= 0:
-                state.taken[port] = -1
-                if not single(left & vcs):
-                    slot = chosen_slot(setup, state, node, port, out, word, left & vcs)
-                if setup.speculative and state.early[word] & bit_of(slot):
-                    take_vc(setup, state, node, slot, out)
-                win(setup, state, node, port, out, slot)
-            left &= ~vcs
-    return asked > 0
+            port = state.port_of[word << 6 | lowest(left)]
+            left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+            if state.taken[port] >= 0:
+                send_from(setup, state, node, port, word, state.early[word])
+
+
+@inlined
+def send_from(setup, state, node, port, word, heads):
+    """Let the slot of an input port that is chosen send to the output port that was taken."""
+    out = state.taken[port]
+    state.taken[port] = -1
+    slot = chosen_slot(setup, state, node, port, out, word)
+    if setup.speculative and heads & bit_of(slot):
+        take_vc(setup, state, node, slot, out)
+    win(setup, state, node, port, out, slot)
+
+
+@inlined
+def ask(setup, state, node, ready, early):
+    """Let all slots that are ready, and early heads, ask for output ports.
+
+    Return how many ports are, and, of a small router, the input ports to which one is offered.
+    Where nobody speculates and a port has one crossbar input, each port is offered at once.
+    """
+    asked, taking = 0, EMPTY
+    for word in range(setup.words if setup.words > 1 else 0):
+        state.left[word] = state.ready[word]
+    for word in range(setup.words):
+        left = one_of(setup, state.left, ready, word)
+        while left:
+            place = place_of(setup, node, word << 6 | lowest(left))
+            out = np.int64(record(state.inputs, place).out_port)
+            left = request(setup, state, node, ready, out, word, left)
+            if setup.speculative or setup.reserved:
+                asked = name(state, out, asked)
+            else:
+                taking |= offer(setup, state, node, out)
+    for word in range(setup.words if setup.speculative else 0):
+        heads = one_of(setup, state.early, early, word)
+        while heads:
+            asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
+            heads &= heads - 1
+    return asked, taking
 
 
 @inlined
@@ -405,9 +488,9 @@ def take_turns(setup, state, node, asked):
     So those of one input port do not keep each other from output ports that are free.
     """
     for out in range(setup.num_ports if asked else 0):
-        slot = state.best[out]
-        if slot >= 0:
-            state.best[out] = -1
+        if state.named[out]:
+            state.named[out] = 0
+            slot = granted_slot(setup, state, node, out)
             if setup.speculative and state.early[slot >> 6] & bit_of(slot):
                 take_vc(setup, state, node, slot, out)
             win(setup, state, node, state.port_of[slot], out, slot)
@@ -543,6 +626,8 @@ def end(setup, state, node, slot, out):
     if not setup.reserved:
         masks_of(setup, state, node, slot).active &= ~bit_of(slot)
         masks_of(setup, state, node, out).free |= bit_of(out)
+        port = np.int64(here.out_port)
+        state.bound[unsigned(bound_at(setup, node, port, slot >> 6))] &= ~bit_of(slot)
     here.front = here.front + 1 if here.front + 1 < setup.ring else 0
     if here.count > 0:
         clock = record(state.clock, 0)
