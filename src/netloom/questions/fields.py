@@ -21,7 +21,13 @@ from netloom.machines import Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
 from netloom.routing import ForwardingTable, NamedRouting, RouteTable, SourceRoutes
-from netloom.simulation.network.routers import MOST_CYCLES, PRESETS, Router, router
+from netloom.simulation.network.routers import (
+    MOST_CYCLES,
+    MOST_FLITS,
+    PRESETS,
+    Router,
+    router,
+)
 from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
@@ -143,7 +149,11 @@ class RouterFields(Question, panel="Router"):
     )
     vcs: int | None = option("Virtual channels per channel.", default=None, ge=1, le=62)
     buffer_flits: int | None = option(
-        "Size of a virtual channel's buffer, in flits.", default=None, ge=1, le=LONGEST
+        "Size of a virtual channel's buffer, in flits.", default=None, ge=1, le=MOST_FLITS
+    )
+    fill_channels: bool | None = option(
+        "Give each VC at least the buffer that fills its channel alone: long ones need deep ones.",
+        default=None,
     )
     route_cycles: int | None = option(
         "Route computation, in cycles; 0: done in advance.", default=None, ge=0, le=MOST_CYCLES

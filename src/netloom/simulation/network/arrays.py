@@ -59,7 +59,9 @@ def make_setup(
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
     shift = max(num_slots - 1, 1).bit_length() if words == 1 else (words * WORD - 1).bit_length()
-    ring = _places(router, shortest_packet)
+    deepest = max(int(each.max(initial=1)) for each in _depths(wired, router))
+    uneven = wired.uneven or any((each != deepest).any() for each in _depths(wired, router))
+    ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
     if wired.num_routers * ring << shift > MOST_PLACES:
         found = f"{wired.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
         found += f"{ring} packets"
@@ -83,7 +85,7 @@ def make_setup(
         arrivals_each=lines,
         credits_each=lines * (vcs if router.switching == "reserved" else 1),
         heads_each=2 * wired.num_routers * wired.num_ports if times.head_wait else 0,
-        wakes_each=wired.num_routers * wired.num_ports if wired.uneven else 0,
+        wakes_each=wired.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
         patience=PATIENCE + 4 * longest + 2 * wired.num_routers * times.credit * circuit,
         num_ports=wired.num_ports,
@@ -96,7 +98,7 @@ def make_setup(
         all_vcs=_signed((1 << vcs) - 1),
         preferred=_signed(preferred),
         roomy=_signed(roomy),
-        buffer_flits=router.buffer_flits,
+        buffer_flits=deepest,
         ring=ring,
         entry_channels=wired.entry_channels,
         head_wait=times.head_wait,
@@ -114,7 +116,7 @@ def make_setup(
         speculative=router.speculative,
         oldest_first=router.oldest_first,
         choose_order=routing.uses_credits and topology.direct,
-        uneven=wired.uneven,
+        uneven=uneven,
         counted=counted,
     )
 
@@ -194,39 +196,43 @@ def port_places(setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]) 
 def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     """Set what is not zero at the start."""
     state.masks["free"] = state.masks["open"] = -1
-    state.outputs["credits"][: setup.source_slots] = router.buffer_flits
+    state.outputs["credits"][: setup.source_slots] = setup.buffer_flits  # at exits for ever
     state.entries["packet"] = -1
     state.entries["vc"] = setup.num_vcs - 1  # the first packet looks from VC 0 on
     between, entries = wired.between, wired.entries
     leaving = port_places(setup, between.source, between.out_port)
     entering = port_places(setup, between.target, between.in_port)
+    each = np.arange(setup.num_vcs)
+    inside, into = _depths(wired, router)
+    first = _first_slots(setup, between.source, between.out_port)
+    state.outputs["credits"][first[:, None] + each] = inside[:, None]
     state.ports["down"] = -1
     state.ports["down"][leaving] = _first_slots(setup, between.target, between.in_port)
-    state.ports["up"][entering] = _first_slots(setup, between.source, between.out_port)
+    state.ports["up"][entering] = first
     index = entries.source * setup.entry_channels + entries.out_port
     behind = setup.source_slots + index * setup.num_vcs
     state.ports["up"][port_places(setup, entries.target, entries.in_port)] = behind
-    state.outputs["credits"][behind[:, None] + np.arange(setup.num_vcs)] = router.buffer_flits
-    each = np.arange(setup.num_vcs if setup.reserved else 1)
+    state.outputs["credits"][behind[:, None] + each] = into[:, None]
+    each = each if setup.reserved else each[:1]
     place = index[:, None] * len(each) + each
     state.entries["first"][place] = _first_slots(setup, entries.target, entries.in_port)[:, None]
     chain(state.packets["next"], 0, -1)
     state.clock["free_packets"] = FIRST_PACKETS
     if setup.uneven:
-        _fill_lines(wired, setup, state, router.timing(), router.channel_cycles)
+        _fill_lines(wired, setup, state, router)
 
 
-def _fill_lines(
-    wired: Wiring, setup: Setup, state: State, times: Timing, channel_cycles: int
-) -> None:
-    """Set the delays and rates of all lines."""
+def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
+    """Set the delays, rates and depths of all lines."""
     between, entries, exits = wired.between, wired.entries, wired.exits
-    line = state.lines
+    times, line = router.timing(), state.lines
+    line["depth"] = setup.buffer_flits
     line["share"] = line["whole"] = 1
     leaving = port_places(setup, between.source, between.out_port)
     entering = port_places(setup, between.target, between.in_port)
-    more = channel_cycles * (between.cycles - 1)
+    more = router.channel_cycles * (between.cycles - 1)
     line["flit"][leaving] = times.flit + more
+    line["depth"][leaving] = _depths(wired, router)[0]
     line["credit"][entering] = times.credit + more
     into = port_places(setup, entries.target, entries.in_port)
     source = (setup.num_nodes << setup.port_shift) + (
@@ -258,9 +264,18 @@ def _longest(wired: Wiring, times: Timing, router: Router) -> int:
     return max(times.flit + inside, times.credit + inside, ends, rests + 2)
 
 
-def _places(router: Router, shortest_packet: int) -> int:
-    """Most packets that own a buffer or have flits in it: the first's tail, whole ones, a head."""
-    return (router.buffer_flits - 1) // shortest_packet + 2
+def _depths(wired: Wiring, router: Router) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the flits that buffers of a VC hold, behind lines between routers and into them."""
+    times = router.timing()
+    found = []
+    for lines, there, back, cycles in (
+        (wired.between, times.flit, times.credit, router.channel_cycles),
+        (wired.entries, times.injection, times.injection_credit, 1),
+    ):
+        trip = there + back + 2 * cycles * (lines.cycles - 1)
+        least = np.full_like(trip, router.buffer_flits)
+        found.append(np.maximum(trip, least) if router.fill_channels else least)
+    return found[0], found[1]
 
 
 def _sizes(setup: Setup) -> Sizes:

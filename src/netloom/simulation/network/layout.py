@@ -119,9 +119,10 @@ LINE = np.dtype(
         ("credit", "i4"),  # input: from winning the switch to the credit's use at the other end
         ("share", "i4"),  # output: of ``whole`` cycles, those in which it can send a flit
         ("whole", "i4"),
+        ("depth", "i4"),  # output: flits that the buffer of a VC at the other end holds
     ]
 )
-"""One record a port and, behind them, one an injection channel, where channels are not alike."""
+"""One record a port and, behind them, one an injection channel, where lines are ``uneven``."""
 
 ENTRY = np.dtype(
     [

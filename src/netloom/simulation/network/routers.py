@@ -84,6 +84,10 @@ class Router:
         node has network channels.
     oldest_first
         Allocation prefers the oldest packet, where it is round-robin otherwise.
+    fill_channels
+        The buffer of a VC holds at least the flits that one VC alone needs to fill its channel:
+        those of a round trip, from one flit's leaving to its credit's use. So long channels have
+        deep buffers.
 
     Examples
     --------
@@ -108,6 +112,7 @@ class Router:
     injection_channels: int = 1
     ejection_channels: int = 1
     oldest_first: bool = False
+    fill_channels: bool = False
 
     def __post_init__(self) -> None:
         least = {"route_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
@@ -115,7 +120,7 @@ class Router:
         most = {"vcs": 62, "buffer_flits": MOST_FLITS}
         most |= {"injection_channels": 62, "ejection_channels": 62}
         for name, value in vars(self).items():
-            if name in ("switching", "speculative", "oldest_first"):
+            if name in ("switching", "speculative", "oldest_first", "fill_channels"):
                 continue
             low, high = least.get(name, 1), most.get(name, MOST_CYCLES)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

@@ -45,9 +45,12 @@ def follow(setup, state, node, out, packet):
 
 
 @inlined
-def has_room(setup, state, node, out, need):
-    """Whether so many flits fit behind an output slot."""
-    return record(state.outputs, place_of(setup, node, out)).credits >= need
+def has_room(setup, state, node, out, flits):
+    """Whether so many flits fit behind an output slot, or nothing is there."""
+    depth = setup.buffer_flits
+    if setup.uneven:
+        depth = record(state.lines, port_at(setup, node, state.port_of[out])).depth
+    return record(state.outputs, place_of(setup, node, out)).credits >= min(flits, depth)
 
 
 @inlined
@@ -63,11 +66,10 @@ def askable(setup, state, node, place, word):
     tight = asked & setup.roomy
     if tight:
         flits = record(state.packets, front_packet(setup, state, place)).flits + setup.circuit
-        need = min(flits, setup.buffer_flits)
         while tight:
             bit = lowest(tight)
             tight &= tight - 1
-            if not has_room(setup, state, node, word << 6 | bit, need):
+            if not has_room(setup, state, node, word << 6 | bit, flits):
                 asked &= ~(ONE << bit)
     return asked
 
