@@ -58,11 +58,11 @@ def make_setup(
     stride = vcs if close else 1 << (vcs - 1).bit_length()
     num_slots = wired.num_ports * stride
     words = -(-num_slots // WORD)
-    shift = max(num_slots - 1, 1).bit_length() if words == 1 else (words * WORD - 1).bit_length()
+    slot_bits, port_bits = max(num_slots - 1, 1).bit_length(), (wired.num_ports - 1).bit_length()
     deepest = max(int(each.max(initial=1)) for each in _depths(wired, router))
     uneven = wired.uneven or any((each != deepest).any() for each in _depths(wired, router))
     ring = (deepest - 1) // shortest_packet + 2  # the first's tail, whole packets, a head
-    if wired.num_routers * ring << shift > MOST_PLACES:
+    if wired.num_routers * max(ring * num_slots, 1 << slot_bits) > MOST_PLACES:
         found = f"{wired.num_routers} routers of {wired.num_ports} ports, {vcs} VCs each, for "
         found += f"{ring} packets"
         raise InputError(topology.name, found, f"at most {MOST_PLACES} places for packets in all")
@@ -81,7 +81,7 @@ def make_setup(
     return Setup(
         num_nodes=wired.num_routers,
         num_sources=wired.num_sources,
-        source_slots=wired.num_routers << shift,
+        source_slots=wired.num_routers * num_slots,
         arrivals_each=lines,
         credits_each=lines * (vcs if router.switching == "reserved" else 1),
         heads_each=2 * wired.num_routers * wired.num_ports if times.head_wait else 0,
@@ -93,8 +93,8 @@ def make_setup(
         num_vcs=vcs,
         vc_stride=stride,
         num_slots=num_slots,
-        place_shift=shift,
-        port_shift=max(wired.num_ports - 1, 1).bit_length(),
+        slot_bits=slot_bits,
+        port_bits=port_bits,
         all_vcs=_signed((1 << vcs) - 1),
         preferred=_signed(preferred),
         roomy=_signed(roomy),
@@ -132,7 +132,7 @@ def make_state(
     sizes = _sizes(setup)
     if connections is None:
         connections = np.zeros(0, np.int32)
-    slots, many_ports = setup.source_slots, setup.num_nodes << setup.port_shift
+    slots, many_ports = setup.source_slots, setup.num_nodes * setup.num_ports
     channels = setup.num_sources * setup.entry_channels
     entries = channels * setup.num_vcs if setup.reserved else channels
     queues = int(connections.max(initial=-1)) + 1 if setup.reserved else setup.num_sources
@@ -166,7 +166,7 @@ def make_state(
         winners=np.zeros(moves, np.uint32),
         bound=np.zeros(many_ports * setup.words, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, layout.LINE),
-        used=np.zeros(many_ports if setup.counted else 0, np.int32),
+        used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,
         port_of=np.minimum(np.arange(in_words) // setup.vc_stride, setup.num_ports - 1),
         **{name: np.zeros(setup.words, np.int64) for name in layout.OF_WORDS},
@@ -188,9 +188,11 @@ def chain(following: NDArray[np.int32], first: int, then: int) -> None:
     following[-1] = then
 
 
-def port_places(setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]) -> NDArray[np.int64]:
+def port_places(
+    setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the places of ports of routers, int64."""
-    return (node << setup.port_shift) + port
+    return node * setup.num_ports + port
 
 
 def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
@@ -204,10 +206,10 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     entering = port_places(setup, between.target, between.in_port)
     each = np.arange(setup.num_vcs)
     inside, into = _depths(wired, router)
-    first = _first_slots(setup, between.source, between.out_port)
+    first = between.source * setup.num_slots + between.out_port * setup.vc_stride
     state.outputs["credits"][first[:, None] + each] = inside[:, None]
     state.ports["down"] = -1
-    state.ports["down"][leaving] = _first_slots(setup, between.target, between.in_port)
+    state.ports["down"][leaving] = _addresses(setup, between.target, between.in_port)
     state.ports["up"][entering] = first
     index = entries.source * setup.entry_channels + entries.out_port
     behind = setup.source_slots + index * setup.num_vcs
@@ -215,7 +217,7 @@ def _fill(wired: Wiring, setup: Setup, state: State, router: Router) -> None:
     state.outputs["credits"][behind[:, None] + each] = into[:, None]
     each = each if setup.reserved else each[:1]
     place = index[:, None] * len(each) + each
-    state.entries["first"][place] = _first_slots(setup, entries.target, entries.in_port)[:, None]
+    state.entries["first"][place] = _addresses(setup, entries.target, entries.in_port)[:, None]
     chain(state.packets["next"], 0, -1)
     state.clock["free_packets"] = FIRST_PACKETS
     if setup.uneven:
@@ -235,7 +237,7 @@ def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> No
     line["depth"][leaving] = _depths(wired, router)[0]
     line["credit"][entering] = times.credit + more
     into = port_places(setup, entries.target, entries.in_port)
-    source = (setup.num_nodes << setup.port_shift) + (
+    source = setup.num_nodes * setup.num_ports + (
         entries.source * setup.entry_channels + entries.out_port
     )
     line["flit"][source] = times.injection + entries.cycles - 1
@@ -246,10 +248,11 @@ def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> No
         line["share"][place], line["whole"][place] = lines.share, lines.whole
 
 
-def _first_slots(
+def _addresses(
     setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    return (node << setup.place_shift) + port * setup.vc_stride
+    """Return the addresses of the first slots of ports."""
+    return (node << setup.slot_bits) + port * setup.vc_stride
 
 
 def _longest(wired: Wiring, times: Timing, router: Router) -> int:

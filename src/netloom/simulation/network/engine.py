@@ -166,8 +166,7 @@ class Engine:
         return ~self._shaped(free)
 
     def _by_slot(self, values: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        by_router = values.astype(np.int64).reshape(-1, 1 << self.setup.place_shift)
-        return self._shaped(by_router)
+        return self._shaped(values.astype(np.int64).reshape(-1, self.setup.num_slots))
 
     def _shaped(self, of_slots: NDArray[Any]) -> NDArray[Any]:
         setup = self.setup

@@ -1,9 +1,10 @@
 """The arrays that a network's state is kept in, and what their records hold.
 
 A router's input and output slots are numbered ``port * vc_stride + vc``; in the arrays of all
-slots, ``router << place_shift | slot`` is a slot's place, and in those of all ports ``router <<
-port_shift | port`` a port's. A set of slots of a router is bits of ``words`` int64, one for small
-routers; a port's slots never straddle two of them.
+slots, ``router * num_slots + slot`` is a slot's *place*, and in those of all ports ``router *
+num_ports + port`` a port's. A router and a slot are kept as an *address*, ``router << slot_bits |
+slot``. A set of slots of a router is bits of ``words`` int64, one for small routers; a port's slots
+never straddle two of them.
 
 Records of slots come in two sizes: ``SMALL`` ones keep a small router in few lines of the cache.
 """
@@ -101,7 +102,7 @@ def port_record(sizes: Sizes) -> np.dtype[Any]:
     return np.dtype(
         [
             ("crossed", "i4"),  # output: flits sent
-            ("down", "i4"),  # output: place of the first input slot at the other end; -1: an exit
+            ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
             ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
             ("grant", sizes.slots),  # output: where the next grant begins to look, among slots
             ("accept", sizes.ports),  # input: where the next acceptance begins, among output ports
@@ -130,7 +131,7 @@ ENTRY = np.dtype(
         ("unsent", "i4"),  # its flits not yet sent
         ("resume", "i4"),  # first cycle in which it may go on (circuits); with reserved VCs: turn
         ("vc", "i4"),  # the VC it goes to; where none is sent, the last one used
-        ("first", "i4"),  # place of the first injection slot
+        ("first", "i4"),  # address of the first injection slot
     ]
 )
 """One record an injection channel; with reserved VCs, one for each of its VCs."""
@@ -182,8 +183,8 @@ class Setup(NamedTuple):
     num_vcs: int
     vc_stride: int
     num_slots: int
-    place_shift: int
-    port_shift: int
+    slot_bits: int
+    port_bits: int
     all_vcs: int
     preferred: int
     roomy: int

@@ -35,8 +35,8 @@ def deadlock(engine: Engine) -> DeadlockError:
 def _waits_for(engine: Engine, place: int) -> int:
     """Return the slot whose packet must move before that of a slot can; -1 if none is known."""
     setup, state = engine.setup, engine.state
-    node, slot = divmod(place, 1 << setup.place_shift)
-    first = node << setup.place_shift
+    node, slot = divmod(place, setup.num_slots)
+    first = node * setup.num_slots
 
     def is_in(name: str, of: int) -> bool:
         word, bit = divmod(of, WORD)
@@ -56,14 +56,15 @@ def _waits_for(engine: Engine, place: int) -> int:
 def _other_end(engine: Engine, node: int, out: int) -> int:
     setup = engine.setup
     port, vc = divmod(out, setup.vc_stride)
-    down = int(engine.state.ports["down"][(node << setup.port_shift) + port])
-    return down + vc if down >= 0 else -1
+    down = int(engine.state.ports["down"][node * setup.num_ports + port])
+    there, slot = divmod(down, 1 << setup.slot_bits)
+    return there * setup.num_slots + slot + vc if down >= 0 else -1
 
 
 def _name(engine: Engine, place: int) -> str:
     """Name the channel and VC that a buffer is at the end of; empty for a source's."""
     setup, between = engine.setup, engine.wiring.between
-    node, slot = divmod(place, 1 << setup.place_shift)
+    node, slot = divmod(place, setup.num_slots)
     port, vc = divmod(slot, setup.vc_stride)
     into = np.flatnonzero((between.target == node) & (between.in_port == port))
     if not len(into):

@@ -14,6 +14,7 @@ from netloom.simulation.network.kernels.slots import (
     front_packet,
     masks_of,
     node_of,
+    place_at,
     place_of,
     slot_of,
     wake,
@@ -23,11 +24,13 @@ EMPTY = np.int64(0)
 
 
 @inlined
-def begin(setup, tables, state, place, cycle):
+def begin(setup, tables, state, front, cycle):
     """Make the packet at the front of a slot its current one: its route is computed.
 
     In store-and-forward, nothing happens until all of the packet is there.
     """
+    node, slot = node_of(setup, front), slot_of(setup, front)
+    place = place_of(setup, node, slot)
     here = record(state.inputs, place)
     index = front_packet(setup, state, place)
     packet = record(state.packets, index)
@@ -37,7 +40,6 @@ def begin(setup, tables, state, place, cycle):
     here.left = flits
     hops = packet.routers
     packet.routers = hops + 1
-    node, slot = node_of(setup, place), slot_of(setup, place)
     masks = masks_of(setup, state, node, slot)
     if setup.reserved and masks.active & bit_of(slot):  # its connection owns an output for good
         follow(setup, state, node, np.int64(here.out), index)
@@ -47,7 +49,7 @@ def begin(setup, tables, state, place, cycle):
         masks.waiting |= bit_of(slot)
     else:
         bucket = (cycle + setup.head_wait) & setup.wheel
-        post(state.heads, state.heads_due, setup.heads_each, bucket, place)
+        post(state.heads, state.heads_due, setup.heads_each, bucket, front)
 
 
 def route(setup, tables, state, node, slot, packet, hops):
@@ -100,8 +102,8 @@ def by_rule(setup, tables, state, node, slot, packet, hops):
 def begin_packets(setup, tables, state, cycle):
     """Packets that came to the front of a buffer: they arrived, or the tail before them left."""
     for index in range(record(state.clock, 0).fronts):
-        place = np.int64(state.fronts[unsigned(index)])
-        if record(state.inputs, place).left == 0:  # it may be noted twice
-            wake(state.active, node_of(setup, place))
-            begin(setup, tables, state, place, cycle)
+        front = np.int64(state.fronts[unsigned(index)])
+        if record(state.inputs, place_at(setup, front)).left == 0:  # it may be noted twice
+            wake(state.active, node_of(setup, front))
+            begin(setup, tables, state, front, cycle)
     record(state.clock, 0).fronts = 0

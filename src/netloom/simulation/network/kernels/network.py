@@ -16,6 +16,7 @@ from netloom.simulation.network.kernels.slots import (
     masks_of,
     node_of,
     place_of,
+    port_at,
     slot_of,
     wake,
 )
@@ -55,16 +56,18 @@ def deliver_credits(setup, state, cycle):
 @inlined
 def count_credit(setup, state, place):
     """Count a credit that has come back to an output port."""
-    port = state.port_of[slot_of(setup, place)]
-    state.used[unsigned(node_of(setup, place) << setup.port_shift | port)] -= 1
+    node = place // setup.num_slots
+    port = state.port_of[place - node * setup.num_slots]
+    state.used[unsigned(node << setup.port_bits | port)] -= 1
 
 
 @inlined
 def open_slot(setup, state, place, output, cycle):
     """Let flits go to an output slot that has credit, once its port may send."""
-    node, slot = node_of(setup, place), slot_of(setup, place)
+    node = place // setup.num_slots
+    slot = place - node * setup.num_slots
     if setup.uneven:
-        line = record(state.lines, node << setup.port_shift | state.port_of[slot])
+        line = record(state.lines, port_at(setup, node, state.port_of[slot]))
         if line.ready > cycle * line.share:
             return
     masks, bit = masks_of(setup, state, node, slot), bit_of(slot)
@@ -82,8 +85,8 @@ def deliver_wakes(setup, state, cycle):
     first = bucket * setup.wakes_each
     for due in range(first, first + state.wakes_due[unsigned(bucket)]):
         at = np.int64(state.wakes[unsigned(due)])
-        node = at >> setup.port_shift
-        port = at - (node << setup.port_shift)
+        node = at // setup.num_ports
+        port = at - node * setup.num_ports
         place = place_of(setup, node, port * setup.vc_stride)
         for here in range(place, place + setup.num_vcs):
             output = record(state.outputs, here)
@@ -98,8 +101,8 @@ def deliver_heads(setup, state, cycle):
     bucket = cycle & setup.wheel
     first = bucket * setup.heads_each
     for due in range(first, first + state.heads_due[unsigned(bucket)]):
-        place = np.int64(state.heads[unsigned(due)])
-        node, slot = node_of(setup, place), slot_of(setup, place)
+        head = np.int64(state.heads[unsigned(due)])
+        node, slot = node_of(setup, head), slot_of(setup, head)
         masks_of(setup, state, node, slot).waiting |= bit_of(slot)
         wake(state.active, node)
     state.heads_due[unsigned(bucket)] = 0
@@ -112,13 +115,13 @@ def deliver_flits(setup, state, cycle):
     first = bucket * setup.arrivals_each
     fronts = record(state.clock, 0).fronts
     for due in range(first, first + state.arrivals_due[unsigned(bucket)]):
-        place = np.int64(state.arrivals[unsigned(due)])
-        node, slot = node_of(setup, place), slot_of(setup, place)
-        here = record(state.inputs, place)
+        arrival = np.int64(state.arrivals[unsigned(due)])
+        node, slot = node_of(setup, arrival), slot_of(setup, arrival)
+        here = record(state.inputs, place_of(setup, node, slot))
         here.count += 1
         masks_of(setup, state, node, slot).flits |= bit_of(slot)
         wake(state.active, node)
-        state.fronts[unsigned(fronts)] = place
+        state.fronts[unsigned(fronts)] = arrival
         fronts += here.left == 0
     state.arrivals_due[unsigned(bucket)] = 0
     record(state.clock, 0).fronts = fronts

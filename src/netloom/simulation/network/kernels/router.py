@@ -11,11 +11,13 @@ from netloom.compilation import inlined
 from netloom.simulation.kernels.bits import lowest, mixed, next_from, post, single
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.slots import (
+    address,
     bit_of,
     front_packet,
     masks_of,
     node_of,
     oldest,
+    place_at,
     place_of,
     port_at,
     slot_of,
@@ -38,7 +40,7 @@ def follow(setup, state, node, out, packet):
     port = state.port_of[out]
     down = record(state.ports, port_at(setup, node, port)).down
     if down >= 0:
-        ring = (down + out - port * setup.vc_stride) * setup.ring
+        ring = place_at(setup, down + out - port * setup.vc_stride) * setup.ring
         output = record(state.outputs, place_of(setup, node, out))
         state.rings[unsigned(ring + output.back)] = packet
         output.back = output.back + 1 if output.back + 1 < setup.ring else 0
@@ -401,7 +403,7 @@ def win(setup, state, node, port, out, slot):
     source.accept = out + 1 if out + 1 < setup.num_ports else 0
     source.turn = vc if vc < setup.num_vcs else 0
     clock = record(state.clock, 0)
-    state.winners[unsigned(clock.winners)] = place_of(setup, node, slot)
+    state.winners[unsigned(clock.winners)] = address(setup, node, slot)
     clock.winners += 1
 
 
@@ -509,9 +511,10 @@ def take_vc(setup, state, node, slot, port):
 
 
 @inlined
-def move(setup, state, place, cycle):
+def move(setup, state, winner, cycle):
     """Send the flit at the front of a slot on: to the next router, or out of the network."""
-    node, slot = node_of(setup, place), slot_of(setup, place)
+    node, slot = node_of(setup, winner), slot_of(setup, winner)
+    place = place_of(setup, node, slot)
     here, masks = record(state.inputs, place), masks_of(setup, state, node, slot)
     out, port, left = np.int64(here.out), np.int64(here.out_port), here.left - 1
     here.left = left
@@ -529,7 +532,7 @@ def move(setup, state, place, cycle):
         output = record(state.outputs, place_of(setup, node, out))
         output.credits -= 1
         if setup.counted:
-            state.used[unsigned(at)] += 1
+            state.used[unsigned(node << setup.port_bits | port)] += 1
         spent = np.int64(output.credits == 0)
         masks_of(setup, state, node, out).open &= ~(spent << (out & 63))
         masks.credit &= ~(spent << (slot & 63))
@@ -633,5 +636,5 @@ def end(setup, state, node, slot, out):
     here.front = here.front + 1 if here.front + 1 < setup.ring else 0
     if here.count > 0:
         clock = record(state.clock, 0)
-        state.fronts[unsigned(clock.fronts)] = place
+        state.fronts[unsigned(clock.fronts)] = address(setup, node, slot)
         clock.fronts += 1

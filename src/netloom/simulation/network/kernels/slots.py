@@ -11,25 +11,37 @@ ONE = np.int64(1)
 @inlined
 def place_of(setup, node, slot):
     """Return the place of a slot in the arrays of all slots."""
-    return node << setup.place_shift | slot
+    return node * setup.num_slots + slot
 
 
 @inlined
-def node_of(setup, place):
-    """Return the router of a place."""
-    return place >> setup.place_shift
+def address(setup, node, slot):
+    """Return the one number that a router and a slot of it are kept as."""
+    return node << setup.slot_bits | slot
 
 
 @inlined
-def slot_of(setup, place):
-    """Return the slot of a place."""
-    return place & ((ONE << setup.place_shift) - 1)
+def node_of(setup, address):
+    """Return the router of an address."""
+    return address >> setup.slot_bits
+
+
+@inlined
+def slot_of(setup, address):
+    """Return the slot of an address."""
+    return address & ((ONE << setup.slot_bits) - 1)
+
+
+@inlined
+def place_at(setup, address):
+    """Return the place of the slot of an address."""
+    return place_of(setup, node_of(setup, address), slot_of(setup, address))
 
 
 @inlined
 def port_at(setup, node, port):
     """Return the place of a port in the arrays of all ports."""
-    return node << setup.port_shift | port
+    return node * setup.num_ports + port
 
 
 @inlined

@@ -7,7 +7,7 @@ from netloom.routing.by_hop.tables import HopTables
 from netloom.simulation.kernels.bits import lowest, mixed, next_from, post
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.router import spend
-from netloom.simulation.network.kernels.slots import wake
+from netloom.simulation.network.kernels.slots import place_at, wake
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)
@@ -102,7 +102,7 @@ def send(setup, state, node, channel, cycle):
     if output.credits == 0 or cycle < entry.resume:
         return True
     if setup.uneven:
-        line = record(state.lines, (setup.num_nodes << setup.port_shift) + index)
+        line = record(state.lines, setup.num_nodes * setup.num_ports + index)
         if line.ready > cycle * line.share:
             return True
         spend(line, cycle)
@@ -142,21 +142,22 @@ def start(setup, state, node, index):
 
 
 @inlined
-def enqueue(setup, state, index, place, vc, packet):
-    """Append a packet to those that come to an injection slot."""
+def enqueue(setup, state, index, first, vc, packet):
+    """Append a packet to those that come to the injection slot of an address."""
     output = record(state.outputs, setup.source_slots + index * setup.num_vcs + vc)
-    state.rings[unsigned(place * setup.ring + output.back)] = packet
+    ring = place_at(setup, first) * setup.ring
+    state.rings[unsigned(ring + output.back)] = packet
     output.back = output.back + 1 if output.back + 1 < setup.ring else 0
 
 
 @inlined
-def send_flit(setup, state, index, place, cycle):
+def send_flit(setup, state, index, there, cycle):
     """Put a flit on an injection channel."""
     delay = setup.entry_delay
     if setup.uneven:
-        delay = np.int64(record(state.lines, (setup.num_nodes << setup.port_shift) + index).flit)
+        delay = np.int64(record(state.lines, setup.num_nodes * setup.num_ports + index).flit)
     bucket = (cycle + delay) & setup.wheel
-    post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, place)
+    post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
     record(state.clock, 0).injected += 1
     record(state.clock, 0).last_move = cycle
 
