@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing.virtual_channels import VirtualChannelRouting
-    from netloom.simulation.network.layout import Records, Sizes
+    from netloom.simulation.network.layout import Sizes
     from netloom.simulation.network.routers import Router, Timing
     from netloom.simulation.network.wiring import Lines, Wiring
     from netloom.topology import Topology
@@ -164,7 +164,7 @@ def make_state(
         wakes_due=np.zeros(buckets, np.int64),
         fronts=np.zeros(2 * moves + setup.arrivals_each, np.uint32),
         winners=np.zeros(moves, np.uint32),
-        bound=np.zeros(many_ports * setup.words, np.int64),
+        bound=np.zeros(many_ports * setup.words if setup.words > 1 else 0, np.int64),
         lines=np.zeros(many_ports + channels if setup.uneven else 0, layout.LINE),
         used=np.zeros(setup.num_nodes << setup.port_bits if setup.counted else 0, np.int32),
         port_offsets=topology.port_offsets,

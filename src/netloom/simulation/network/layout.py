@@ -101,6 +101,7 @@ def port_record(sizes: Sizes) -> np.dtype[Any]:
     """Return the record of a port number: of the input and the output port of it."""
     return np.dtype(
         [
+            ("bound", "i8"),  # output: input slots whose packets own a slot of it, of one word
             ("crossed", "i4"),  # output: flits sent
             ("down", "i4"),  # output: address of the first input slot at the other end; -1: an exit
             ("up", "i4"),  # input: place of the first output slot (or source's VC) at the other end
@@ -229,7 +230,7 @@ class State(NamedTuple):
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
     current packet may take, a word after the other, and ``used`` the flits sent into each port
     whose credits have not come back, where it is ``counted``; ``bound`` are the input slots whose
-    packets own a slot of an output port. ``lines`` are the channels' own delays
+    packets own a slot of an output port, where they are several words. ``lines`` are the channels' own delays
     and rates, where they are ``uneven``; ``wakes`` the ports that may send again. The last arrays
     are scratch of one cycle or one router; between two uses ``best`` and ``taken`` are -1 and
     ``named`` is 0.

@@ -148,9 +148,22 @@ def choices_of_many(setup, state, node, place):
 
 
 @inlined
-def bound_at(setup, node, port, word):
-    """Return where the set of input slots is whose packets own a slot of an output port."""
-    return port_at(setup, node, port) * setup.words + (word if setup.words > 1 else 0)
+def bound_to(setup, state, node, port, word):
+    """Return the input slots of a word whose packets own a slot of an output port."""
+    at = port_at(setup, node, port)
+    if setup.words == 1:
+        return record(state.ports, at).bound
+    return state.bound[unsigned(at * setup.words + word)]
+
+
+@inlined
+def bind(setup, state, node, port, slot):
+    """Put an input slot into the set of those bound to an output port, or take it out."""
+    at = port_at(setup, node, port)
+    if setup.words == 1:
+        record(state.ports, at).bound ^= bit_of(slot)
+    else:
+        state.bound[unsigned(at * setup.words + (slot >> 6))] ^= bit_of(slot)
 
 
 @inlined
@@ -167,7 +180,7 @@ def own(setup, state, node, slot, out):
     port = state.port_of[out]
     here.out = out
     here.out_port = port
-    state.bound[unsigned(bound_at(setup, node, port, slot >> 6))] |= bit
+    bind(setup, state, node, port, slot)
     record(state.outputs, place_of(setup, node, out)).owner = slot
     follow(setup, state, node, out, front_packet(setup, state, place))
 
@@ -277,7 +290,7 @@ def request(setup, state, node, ready, out, word, left):
     ``state.left``.
     """
     for each in range(setup.words):
-        mine = state.bound[unsigned(bound_at(setup, node, out, each))]
+        mine = bound_to(setup, state, node, out, each)
         state.requests[out * setup.words + each] = one_of(setup, state.ready, ready, each) & mine
         if setup.speculative:
             state.guesses[out * setup.words + each] = 0
@@ -631,8 +644,7 @@ def end(setup, state, node, slot, out):
     if not setup.reserved:
         masks_of(setup, state, node, slot).active &= ~bit_of(slot)
         masks_of(setup, state, node, out).free |= bit_of(out)
-        port = np.int64(here.out_port)
-        state.bound[unsigned(bound_at(setup, node, port, slot >> 6))] &= ~bit_of(slot)
+        bind(setup, state, node, np.int64(here.out_port), slot)
     here.front = here.front + 1 if here.front + 1 < setup.ring else 0
     if here.count > 0:
         clock = record(state.clock, 0)
