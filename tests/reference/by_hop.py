@@ -77,11 +77,12 @@ class Twin:
             packet.aux = tables.level[packet.sink * self.num_routers + router]
         exit_router, goal = self.exit(packet)
         if tables.decides[packet.way]:
-            found = self.decided(used, router, packet, hops) if router != exit_router else None
-            if found is None:
-                packet.way = tables.keep[packet.way]
-            else:
+            goals = self.detours(router, exit_router) if router != exit_router else []
+            found = self.decided(used, router, packet, hops, goals) if goals else -1
+            if found >= 0:
                 packet.aux, packet.way = found, tables.leave[packet.way]
+            else:
+                packet.way = (tables.keep if goals else tables.none)[packet.way]
         if tables.to_aux[packet.way]:
             if self.listed(tables.table[packet.way], router, packet.aux):
                 goal = packet.aux
@@ -137,21 +138,18 @@ class Twin:
         equal = [port for port in ports if used[port] == least]
         return equal[drawn(coin, 4 * hops, len(equal))]
 
-    def decided(self, used, router, packet, hops):
-        """Return the goal of the detour that a packet makes, or None."""
+    def decided(self, used, router, packet, hops, goals):
+        """Return the goal of the detour that a packet makes, or -1."""
         tables = self.tables
-        exit_router, exit_goal = self.exit(packet)
-        goals = self.detours(router, exit_router)
-        if not goals:
-            return None
+        _, exit_goal = self.exit(packet)
         goal = goals[drawn(packet.coin, 4 * hops + 2, len(goals))]
         if goal < 0 or tables.detour == kinds.ALWAYS:
-            return goal if goal >= 0 else None
+            return goal
         out = tables.table[tables.leave[packet.way]]
         straight = tables.table[tables.keep[packet.way]]
         there = self.hops(out, router, goal)
         if there <= 0:
-            return None
+            return -1
         if tables.detour == kinds.ALONG:
             near = sum(self.queues(used, straight, router, exit_goal, packet.coin, hops))
             far = sum(self.queues(used, out, router, goal, packet.coin, hops))
@@ -161,7 +159,10 @@ class Twin:
             far = self.queues(used, out, router, goal, packet.coin, hops)[0]
             near *= tables.weight or self.hops(straight, router, exit_goal)
             far *= tables.detour_weight or there + self.hops(straight, goal, exit_goal)
-        return goal if near > far + tables.threshold else None
+        far += tables.threshold
+        if near == far and tables.even_by_coin:
+            return goal if drawn(packet.coin, 4 * hops + 3, 2) else -1
+        return goal if near > far else -1
 
     def queues(self, used, table, router, goal, coin, hops):
         """Return what is used of each port on the way that a packet would take now."""
@@ -228,10 +229,14 @@ def every_way(twin, place, sink):
     """Yield all that a packet may do at a router: next state, goal of the detour, port, VCs."""
     tables, (router, _, state, aux, _) = twin.tables, place
     exit_router, exit_goal = tables.exit_router[sink], tables.sink_goal[sink]
-    options = [(tables.keep[state], aux)] if tables.decides[state] else [(state, aux)]
-    if tables.decides[state] and router != exit_router:
-        goals = twin.detours(router, exit_router)
-        options += [(tables.leave[state], goal) for goal in goals if goal >= 0]
+    options = [(state, aux)]
+    if tables.decides[state]:
+        goals = twin.detours(router, exit_router) if router != exit_router else []
+        options = [(tables.leave[state], goal) for goal in goals if goal >= 0]
+        if not goals:
+            options = [(tables.none[state], aux)]
+        elif tables.detour != kinds.ALWAYS or -1 in goals:
+            options.append((tables.keep[state], aux))
     for chosen, middle in options:
         after, goal = chosen, exit_goal
         if tables.to_aux[after]:

@@ -163,10 +163,13 @@ def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> Nex
     num_goals = int(ways.group.max(initial=0)) + 1 if to_group else num_routers
     check_starts(topology, num_routers * num_goals)
     inside = topology.num_network_channels
-    starts, ports, lengths = fill_next_ports(
-        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group
-    )
-    return NextPorts(num_goals, starts, ports, lengths)
+    starts = np.zeros(num_routers * num_goals, np.int32)
+    lengths = np.full(num_routers * num_goals, -1, np.int16)
+    ports, size = fill_next_ports(
+        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group,
+        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
+    )  # fmt: skip
+    return NextPorts(num_goals, starts, ports[:size].copy(), lengths)
 
 
 def check_starts(topology: Topology, count: int) -> None:
