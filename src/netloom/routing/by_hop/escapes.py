@@ -33,13 +33,17 @@ def escape_tables(topology: Topology) -> tuple[NDArray[np.int8], NextPorts, Next
     rank = router_ranks(topology)
     links, net = two_way(inside)
     up = rank[net.channel_target] < rank[net.channel_source]
-    starts, ports, lengths = fill_legal_ports(
+    starts = np.zeros(2 * count * count, np.int32)
+    lengths = np.full(2 * count * count, -1, np.int16)
+    ports, size = fill_legal_ports(
         up, (net.channel_source, net.channel_target), net.incoming(), net.outgoing(),
         wired.out_port[links], wired.lanes[links],
+        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
     )  # fmt: skip
     kind = (rank[inside.channel_target] > rank[inside.channel_source]).astype(np.int8)
-    first, second = (NextPorts(count, starts[phase], ports, lengths[phase]) for phase in range(2))
-    return kind, first, second
+    own, half = ports[:size].copy(), count * count
+    first = NextPorts(count, starts[:half], own, lengths[:half])
+    return kind, first, NextPorts(count, starts[half:], own, lengths[half:])
 
 
 def escape_automaton(kind: NDArray[np.int8], num_vcs: int) -> Automaton:

@@ -10,7 +10,7 @@ from netloom.routing.by_hop.ladders import Ladder
 from netloom.routing.up_down import router_ranks
 from netloom.routing.ways import dimensions, family_of, is_hyperx
 from netloom.topology import Cube
-from netloom.topology.family import DragonflyShape
+from netloom.topology.family import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,15 @@ def rank_kinds(topology: Topology) -> Ladder:
 
     Each may be taken again and again on one rung, for ranks only fall, or only rise.
     """
-    inside, rank = topology.routers, router_ranks(topology)
+    inside, shape = topology.routers, family_of(topology)
+    if isinstance(shape, TreeShape) and not topology.broken:
+        widths = [shape.width(level + 1) for level in range(shape.levels)]
+        rank = np.empty(topology.num_routers, np.int32)
+        rank[slice(None) if shape.router_at is None else shape.router_at] = np.repeat(
+            -np.arange(shape.levels), widths
+        )
+    else:
+        rank = router_ranks(topology)
     down = rank[inside.channel_target] > rank[inside.channel_source]
     return Ladder(down.astype(np.int8), (0, 1), (True, True))
 

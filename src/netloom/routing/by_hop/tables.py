@@ -61,7 +61,7 @@ class HopTables(NamedTuple):
     even_by_coin: int  # whether a coin decides where both come to the same, else no detour
     adaptive_vcs: int  # VCs preferred on network ports; none: no preference
     escape_vcs: int  # VCs that a packet which is in one never leaves again
-    escape_state: int  # in which such a packet is; those above it are states of the escape, too
+    escape_state: int  # the first state of such packets, who ask for all ports; S: there is none
     function: int  # address of the user's function
     next_router: NDArray[np.int32]  # [at] router behind an output port; -1 behind a host's
     out_kind: NDArray[np.int8]  # [at] kind of the channel at an output port
@@ -163,10 +163,13 @@ def next_ports(topology: Topology, ways: Ways, *, to_group: bool = False) -> Nex
     num_goals = int(ways.group.max(initial=0)) + 1 if to_group else num_routers
     check_starts(topology, num_routers * num_goals)
     inside = topology.num_network_channels
-    starts, ports, lengths = fill_next_ports(
-        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group
-    )
-    return NextPorts(num_goals, starts, ports, lengths)
+    starts = np.zeros(num_routers * num_goals, np.int32)
+    lengths = np.full(num_routers * num_goals, -1, np.int16)
+    ports, size = fill_next_ports(
+        ways, wired.out_port[:inside], wired.lanes[:inside], num_goals, to_group,
+        starts, lengths, np.empty(wired.num_ports + 1, np.int16),
+    )  # fmt: skip
+    return NextPorts(num_goals, starts, ports[:size].copy(), lengths)
 
 
 def check_starts(topology: Topology, count: int) -> None:
@@ -197,7 +200,7 @@ def hop_tables(
         Other fields of ``HopTables``.
     """
     wired = hosted_ports(topology)
-    port_shift = max(wired.num_ports - 1, 0).bit_length()
+    port_shift = max(wired.num_ports - 1, 1).bit_length()
     wires = _wires(topology, automaton.kind, port_shift)
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)

@@ -9,6 +9,9 @@ channel at each output port, int32[R, ports], and the router behind each channel
 import numpy as np
 
 from netloom.compilation import njit
+from netloom.routing.by_hop.tables import ALWAYS
+
+NOWHERE = np.int64(-1)
 
 
 @njit(nogil=True)
@@ -39,70 +42,67 @@ def follow(tables, wires, begins, ends, leads, mask, masks, waits, reached):
     begun = np.zeros(len(leads) * places, np.uint8)
     arrived = np.zeros(places * classes, np.uint8)
     seen, stack = np.zeros(places, np.int32), np.empty(places, np.int64)
-    found = (mask, masks, waits, reached, begun, arrived)
-    stamp, known = 0, -1
-    while True:
-        count = np.sum(begun != 0) + np.sum(arrived != 0) if len(leads) else 0
-        if count == known:
-            return True, 0, 0
-        known = count
-        there = np.flatnonzero(arrived)
+    news = np.ones(1, np.int64)
+    found = (mask, masks, waits, reached, begun, arrived, news)
+    stamp = 0
+    while news[0]:
+        news[0] = 0
         for end in range(len(ends)):
             stamp, size = stamp + 1, 0
+            exit_router, goal = np.int64(ends[end, 0]), np.int64(ends[end, 1])
             for router in range(len(begins)):
-                if begins[router] >= 0 and joined(tables, begins[router], router, ends[end, 1]):
+                if begins[router] >= 0 and joined(tables, begins[router], router, goal):
                     place = (num_channels + router) * states + begins[router]
                     size = push(seen, stack, size, stamp, place)
-            for each in there:
-                if each % classes == tables.detour_class[ends[end, 0]]:
-                    size = push(seen, stack, size, stamp, each // classes)
-            lost = flood(tables, wires, ends[end], leads, found, seen, stack, size, stamp)
+            for place in range(places if len(leads) else 0):
+                if arrived[place * classes + tables.detour_class[exit_router]]:
+                    size = push(seen, stack, size, stamp, place)
+            lost = flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, stamp)
             if lost >= 0:
-                return False, lost, ends[end, 0]
-        for goal in range(len(leads)):
+                return False, lost, exit_router
+        for middle in range(len(leads)):
             stamp, size = stamp + 1, 0
             for place in range(places):
-                if begun[goal * places + place]:
+                if begun[middle * places + place]:
                     size = push(seen, stack, size, stamp, place)
-            away = np.array([-1, goal], np.int32)
-            flood(tables, wires, away, leads, found, seen, stack, size, stamp)
+            flood(tables, wires, NOWHERE, middle, leads, found, seen, stack, size, stamp)
+    return True, NOWHERE, NOWHERE
 
 
 @njit(nogil=True)
-def flood(tables, wires, end, leads, found, seen, stack, size, stamp):
-    """Visit all places that packets to one end, or (exit -1) to the goal of a detour, come to.
+def flood(tables, wires, exit_router, goal, leads, found, seen, stack, size, stamp):
+    """Visit all places that packets to one end, or (NOWHERE) to the goal of a detour, come to.
 
     Return a router where a packet finds no way; -1 if there is none.
     """
-    mask, masks, waits, reached, begun, arrived = found
+    mask, masks, waits, reached, _, arrived, news = found
     states, num_channels = len(tables.vcs), len(wires[1])
-    num_ports, away = wires[0].shape[1], end[0] < 0
+    num_ports, away = wires[0].shape[1], exit_router < 0
     places = len(seen)
     while size:
         size -= 1
         place = stack[size]
         channel, state = place // states, place % states
         router = wires[1][channel] if channel < num_channels else channel - num_channels
-        after = state
-        if tables.decides[state]:
-            after = tables.leave[state] if away else tables.keep[state]
-            if not away and router != end[0]:
-                decide(tables, router, end[0], begun, places, place)
-        elif tables.to_aux[state] and not away:
-            after = tables.turn[state]
+        after = np.int64(state)
+        if away and tables.decides[state]:
+            after = np.int64(tables.leave[state])
+        elif not away:
+            after = undisturbed(tables, router, exit_router, state, found, places, place)
+            if after < 0:
+                continue
         reached[state] = reached[after] = 1
-        if not away and router == end[0] and tables.eject_vcs[after] != 0:
+        if not away and router == exit_router and tables.eject_vcs[after] != 0:
             continue
         table = tables.table[after]
-        first = tables.starts[
-            tables.table_start[table] + router * tables.table_goals[table] + end[1]
-        ]
+        base = tables.table_start[table] + router * tables.table_goals[table]
+        first = tables.starts[base + goal]
         if tables.ports[first] == 0:
             if not away:
                 return router
             for each in range(tables.detour_classes):
-                if leads[end[1], each]:
-                    arrived[place * tables.detour_classes + each] = 1
+                if leads[goal, each]:
+                    note(arrived, place * tables.detour_classes + each, news)
             continue
         for index in range(first + 1, first + 1 + tables.ports[first]):
             port = np.int64(tables.ports[index])
@@ -124,14 +124,36 @@ def joined(tables, state, router, goal):
 
 
 @njit(nogil=True)
-def decide(tables, router, exit_router, begun, places, place):
-    """Note the detours that a packet may draw at a place."""
+def undisturbed(tables, router, exit_router, state, found, places, place):
+    """The state of a packet that goes on to its exit; -1 if it always makes a detour.
+
+    Notes the detours that it may draw.
+    """
+    if tables.to_aux[state]:
+        return np.int64(tables.turn[state])
+    if not tables.decides[state]:
+        return np.int64(state)
+    if router == exit_router:
+        return np.int64(tables.none[state])
     row = tables.detour_class[router] * tables.detour_classes + tables.detour_class[exit_router]
     start = tables.detour_start[row]
+    if tables.detours[start] == 0:
+        return np.int64(tables.none[state])
+    keeps = tables.detour != ALWAYS
     for index in range(start + 1, start + 1 + tables.detours[start]):
         goal = tables.detours[index]
         if goal >= 0:
-            begun[goal * places + place] = 1
+            note(found[4], goal * places + place, found[6])
+        else:
+            keeps = True
+    return np.int64(tables.keep[state]) if keeps else np.int64(-1)
+
+
+@njit(nogil=True)
+def note(flags, place, news):
+    """Set a flag, and that there is something new if it was not set."""
+    news[0] |= flags[place] == 0
+    flags[place] = 1
 
 
 @njit(nogil=True)

@@ -1,0 +1,153 @@
+"""Routing by hop: the kernel equals its twin, tables equal brute force, no circle is overlooked."""
+
+from types import SimpleNamespace
+
+import hypothesis.strategies as st
+import networkx
+import numpy as np
+from hypothesis import assume, given, settings
+
+from netloom.compilation import njit
+from netloom.errors import InputError
+from netloom.routing import hosted_ports, virtual_channel_routing
+from netloom.routing.by_hop.circles import followed, hop_circle
+from netloom.routing.by_hop.tables import channels_at_ports, next_ports
+from netloom.routing.kernels.by_hop import next_hop
+from netloom.routing.ways import shortest_ways
+from netloom.topology import Topology, topology
+from netloom.topology.core import attach_hosts
+from tests.reference.by_hop import Twin, distances, every_wait, port_lists
+
+FAMILIES = (
+    "fat-tree:2x3", "xgft:3x2/1x2", "leaf-spine:3x2x2", "dragonfly:1x3x1", "dragonfly:1x2x2/3",
+    "dragonfly+:2x2x1x1", "hyperx:3x3/2", "hyperx:2x3/1/2", "slim-fly:3/1", "butterfly:2x3",
+    "mesh:3x3/2", "torus:4x3/1", "ring:5/2",
+)  # fmt: skip
+
+NAMES = (
+    "default", "nca", "nca-adaptive", "nca-adaptive:all", "minimal", "minimal-group", "ecmp",
+    "dimension-order", "min-adaptive", "valiant", "valiant-group", "ugal-l", "ugal-g",
+    "ugal-l:threshold=0", "ugal-g:threshold=4", "par", "par:threshold=0",
+)  # fmt: skip
+
+PACKET = np.dtype(
+    [(name, np.int32) for name in ("source", "target", "sink", "coin", "aux", "way")], align=True
+)
+
+
+@njit()
+def hop(tables, used, allowed, router, in_port, in_vc, packets, hops):
+    next_hop(tables, used, allowed, 1, router, in_port, in_vc, packets[0], hops)
+
+
+@st.composite
+def any_network(draw):
+    """A network of a family, or routers joined at random with hosts on some of them."""
+    if draw(st.booleans()):
+        return topology(draw(st.sampled_from(FAMILIES)))
+    count = draw(st.integers(2, 7))
+    seed = draw(st.integers(0, 2**16))
+    rng = np.random.default_rng(seed)
+    tree = [(each, int(rng.integers(each))) for each in range(1, count)]
+    more = [tuple(map(int, rng.choice(count, 2, replace=False))) for _ in range(count)]
+    graph = networkx.MultiGraph(tree + more[: draw(st.integers(0, count))])
+    routers = from_links(count, list(graph.edges()), rng)
+    ports = np.sort(rng.integers(0, count, draw(st.integers(2, 6))))
+    rates = rng.choice([0.5, 1.0, 1.5, 3.0], len(ports))
+    return attach_hosts(routers, ports, name="drawn", bandwidth=rates)
+
+
+def from_links(count, links, rng):
+    """Return routers joined both ways, by channels of any bandwidth."""
+    one, other = np.array(links, np.int32).reshape(-1, 2).T
+    rates = rng.choice([0.5, 1.0, 2.0, 2.5], len(links))
+    return Topology(
+        "drawn", count, np.concatenate([one, other]), np.concatenate([other, one]),
+        channel_bandwidth=np.concatenate([rates, rates]),
+    )  # fmt: skip
+
+
+def routed(net, name, vcs):
+    try:
+        return virtual_channel_routing(net, name, num_vcs=vcs)
+    except InputError:  # it does not fit the network, or needs more VCs
+        assume(False)
+
+
+@settings(max_examples=500)
+@given(any_network(), st.sampled_from(NAMES), st.integers(1, 9), st.integers(0, 2**32))
+def test_a_packet_may_ask_for_what_the_twin_says(net, name, vcs, seed):
+    rng = np.random.default_rng(seed)
+    tables = routed(net, name, vcs).tables
+    twin, (outward, inward) = Twin(tables), channels_at_ports(net)
+    words = (outward.shape[1] << tables.lane_shift) // 64 + 1
+    for _ in range(5):
+        used = rng.integers(0, 5, (net.num_routers, 1 << tables.port_shift)).astype(np.int32)
+        entry, sink = rng.integers(0, net.num_ports, 2)
+        ends = net.port_host[entry], net.port_host[sink], sink
+        packet = np.array([(*ends, rng.integers(2**31), -1, 0)], PACKET)
+        same = SimpleNamespace(**{each: int(packet[each][0]) for each in PACKET.names})
+        channel, vc = net.num_network_channels + entry, int(rng.integers(vcs))
+        for hops in range(40):
+            router = net.channel_target[channel] - net.num_hosts
+            in_port = int(np.argmax(inward[router] == channel))
+            allowed = np.zeros(words + 2, np.int64)
+            hop(tables, used.ravel(), allowed, router, in_port, vc, packet, hops)
+            assert allowed[0] == allowed[-1] == 0
+            bits = [
+                (int(slot) >> tables.lane_shift, int(slot) & (1 << tables.lane_shift) - 1)
+                for slot in np.flatnonzero(
+                    np.unpackbits(allowed[1:].view(np.uint8), bitorder="little")
+                )
+            ]
+            wanted = twin.next_hop(used, router, in_port, vc, same, hops)
+            assert bits == sorted((int(port), vc) for port, vc in wanted)
+            assert bits, "a packet that finds no way"
+            assert (packet["aux"][0], packet["way"][0]) == (same.aux, same.way)
+            port, vc = bits[rng.integers(len(bits))]
+            assert vc < vcs
+            channel = outward[router, port]
+            if net.channel_target[channel] < net.num_hosts:
+                assert net.channel_target[channel] == ends[1]
+                break
+        else:
+            raise AssertionError("a packet that does not arrive")
+
+
+@settings(max_examples=200)
+@given(any_network())
+def test_next_ports_are_those_of_shortest_paths(net):
+    wired, hops = hosted_ports(net), distances(net)
+    found = next_ports(net, shortest_ways(net.routers))
+    for router in range(net.num_routers):
+        for goal in range(net.num_routers):
+            place = router * found.num_goals + goal
+            start = found.starts[place]
+            listed = found.ports[start + 1 :][: found.ports[start]].tolist()
+            wanted = port_lists(net, wired.out_port, wired.lanes, hops, router, goal)
+            assert listed == wanted
+            assert found.lengths[place] == hops[router][goal]
+
+
+@settings(max_examples=200)
+@given(any_network(), st.sampled_from(NAMES), st.integers(1, 5))
+def test_all_that_packets_wait_for_is_found(net, name, vcs):
+    assume(net.num_network_channels * vcs < 150)
+    tables = routed(net, name, vcs).tables
+    waits = every_wait(net, tables, channels_at_ports(net)[0].tolist())
+    if tables.escape_vcs:
+        waits = {pair for pair in waits if all(tables.escape_vcs >> vc & 1 for _, vc in pair)}
+    found = followed(net, tables)
+    sets = [[vc for vc in range(64) if int(mask) >> vc & 1] for mask in found.masks]
+    listed = {
+        ((held, vc), (asked, other))
+        for (held, one), (asked, two) in zip(found.held, found.asked, strict=True)
+        for vc in sets[one]
+        for other in sets[two]
+    }
+    assert waits <= listed
+    if not tables.detour and not tables.escape_vcs:  # these may be asked for anywhere
+        assert waits == listed
+    graph = networkx.DiGraph(waits)
+    assert networkx.is_directed_acyclic_graph(graph)
+    assert hop_circle(net, tables) == ()
