@@ -5,17 +5,21 @@ import numpy as np
 from netloom.compilation import kernel
 from netloom.simulation.kernels.records import unsigned
 
+CLOSED = -1
+"""A packet arrives in a part of the window that was counted before."""
+
 
 @kernel
 def add_packets(packets, group, first, window, sums, flits_of, latency_counts):
     """Add the packets that arrive within a part of a window, from the ``first`` on.
 
-    ``window``: the first cycle of all, that of the part, that after it, and the cycles of a batch.
-    Return how many packets were dealt with, all or those before one whose latency has no place in
-    the counts, and the place of the first of them that arrives later, or their number.
+    ``window``: the first cycle of all, that of the part, that after it, the cycles of a batch, and
+    the cycle from which on no packet may arrive before the part. Return how many packets were
+    dealt with, all or those before one whose latency has no place in the counts, and the place of
+    the first of them that arrives later, or their number.
     """
     birth, entry, arrival, source, hops, flits = packets
-    begin, since, until, batch_cycles = window
+    begin, since, until, batch_cycles, closed = window
     later = len(birth)
     batch, batch_begin = np.int64(0), begin
     for place in range(first, len(birth)):
@@ -40,4 +44,6 @@ def add_packets(packets, group, first, window, sums, flits_of, latency_counts):
             sums[5, row, column] += flits[index]
             flits_of[unsigned(source[index])] += flits[index]
             latency_counts[unsigned(latency)] += 1
+        elif at >= closed:
+            return CLOSED, later
     return len(birth), later
