@@ -2,9 +2,10 @@
 
 Uniform traffic, 4 VCs of 8 flits, packets of 5 flits, three-stage routers, one core, kernels
 compiled beforehand. A *link-hop* is a flit crossing a channel between two routers; seconds are CPU
-time of the kernel and of making the packets. The peer is an established cycle-accurate simulator
-in C++, whose speed at these settings was recorded on a machine of the same class. The twin is the
-plain-Python model that the kernel is held to, bit by bit (tests/reference/network.py).
+time of the kernel and of making the packets, which is also timed by itself. The peer is an
+established cycle-accurate simulator in C++, whose speed at these settings was recorded on a machine
+of the same class. The twin is the plain-Python model that the kernel is held to, bit by bit
+(tests/reference/network.py).
 
 Usage: python benchmarks/network.py [seconds]    (seconds of CPU for each case, default 3)
 """
@@ -35,16 +36,26 @@ CASES = [  # network, per cent of saturation, offered load
 PACKET_FLITS, VCS, BUFFER_FLITS = 5, 4, 8
 
 
-def prepared(spec: str, load: float):
+PACKETS = ["uniform", "hot-spot:0.1:9,54", "examples/lammps-64.mtx"]
+"""Traffic whose packets are timed by themselves, on mesh 8x8: patterns, and a program's."""
+
+
+def prepared(spec: str, load: float, *, traffic: str = "uniform", flits: int = PACKET_FLITS):
     from netloom.routing import virtual_channel_routing
     from netloom.simulation.network import Router, Run
     from netloom.topology import topology
-    from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
+    from netloom.workload import parse_arrivals, parse_lengths, parse_traffic, read
+    from netloom.workload.traffic import from_process_graph
 
     network, router = topology(spec), Router(vcs=VCS, buffer_flits=BUFFER_FLITS)
+    if traffic.endswith(".mtx"):
+        graph = read(Path(__file__).parents[1] / traffic)
+        pattern = from_process_graph(graph, np.arange(graph.num_tasks), network.num_hosts)
+    else:
+        pattern = parse_traffic(traffic, network)
     return Run(
         network, virtual_channel_routing(network, "default", num_vcs=VCS), router,
-        parse_traffic("uniform", network), load, lengths=parse_lengths(PACKET_FLITS),
+        pattern, load, lengths=parse_lengths(flits),
         arrivals=parse_arrivals("bernoulli"), seed=1,
     )  # fmt: skip
 
@@ -72,6 +83,30 @@ def measure(spec: str, load: float, seconds: float) -> dict[str, float]:
         "hops": best[0], "cycles": best[1], "median": median[0],
         "bytes": run.engine.bytes_per_node,
     }  # fmt: skip
+
+
+def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
+    """CPU nanoseconds in which a packet is made, and in which its delivery is counted.
+
+    In steps of as many cycles as runs have, and as if each packet were delivered at once.
+    """
+    from netloom.simulation.tally import Delivered, Tally
+
+    run, step = prepared("mesh:8x8", load, traffic=traffic, flits=flits), 1024
+    tally = Tally(64, begin=0, batch_cycles=step // 8)
+    made, counted = [], []
+    for until in range(step, 401 * step, step):
+        start = time.process_time()
+        rows = run.packets.until(until)
+        made.append((time.process_time() - start) / len(rows))
+        birth, source, target, length = rows.T[:4]
+        columns = (birth, birth, birth + 2, birth + 20, source, target, length, length)
+        delivered = Delivered(*map(np.ascontiguousarray, columns))
+        start = time.process_time()
+        tally.add(delivered, until)
+        counted.append((time.process_time() - start) / len(rows))
+    each = (np.array(spent[50:]).reshape(5, -1).mean(axis=1).min() for spent in (made, counted))
+    return tuple(float(cost) * 1e9 for cost in each)
 
 
 def twin_rate() -> float:
@@ -111,6 +146,11 @@ def main() -> None:
         print(f"{spec:>13} {load:>7} {share:>9} {found['hops'] / 1e6:>13.1f} "
               f"{found['median'] / 1e6:>9.1f} {found['cycles']:>9.0f} {found['bytes']:>7.0f} "
               f"{ratio:>6}", flush=True)  # fmt: skip
+    print("\nns a packet, mesh:8x8: made, and counted when it is delivered")
+    for traffic in PACKETS:
+        for flits, load in ((PACKET_FLITS, 0.3), (1, 0.3)):
+            costs = packet_costs(traffic, flits, load)
+            print(f"{traffic:>24} {flits} flits {costs[0]:>6.1f} {costs[1]:>6.1f}", flush=True)
     own = measure("mesh:8x8", 0.365, 1.0)["hops"]
     twin = twin_rate()
     print(f"\nreadable twin, mesh:8x8 at 90 %: {twin / 1e3:.1f} k link-hops/s, {own / twin:.0f}x")

@@ -35,9 +35,6 @@ PRECISE_PACKETS = 500
 ROWS = 6
 PACKETS, LATENCY, NETWORK, QUEUE, HOPS, FLITS = range(ROWS)
 
-COUNTED = ("birth", "entry", "arrival", "source", "hops", "flits")
-"""What the sums are made of."""
-
 
 class Delivered(NamedTuple):
     """Packets that have been delivered: one array a property, int32[packets] each.
@@ -214,10 +211,9 @@ class Tally:
             self._sums[..., :half] = self._sums[..., 0::2] + self._sums[..., 1::2]
             self._sums[..., half:] = 0
             self.batch_cycles *= 2
-        closed = (delivered.arrival >= self.begin) & (delivered.arrival < since)
-        assert not closed.any(), "the batch was closed before"
-        counted = (self._count(packets, since) for packets in (*self._early, delivered))
-        self._early = [packets for packets in counted if len(packets.arrival)]
+        left = [self._count(packets, since, closed=since) for packets in self._early]
+        left.append(self._count(delivered, since, closed=self.begin))
+        self._early = [packets for packets in left if packets is not None]
 
     def measured(self, senders: int) -> Measured:
         """Return what has been measured so far; traffic is the mean of so many senders."""
@@ -271,20 +267,25 @@ class Tally:
         sums = (self._batches(self._sums[:, group])[1] for group in groups)
         return tuple(Batches(each[LATENCY], each[PACKETS]) for each in sums)
 
-    def _count(self, packets: Delivered, since: int) -> Delivered:
-        """Count those that arrive in ``since`` … ``until`` − 1; return all from a later one on."""
-        from netloom.simulation.kernels.tally import add_packets
+    def _count(self, packets: Delivered, since: int, *, closed: int) -> Delivered | None:
+        """Count those that arrive in ``since`` … ``until`` − 1; return all from a later one on.
+
+        None may arrive in ``closed`` … ``since`` − 1.
+        """
+        from netloom.simulation.kernels.tally import CLOSED, add_packets
 
         of_group = np.empty(0, np.int32) if self._groups is None else self._groups.of(packets)
-        window = (self.begin, since, self.until, self.batch_cycles)
-        columns = tuple(np.ascontiguousarray(getattr(packets, name), np.int32) for name in COUNTED)
-        done, later = 0, len(packets.arrival)
+        window = (self.begin, since, self.until, self.batch_cycles, closed)
+        given = (*packets[1:5], *packets[6:])  # birth, entry, arrival, source; hops, flits
+        done, many = 0, len(packets.arrival)
+        later = many
         while True:
             sums = (self._sums, self.delivered_flits, self.latency_counts)
-            done, after = add_packets(columns, of_group, done, window, *sums)
+            done, after = add_packets(given, of_group, done, window, *sums)
+            assert done != CLOSED, "the batch was closed before"
             later = min(later, after)
-            if done == len(packets.arrival):
-                return Delivered(*(values[later:] for values in packets))
+            if done == many:
+                return Delivered(*(each[later:] for each in packets)) if later < many else None
             latency = int(packets.arrival[done]) - int(packets.birth[done])
             more = max(latency + 1 - len(self.latency_counts), len(self.latency_counts))
             self.latency_counts = np.pad(self.latency_counts, (0, more))

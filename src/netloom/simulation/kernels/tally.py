@@ -1,34 +1,49 @@
 """Sums over delivered packets."""
 
+import numpy as np
+
 from netloom.compilation import kernel
+from netloom.simulation.kernels.records import unsigned
+
+CLOSED = -1
+"""A packet arrives in a part of the window that was counted before."""
 
 
 @kernel
 def add_packets(packets, group, first, window, sums, flits_of, latency_counts):
     """Add the packets that arrive within a part of a window, from the ``first`` on.
 
-    ``window``: the first cycle of all, that of the part, that after it, and the cycles of a batch.
-    Return how many packets were dealt with, all or those before one whose latency has no place in
-    the counts, and the place of the first of them that arrives later, or their number.
+    ``window``: the first cycle of all, that of the part, that after it, the cycles of a batch, and
+    the cycle from which on no packet may arrive before the part. Return how many packets were
+    dealt with, all or those before one whose latency has no place in the counts, and the place of
+    the first of them that arrives later, or their number.
     """
     birth, entry, arrival, source, hops, flits = packets
-    begin, since, until, batch_cycles = window
+    begin, since, until, batch_cycles, closed = window
     later = len(birth)
-    for index in range(first, len(birth)):
-        if arrival[index] >= until:
-            later = min(later, index)
-        elif arrival[index] >= since:
-            latency = arrival[index] - birth[index]
+    batch, batch_begin = np.int64(0), begin
+    for place in range(first, len(birth)):
+        index = unsigned(place)
+        at = np.int64(arrival[index])
+        if at >= until:
+            later = min(later, place)
+        elif at >= since:
+            latency = at - birth[index]
             if latency >= len(latency_counts):
-                return index, later
-            batch = (arrival[index] - begin) // batch_cycles
-            column = sums[:, group[index] if len(group) else 0, batch]
-            column[0] += 1
-            column[1] += latency
-            column[2] += arrival[index] - entry[index]
-            column[3] += entry[index] - birth[index]
-            column[4] += hops[index]
-            column[5] += flits[index]
-            flits_of[source[index]] += flits[index]
-            latency_counts[latency] += 1
+                return place, later
+            if at < batch_begin or at >= batch_begin + batch_cycles:  # mostly it is that before
+                batch = (at - begin) // batch_cycles
+                batch_begin = begin + batch * batch_cycles
+            column = unsigned(batch)
+            row = unsigned(group[index] if len(group) else 0)
+            sums[0, row, column] += 1
+            sums[1, row, column] += latency
+            sums[2, row, column] += at - entry[index]
+            sums[3, row, column] += entry[index] - birth[index]
+            sums[4, row, column] += hops[index]
+            sums[5, row, column] += flits[index]
+            flits_of[unsigned(source[index])] += flits[index]
+            latency_counts[unsigned(latency)] += 1
+        elif at >= closed:
+            return CLOSED, later
     return len(birth), later

@@ -51,6 +51,8 @@ class Engine:
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
+        self.delivered_packets = np.zeros(topology.num_hosts, np.int64)
+        """Packets that were delivered of those that each node sent."""
         self.wiring = wiring(topology, router)
         self.setup = make_setup(topology, self.wiring, routing, router, shortest_packet)
         self.state = make_state(topology, self.wiring, self.setup, router, connections)
@@ -97,9 +99,13 @@ class Engine:
 
     def _logged(self) -> NDArray[np.int32]:
         """Return int32[8, packets], the columns of ``layout.DELIVERED`` that were noted."""
+        from netloom.simulation.network.kernels.packets import take_columns
+
         noted = self.state.log[: int(self.state.clock["logged"][0])]
+        columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
         table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
-        return np.ascontiguousarray(table[:, : len(layout.DELIVERED)].T)
+        take_columns(table, columns, self.delivered_packets)
+        return columns
 
     @property
     def plain(self) -> tuple[int, ...] | None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.layout import BORN
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
@@ -212,25 +211,22 @@ class Run:
         self.groups = self.packets.groups() if apart else None
         self.stops: list[int] = []
         self.born_flits = np.zeros(topology.num_hosts, np.int64)
-        self.delivered_packets = np.zeros(topology.num_hosts, np.int64)
         self.born_packets = np.zeros(topology.num_hosts, np.int64)
 
     def advance(self, cycles: int) -> Delivered:
         """Run some cycles more; return the packets that they delivered."""
+        from netloom.simulation.network.kernels.packets import count_born
+
         until = self.engine.cycle + cycles
         self.stops.append(until)
         table = self.packets.until(until)
-        source, flits = (table[:, BORN.index(name)] for name in ("source", "flits"))
-        nodes = len(self.born_flits)
-        born = np.bincount(source, minlength=nodes)
-        self.born_packets += born
-        if self.lengths.shortest == self.lengths.longest:
-            self.born_flits += born * self.lengths.longest
-        else:
-            self.born_flits += np.bincount(source, flits, nodes).astype(np.int64)
-        delivered = self.engine.advance(table, until)
-        self.delivered_packets += np.bincount(delivered.source, minlength=nodes)
-        return delivered
+        count_born(table, self.born_packets, self.born_flits)
+        return self.engine.advance(table, until)
+
+    @property
+    def delivered_packets(self) -> NDArray[np.int64]:
+        """Packets that were delivered of those that each node created."""
+        return self.engine.delivered_packets
 
     @property
     def senders(self) -> int:

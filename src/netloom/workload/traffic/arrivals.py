@@ -216,6 +216,8 @@ def _hits(
     rng: np.random.Generator, num_cells: int, rate: float, kind: Literal["bernoulli", "poisson"]
 ) -> NDArray[np.float64]:
     """Where in a row of cells something comes, in order; in a Poisson cell as often as it comes."""
+    from netloom.workload.kernels.packets import add_up
+
     bernoulli = kind == "bernoulli"
     scale = geometric_scale(rate) if bernoulli else 1 / rate
     at = -1.0 if bernoulli else 0.0  # the last trial that succeeded; the time of the last arrival
@@ -223,14 +225,8 @@ def _hits(
     while at < num_cells:
         expected = (num_cells - at) * rate
         gaps = rng.standard_exponential(int(expected + 4 * sqrt(expected)) + 8)
-        gaps *= scale
-        if bernoulli:
-            np.ceil(gaps, out=gaps)
-            np.maximum(gaps, 1, out=gaps)
-        gaps[0] += at
-        places = np.cumsum(gaps, out=gaps)
-        at = float(places[-1])
-        parts.append(places)
+        at = add_up(gaps, at, scale, bernoulli)
+        parts.append(gaps)
     places = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return places[: np.searchsorted(places, num_cells)]
 

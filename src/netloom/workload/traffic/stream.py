@@ -142,6 +142,8 @@ class PacketStream:
 
         The columns of int32[num_packets, n] are what is made of a block of packets, births first.
         """
+        from netloom.workload.kernels.packets import write_rows
+
         children = np.random.SeedSequence(self.seed).spawn(3)
         times, targets, flits = (np.random.default_rng(child) for child in children)
         senders = np.flatnonzero(self.traffic.rate).astype(np.int32)
@@ -150,7 +152,10 @@ class PacketStream:
             target = self.traffic.draw_targets(targets, source)
             length = self.lengths.draw(flits, len(source))
             found = columns(Packets(block.birth, source, target, length))
-            yield block.end, np.ascontiguousarray(np.array(found, np.int32).T)
+            written = tuple(np.ascontiguousarray(column, np.int32) for column in found)
+            rows = np.empty((len(source), len(written)), np.int32)
+            write_rows(written, rows)
+            yield block.end, rows
 
 
 def _packet_rates(
