@@ -229,9 +229,9 @@ def simulate(
     packets
         ``Birth`` records, in the order in which packets are numbered, by birth.
     preferred_vcs
-        Adaptive VCs: on channels between routers a head asks for these alone, while its route
-        allows one that it could have, and only for those with room for all of the packet, or with
-        nothing in them.
+        Adaptive VCs: a head asks for these alone, while its route allows one that it could have,
+        and only for those with room for all of the packet, or with nothing in them. (In direct
+        networks, VCs of ejection ports are not among them.)
     injection_slot_of(connection)
         The (lane, VC) of its source that a reserved connection owns.
     deeper

@@ -107,12 +107,7 @@ class Router:
 
         Only in a direct network, where a node's ejection ports are all alike, may it be several.
         """
-        wanted = {
-            out
-            for out in vc.allowed
-            if self.output(out).owner is None
-            and self.output(out).credits.left >= self.room(vc.packet, out)
-        }
+        wanted = {out for out in vc.allowed if self.can_take(vc.packet, out, t)}
         wanted = {out for out in wanted if self.is_preferred(out)} or wanted
         ways = sorted({port for port, _ in wanted})
         if len(ways) < 2 or (self.network.direct and self.outputs[ways[0]].is_ejection):
@@ -120,9 +115,17 @@ class Router:
         way = ways[drawn(vc.packet, t) % len(ways)]
         return {(port, vc) for port, vc in wanted if port == way}
 
+    def can_take(self, packet, out, t):
+        """Whether a head may ask for an output slot; one that speculates wants to go at once."""
+        slot = self.output(out)
+        free = slot.owner is None and slot.credits.left >= self.room(packet, out)
+        return free and (not self.kind.speculative or self.may_send(out[0], t))
+
     def is_preferred(self, out):
+        """Whether a VC is adaptive; those of ejection ports are no different where ports differ."""
         port, vc = out
-        return vc in self.network.preferred_vcs and not self.outputs[port].is_ejection
+        everywhere = not (self.network.direct and self.outputs[port].is_ejection)
+        return vc in self.network.preferred_vcs and everywhere
 
     def room(self, packet, out):
         """Free places that there must be in a buffer for a head to ask for it.

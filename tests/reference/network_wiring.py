@@ -103,7 +103,9 @@ def direct(topology, router, deeper):
     made = Wiring(topology.num_vertices, {}, [], {})
     for channel in range(topology.num_channels):
         source, target = topology.channel_source[channel], topology.channel_target[channel]
-        cable = wire("network", router, router.channel_cycles, channel, deeper=deeper)
+        bandwidth = float(topology.channel_bandwidth[channel])
+        cycles = router.channel_cycles * int(topology.channel_cycles[channel])
+        cable = wire("network", router, cycles, channel, bandwidth=bandwidth, deeper=deeper)
         made.network[int(source), out_port[channel]] = (cable, int(target), in_port[channel])
     for node in vertices:
         made.injection.append([(wire("injection", router, 1), node, port) for port in entries])
