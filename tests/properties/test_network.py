@@ -241,7 +241,7 @@ def by_the_reference(case):
         packet.aux = arrived(tables, at, packet.aux)
         if case.routing.uses_credits and packet.hops == 0:
             ways = (packet.coin, packet.coin ^ 1)  # of as many credits, as the coin fell
-            packet.coin = min(ways, key=lambda coin: used[min(way(at, slot, packet, coin))[0]])
+            packet.coin = min(ways, key=lambda coin: used(at, min(way(at, slot, packet, coin))[0]))
         return way(at, slot, packet, packet.coin)
 
     def entry_of(connection):

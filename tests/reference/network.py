@@ -104,6 +104,10 @@ class Network:
             times, ends = (packet.birth, packet.entry, t), (packet.source, packet.target)
             self.delivered.append((packet.number, *times, *ends, packet.hops, packet.flits))
 
+    def used(self, router, port):
+        """Return the flits sent into an output port whose credits have not come back."""
+        return self.routers[router].outputs[port].used
+
     def needs(self, packet):
         """Free places that a packet must find before it takes a buffer."""
         return packet.length if self.kind.whole_packets else 1
@@ -224,8 +228,8 @@ def simulate(
         (connections own their VCs for ever: ``packet.aux`` is the connection, its route one slot).
     route(router, in_slot, packet, used)
         The output slots that the packet may take at this router, by number, which it entered by
-        that input slot; of its sink's port if it leaves here. ``used`` has the flits sent into
-        each output port to a router whose credits have not come back, {port: flits}.
+        that input slot; of its sink's port if it leaves here. ``used(router, port)`` are the flits
+        sent into an output port whose credits have not come back, 0 where it leads to a sink.
     packets
         ``Birth`` records, in the order in which packets are numbered, by birth.
     preferred_vcs

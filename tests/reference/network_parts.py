@@ -160,14 +160,22 @@ def first_after(last, places):
     return min(places, key=lambda place: (place <= last, place))
 
 
-def drawn(packet, t):
+def drawn(coin, number, t):
     """Return 31 bits that look random, a packet's own in every cycle, by SplitMix64's last steps.
 
     So a head that may leave by several ports asks for each of them as often as for any other.
     """
-    bits = packet.coin * 0x9E3779B97F4A7C15
-    bits += packet.number * 0xD1B54A32D192ED03 + t * 0x8CB92BA72F3D8DD7
+    bits = coin * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03 + t * 0x8CB92BA72F3D8DD7
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits %= 2**64
         bits = (bits ^ bits >> shift) * factor
     return bits % 2**64 >> 33
+
+
+def drawn_ports(topology, source, target, coin):
+    """Return the host ports that a packet is sent and received by, of all that its hosts have."""
+    ports = []
+    for number, host in enumerate((source, target)):
+        first, after = topology.port_offsets[host : host + 2].tolist()
+        ports.append(first + drawn(coin, number, 0) % (after - first))
+    return ports

@@ -60,8 +60,7 @@ class Router:
         if vc.output is not None:  # reserved: the way is there since the connection's first packet
             assert self.output(vc.output).owner.aux == packet.aux
             return
-        used = {port: out.used for port, out in self.outputs.items()}
-        vc.allowed = set(self.network.route(self.number, in_slot, packet, used))
+        vc.allowed = set(self.network.route(self.number, in_slot, packet, self.network.used))
         stages = 0 if self.kind.speculative else self.kind.vc_allocation_cycles - 1
         vc.ready = t + self.kind.route_cycles + stages
         assert all(port in self.outputs and vc < self.kind.vcs for port, vc in vc.allowed)
@@ -112,7 +111,7 @@ class Router:
         ways = sorted({port for port, _ in wanted})
         if len(ways) < 2 or (self.network.direct and self.outputs[ways[0]].is_ejection):
             return wanted
-        way = ways[drawn(vc.packet, t) % len(ways)]
+        way = ways[drawn(vc.packet.coin, vc.packet.number, t) % len(ways)]
         return {(port, vc) for port, vc in wanted if port == way}
 
     def can_take(self, packet, out, t):
