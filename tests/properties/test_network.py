@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import networkx as nx
@@ -230,52 +229,33 @@ def members(bits):
 
 def by_the_reference(case):
     """Return what the readable network makes of a case."""
-    tables, router, topology = case.routing.tables, case.router, case.topology
-    entry, leave = entry_channels(topology, router)
-    network_ports = ports(topology).num_network_ports
-    times = router.timing()
+    tables, router = case.routing.tables, case.router
 
-    def ways(node, slot, packet):
-        ends, chance = (packet.source, packet.target), (packet.aux, packet.coin)
-        return members(allowed(tables, node, slot, *ends, *chance, packet.hops))
+    def way(at, slot, packet, coin):
+        port, vc = slot
+        ends = (packet.source, packet.target)
+        found = allowed(tables, at, port * router.vcs + vc, *ends, packet.aux, coin, packet.hops)
+        return {divmod(out, router.vcs) for out in members(found)}
 
-    def reached(node, packet):
-        packet.aux = arrived(tables, node, packet.aux)
+    def route(at, slot, packet, used):
+        packet.aux = arrived(tables, at, packet.aux)
+        if case.routing.uses_credits and packet.hops == 0:
+            ways = (packet.coin, packet.coin ^ 1)  # of as many credits, as the coin fell
+            packet.coin = min(ways, key=lambda coin: used(at, min(way(at, slot, packet, coin))[0]))
+        return way(at, slot, packet, packet.coin)
 
     def entry_of(connection):
         [[_, *place]] = np.argwhere(case.connections == connection).tolist()
         return tuple(place)
 
-    reserved = router.switching == "reserved"
     return simulate(
-        topology,
+        case.topology,
+        router,
+        route,
         packets=case.packets.tolist(),
         cycles=case.cycles,
-        num_vcs=router.vcs,
-        buffer_flits=router.buffer_flits,
-        timing=SimpleNamespace(
-            head_wait=times.head_wait,
-            flit_delay=times.flit,
-            credit_delay=times.credit,
-            injection_delay=times.injection,
-            injection_credit_delay=times.injection_credit,
-            ejection_delay=times.ejection,
-        ),
-        allowed=ways,
-        arrived=reached,
-        choose_order=case.routing.uses_credits,
-        preferred={
-            port * router.vcs + vc
-            for port in range(network_ports)
-            for vc in members(tables.adaptive_vcs)
-        },
-        switching="wormhole" if reserved else router.switching,
-        reserved=reserved,
+        preferred_vcs=members(tables.adaptive_vcs),
         injection_slot_of=entry_of,
-        speculative=router.speculative,
-        oldest_first=router.oldest_first,
-        injection_channels=entry,
-        ejection_channels=leave,
     )
 
 
@@ -329,15 +309,11 @@ def check(case, split):
     assert engine.count("injected") == expected.injected_flits
     assert engine.flits()["buffered"] == expected.buffered_flits
     assert queued(engine) == expected.queued_packets
-    network_slots = engine.setup.network_ports * case.router.vcs
-    _, leave = entry_channels(case.topology, case.router)
-    every = range(case.topology.num_nodes)
-    sinks = range(network_slots, network_slots + leave * case.router.vcs)
-    slots = [*expected.credits, *((node, slot) for node in every for slot in sinks)]
-    owned, credits = (each.reshape(len(each), -1) for each in (engine.owned(), engine.credits()))
-    assert sum(not owned[place] for place in slots) == expected.free_output_slots
-    for (node, slot), left in expected.credits.items():
-        found = int(credits[node, slot])
+    buffered, owned, credits = engine.buffered(), engine.owned(), engine.credits()
+    assert {place: buffered[place] for place in expected.buffers} == expected.buffers
+    assert {place: owned[place] for place in expected.owned} == expected.owned
+    for place, left in expected.credits.items():
+        found = int(credits[place])
         early = 0 if case.exact else engine.setup.credit_delay
         assert left <= found <= min(left + early, case.router.buffer_flits)
     again, same = run(case, split)
