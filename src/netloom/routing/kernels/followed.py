@@ -85,9 +85,10 @@ def flood(tables, wires, end, leads, found, seen, stack, size, stamp):
         router = wires[1][channel] if channel < num_channels else channel - num_channels
         after = state
         if tables.decides[state]:
-            after = tables.leave[state] if away else tables.keep[state]
-            if not away and router != end[0]:
-                decide(tables, router, end[0], begun, places, place)
+            if away:
+                after = tables.leave[state]
+            else:
+                after = decide(tables, router, end[0], state, begun, places, place)
         elif tables.to_aux[state] and not away:
             after = tables.turn[state]
         reached[state] = reached[after] = 1
@@ -124,14 +125,17 @@ def joined(tables, state, router, goal):
 
 
 @njit(nogil=True)
-def decide(tables, router, exit_router, begun, places, place):
-    """Note the detours that a packet may draw at a place."""
+def decide(tables, router, exit_router, state, begun, places, place):
+    """Note the detours that a packet may draw at a place; return its state if it makes none."""
+    if router == exit_router:
+        return tables.none[state]
     row = tables.detour_class[router] * tables.detour_classes + tables.detour_class[exit_router]
     start = tables.detour_start[row]
     for index in range(start + 1, start + 1 + tables.detours[start]):
         goal = tables.detours[index]
         if goal >= 0:
             begun[goal * places + place] = 1
+    return tables.keep[state] if tables.detours[start] else tables.none[state]
 
 
 @njit(nogil=True)

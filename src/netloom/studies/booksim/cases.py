@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError
 from netloom.routing import virtual_channel_routing
+from netloom.routing.by_hop.circles import hop_circle
 from netloom.simulation.network.routers import router
 from netloom.simulation.network.run import Run
 from netloom.spec import real_number, whole_number
@@ -88,7 +89,7 @@ class Effort(NamedTuple):
 class Setting(NamedTuple):
     """What a line says of the network, its routing and its traffic.
 
-    ``routing`` is None where netloom refuses it; ``said`` is what is told of the channels.
+    ``routing`` is None where netloom refuses it; ``said`` is what else is told of it.
     """
 
     function: str
@@ -246,7 +247,7 @@ def case_of(
     links = "" if model.channel_cycles == 1 else f", links of {model.channel_cycles} cycles"
     name = (
         f"{setting.function} {values['traffic']} on {setting.network.name}, {values['family']}, "
-        f"{vcs} VCs of {model.buffer_flits}, {flits} flits{links}"
+        f"{vcs} VCs of {model.buffer_flits}, {flits} flits{links}{setting.said}"
     )
     return Case(
         name, _measured(line, columns), setting.network, model, setting.traffic, flits,
@@ -314,4 +315,12 @@ def _hosted(line: _Line, kind: str, vcs: int) -> Setting:
         virtual, difference = routing_of(shape, made, function, vcs)
     except InputError as error:
         return Setting(function, made, sent, None, f"netloom refuses it: {error}")
-    return Setting(function, made, sent, virtual, difference)
+    return Setting(function, made, sent, virtual, difference, _circle(made, virtual))
+
+
+def _circle(made: Topology, routing: VirtualChannelRouting) -> str:
+    """Say so where packets can deadlock: such routings are run unchecked, as in the reference."""
+    try:
+        return ", with VCs in a circle" if hop_circle(made, routing.tables) else ""
+    except InputError:
+        return ", not checked for circles"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.errors import DeadlockError
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.sweep import ZERO_LOAD
 
@@ -168,8 +169,12 @@ def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tu
     """Return the mean packet latency and the accepted traffic of one run from an empty network.
 
     A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
+    One that deadlocks accepts nothing, with an infinite latency.
     """
-    accepted, sample, mean = drained(run, window, stop, most=most)
+    try:
+        accepted, sample, mean = drained(run, window, stop, most=most)
+    except DeadlockError:
+        return inf, 0.0
     return float(sample.latency.mean()) if mean is None else mean, accepted
 
 
