@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom.errors import DeadlockError
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.sweep import ZERO_LOAD
 
@@ -126,30 +127,33 @@ def saturate(case: Case, beyond: float, seed: int, stop: Event) -> tuple[float, 
 
     Every seed closes in for itself: a mean of latencies would be that of the worst seed. The load
     is bisected to ``BRACKET``, and interpolated there in 1 / latency, which falls nearly in a
-    straight line. Runs that the reference gives up for their latency do not count for the traffic.
+    straight line. Where the reference gives up runs for their latency, those do not count for the
+    traffic, nor do loads beyond what it looked at.
     """
-    idle, most = beyond / LATENCY_FACTOR, HOPELESS * beyond
-    patience = case.patience(idle)
-    low, high, peak = Point(0.0, idle), Point(highest_load(case), inf), 0.0
+    idle, most, window = beyond / LATENCY_FACTOR, HOPELESS * beyond, case.effort.window
+    low, high = Point(0.0, idle), Point(highest_load(case), inf)
+    tried: list[tuple[Point, float]] = []
     while high.load - low.load > BRACKET * high.load:
         load = (low.load + high.load) / 2
-        latency, accepted = short_run(case.run(load, seed), case.effort.window, stop, most=most)
-        if latency <= patience:
-            peak = max(peak, accepted)
+        latency, accepted = short_run(case.run(load, seed), window, stop, most=most)
+        point = Point(load, latency)
+        tried.append((point, accepted))
         if latency > beyond:
-            high = Point(load, latency)
+            high = point
         else:
-            low = Point(load, latency)
+            low = point
     share = (1 / low.latency - 1 / beyond) / (1 / low.latency - 1 / high.latency)
     found = low.load + share * (high.load - low.load)
-    for times in case.effort.past:
-        run = case.run(min(1.0, times * found), seed)
-        if patience == inf:
-            peak = max(peak, through_window(run, case.effort.window)[1])
-        else:
-            latency, accepted = short_run(run, case.effort.window, stop, most=patience)
-            peak = max(peak, accepted) if latency <= patience else peak
-    return found, peak
+    past = [min(1.0, times * found) for times in case.effort.past]
+    patience = case.patience(idle)
+    if patience == inf:
+        ends = [through_window(case.run(load, seed), window)[1] for load in past]
+        return found, max(*ends, *(accepted for _, accepted in tried))
+    for load in past:
+        latency, accepted = short_run(case.run(load, seed), window, stop, most=patience)
+        tried.append((Point(load, latency), accepted))
+    kept = [got for at, got in tried if at.latency <= patience and at.load <= max(past)]
+    return found, max(kept, default=0.0)
 
 
 def highest_load(case: Case) -> float:
@@ -165,8 +169,12 @@ def short_run(run: Run, window: Window, stop: Event, *, most: float = inf) -> tu
     """Return the mean packet latency and the accepted traffic of one run from an empty network.
 
     A run whose mean is sure to be above ``most`` ends there, with a latency that is above it, too.
+    One that deadlocks accepts nothing, with an infinite latency.
     """
-    accepted, sample, mean = drained(run, window, stop, most=most)
+    try:
+        accepted, sample, mean = drained(run, window, stop, most=most)
+    except DeadlockError:
+        return inf, 0.0
     return float(sample.latency.mean()) if mean is None else mean, accepted
 
 
