@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.routing import RouteTable, parse_routing, paths, virtual_channel_routing
-from netloom.simulation.network.bound import MOST_PAIRS, listed_pairs, throughput_bound
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
 from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run

@@ -1,0 +1,284 @@
+"""What a packet's way takes in an idle network whose channels differ, and what fills a channel.
+
+A lone packet is followed flit by flit. What it takes depends on the sequence of channels alone, by
+their delays and bandwidths: so the mean over all packets of some traffic is that over the few
+sequences that occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.contention.decisions import sequences
+from netloom.contention.hop_stages import Follower, can_follow
+from netloom.routing import paths
+from netloom.routing.by_hop.tables import EVERY, channels_at_ports
+from netloom.routing.port_numbers import hosted_ports
+from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
+from netloom.simulation.network.entries import enter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.routers import Router
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+FINEST_RATE = 1000
+"""Bandwidths below 1 are fractions whose denominator is at most this."""
+
+MOST_SEQUENCES = 4096
+"""Most different sequences of channels that are told apart."""
+
+
+class ChannelKind(NamedTuple):
+    """What channels have in common that a packet cannot tell apart: delay, and flits per cycle."""
+
+    cycles: int
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What packets find in an idle network, on average.
+
+    Attributes
+    ----------
+    latency
+        From creation to the tail's arrival, cycles.
+    hops
+        Channels between routers on the way.
+    exact
+        Whether that is exact but for rounding: false where it depends on arbitration which way a
+        packet goes.
+    """
+
+    latency: float
+    hops: float
+    exact: bool
+
+
+def idle_network(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    router: Router,
+    *,
+    flits: float = 1,
+) -> Idle | None:
+    """Return the mean latency of some traffic in an idle network whose hosts hang on routers.
+
+    Where routers look at credits, all of them are there: every channel is as good as any other
+    that leads on, and no packet makes a detour, unless the routing prefers that.
+
+    Parameters
+    ----------
+    topology, routing, traffic, router
+        The network and its packets.
+    flits
+        Length of a packet; between whole numbers latencies are interpolated.
+
+    Returns
+    -------
+    None where there are too many ways to follow, or where a function of the user decides.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import parse_traffic
+    >>> net = topology("fat-tree:4x3")
+    >>> routing = virtual_channel_routing(net, "nca", num_vcs=4)
+    >>> found = idle_network(net, routing, parse_traffic("uniform-self", net), Router(), flits=5)
+    >>> found.hops, found.latency
+    (3.375, 23.5)
+    """
+    kinds, kind_of = channel_kinds(topology, router)
+    found = _sequences(topology, routing, traffic, kind_of)
+    if found is None:
+        return None
+    every, weight = found
+    low = floor(flits)
+    latency = np.zeros(len(every))
+    for length, part in ((low, 1 - (flits - low)), (low + 1, flits - low)):
+        if part:
+            taken = [lone_cycles(router, [kinds[at] for at in each], length) for each in every]
+            latency += part * np.array(taken, float)
+    hops = np.array([len(each) - 2 for each in every])
+    drawn = routing.routes is not None or routing.tables.choice != EVERY
+    total = weight.sum()
+    return Idle(float(latency @ weight / total), float(hops @ weight / total), drawn)
+
+
+def channel_kinds(
+    topology: Topology, router: Router
+) -> tuple[list[ChannelKind], NDArray[np.int64]]:
+    """Return the kinds of channels, and int64[num_channels] the kind of each.
+
+    A channel between routers is ``router.channel_cycles`` times as long as the network has it. One
+    of a bandwidth above 1 is a bundle, of which a packet takes one lane.
+    """
+    cycles = topology.channel_cycles.astype(np.int64)
+    cycles[: topology.num_network_channels] *= router.channel_cycles
+    lane = topology.channel_bandwidth / hosted_ports(topology).lanes
+    rows = np.column_stack([cycles, lane])
+    known, kind_of = np.unique(rows, axis=0, return_inverse=True)
+    kinds = [
+        ChannelKind(int(delay), Fraction(rate).limit_denominator(FINEST_RATE))
+        for delay, rate in known.tolist()
+    ]
+    return kinds, kind_of.ravel()
+
+
+def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> int:
+    """Return the latency of a packet in an idle network, from creation to the tail's arrival.
+
+    Parameters
+    ----------
+    router
+        The routers; those that switch packets, not circuits.
+    channels
+        The injection channel, those between routers, and the ejection channel.
+    flits
+        The packet's length.
+
+    Examples
+    --------
+    A cable of 20 cycles, and one that takes a flit in two cycles. (Flits behind the head catch up
+    at every router, where it waits for a VC and they do not.)
+
+    >>> from netloom.simulation.network.routers import Router
+    >>> near, far = ChannelKind(1, Fraction(1)), ChannelKind(20, Fraction(1))
+    >>> Router().zero_load_cycles(hops=2, flits=5)
+    18
+    >>> lone_cycles(Router(), [near, near, near, near], 5)
+    18
+    >>> lone_cycles(Router(), [near, far, near, near], 5)
+    37
+    >>> lone_cycles(Router(), [near, ChannelKind(1, Fraction(1, 2)), near, near], 5)
+    20
+    """
+    pipeline = router.switch_allocation_cycles + router.traversal_cycles
+    head = router.timing().head_wait + (not router.speculative)
+    last = len(channels) - 1
+    flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
+    credit = [router.switch_allocation_cycles + each.cycles for each in channels]
+    credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
+    sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
+    ready = np.zeros(len(channels), np.int64)
+    whole = router.switching == "store-and-forward"
+
+    def pass_on(place: int, flit: int) -> None:
+        start = 0
+        if place:
+            first = sent[place - 1, -1 if whole else flit] + flight[place - 1]
+            start = first + head * (flit == 0)
+        if flit:
+            start = max(start, sent[place, flit - 1] + 1)
+        if flit >= router.buffer_flits and place < last:
+            start = max(start, sent[place + 1, flit - router.buffer_flits] + credit[place])
+        many, cycles = channels[place].rate.as_integer_ratio()
+        start = max(start, -(-ready[place] // many))
+        ready[place] = max(ready[place], start * many - (many - 1)) + cycles
+        sent[place, flit] = start
+
+    order = [(place, flit) for flit in range(flits) for place in range(last + 1)]
+    if whole:
+        order = [(place, flit) for place in range(last + 1) for flit in range(flits)]
+    for place, flit in order:
+        pass_on(place, flit)
+    return int(sent[last, -1] + flight[last])
+
+
+class Loop(NamedTuple):
+    """The channel that needs the largest buffers to be filled.
+
+    ``flits``: what its buffers have to hold, over all VCs, so that a flit crosses it in every cycle
+    that its bandwidth has; ``cycles``: what a credit takes to come back.
+    """
+
+    channel: int
+    cycles: int
+    flits: int
+
+
+def longest_loop(topology: Topology, router: Router) -> Loop | None:
+    """Return the channel between routers that needs the largest buffers; None if there is none.
+
+    Examples
+    --------
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import topology
+    >>> longest_loop(topology("fat-tree:4x3"), Router())
+    Loop(channel=0, cycles=5, flits=5)
+    """
+    inside = topology.num_network_channels
+    if not inside:
+        return None
+    kinds, kind_of = channel_kinds(topology, router)
+    times = router.timing()
+    around = times.flit + times.credit - 2 * router.channel_cycles
+    needed = [-(-(around + 2 * each.cycles) * each.rate // 1) for each in kinds]
+    flits = np.array(needed, float)[kind_of[:inside]]
+    channel = int(flits.argmax())
+    return Loop(channel, around + 2 * kinds[kind_of[channel]].cycles, int(flits[channel]))
+
+
+def _sequences(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    kind_of: NDArray[np.int64],
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+    """Return the sequences of kinds of channels that packets take, and how many take each."""
+    if routing.routes is not None:
+        return _given(topology, routing, traffic, kind_of)
+    tables = routing.tables
+    if not can_follow(tables):
+        return None
+    entries = enter(topology, tables, demand_of(traffic), kind_of)
+    outward, _ = channels_at_ports(topology)
+    follower = Follower(tables, outward, idle=True)
+    found = entries and follower.stages(entries.router, entries.goal)
+    if not found or entries is None:
+        return None
+    stages, begin = found
+    ends = list(zip(entries.into.tolist(), entries.out_of.tolist(), strict=True))
+    taken = sequences(stages, begin, entries.weight, ends, kind_of, most=MOST_SEQUENCES)
+    if taken is None:
+        return None
+    every = [(into, *inside, out_of) for into, out_of, *inside in taken]
+    return every, np.array(list(taken.values()))
+
+
+def _given(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    kind_of: NDArray[np.int64],
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+    """Return the same where packets have given paths."""
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    assert routing.routes is not None
+    source, target, weight = traffic.matrix()
+    routed = paths(topology, routing.routes, source, target)
+    if routed.pair is not None and routed.probability is not None:
+        weight = weight[routed.pair] * routed.probability
+    rows = np.full((len(weight), int(routed.lengths.max(initial=0))), -1)
+    place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)
+    rows[np.repeat(np.arange(len(weight)), routed.lengths), place] = kind_of[routed.channels]
+    known, of = np.unique(rows, axis=0, return_inverse=True)
+    if len(known) > MOST_SEQUENCES:
+        return None
+    every = [tuple(kind for kind in row if kind >= 0) for row in known.tolist()]
+    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64)
