@@ -40,7 +40,8 @@ from netloom.simulation.network.demand import (
     listed_pairs,
     split,
 )
-from netloom.simulation.network.hosted_bound import cut_limits, end_limits, routing_limit
+from netloom.simulation.network.hosted_bound import cut_limits, end_limits, routing_limits
+from netloom.simulation.network.idle import channel_rates
 from netloom.simulation.network.routers import end_channels
 from netloom.topology import Cube
 from netloom.workload.traffic.targets import HotSpot, Shares, Uniform
@@ -135,7 +136,7 @@ def throughput_bound(
     What a routing by hop loads is followed from router to router: packets that draw their way
     spread as they draw, packets that look at credits as evenly as they could. Of detours that are
     drawn, packets take as many as suit all. The kind is ``network`` where there are too many
-    stages to follow, where hosts have several ports, and where a function of the user decides.
+    stages to follow, and where a function of the user decides.
 
     Raises
     ------
@@ -173,10 +174,9 @@ def _hosted_limits(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
 ) -> tuple[Limits, Limits | None]:
     """Return what limits any routing, and what this one, where that is to be had."""
-    demand = demand_of(traffic)
-    found = [*end_limits(topology, traffic, demand), *cut_limits(topology, demand)]
-    own = routing_limit(topology, routing, traffic, demand)
-    return found, None if own is None else [own]
+    demand, rate = demand_of(traffic), channel_rates(topology)
+    found = [*end_limits(topology, traffic, demand, rate), *cut_limits(topology, demand, rate)]
+    return found, routing_limits(topology, routing, traffic, demand, rate)
 
 
 def _direct_limits(

@@ -40,8 +40,8 @@ class Demand(NamedTuple):
     """
 
     products: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
+    source: NDArray[np.integer]
+    target: NDArray[np.integer]
     weight: NDArray[np.float64]
 
 
@@ -109,6 +109,40 @@ def _demand_by(law: Law, rate: NDArray[np.float64]) -> Demand:
         )
     source, target, share = law.shares(0, len(rate))
     return Demand((), source, target, rate[source] * share)
+
+
+def at_ports(demand: Demand, port_host: NDArray[np.int32], num_hosts: int) -> Demand:
+    """Return a demand between the ports of hosts, of which chance takes one at either end.
+
+    Parameters
+    ----------
+    demand
+        Who sends how much to whom.
+    port_host
+        int32[num_ports], the host of each port, ascending.
+    num_hosts
+        How many hosts there are.
+
+    Examples
+    --------
+    >>> from netloom.workload.traffic import permutation
+    >>> found = at_ports(demand_of(permutation([1, 0])), np.array([0, 0, 1], np.int32), 2)
+    >>> found.source, found.target, found.weight
+    (array([0, 1, 2, 2]), array([2, 2, 0, 1]), array([0.5, 0.5, 0.5, 0.5]))
+    """
+    many = np.bincount(port_host, minlength=num_hosts)
+    first, share = np.cumsum(many) - many, 1 / many[port_host]
+    both = many[demand.source] * many[demand.target]
+    pair = np.repeat(np.arange(len(both)), both)
+    place = np.arange(len(pair)) - np.repeat(np.cumsum(both) - both, both)
+    here, there = demand.source[pair], demand.target[pair]
+    return Demand(
+        tuple((sent[port_host] * share, taken[port_host] * share)
+              for sent, taken in demand.products),
+        first[here] + place // many[there],
+        first[there] + place % many[there],
+        (demand.weight / np.maximum(both, 1))[pair],
+    )  # fmt: skip
 
 
 def split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:

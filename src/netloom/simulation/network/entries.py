@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.simulation.network.demand import between
+from netloom.contention.hop_stages import Follower
+from netloom.routing.by_hop.tables import channels_at_ports
+from netloom.simulation.network.demand import at_ports, between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.contention.decisions import Stages
     from netloom.routing.by_hop.tables import HopTables
     from netloom.simulation.network.demand import Demand
     from netloom.topology import Topology
@@ -48,7 +51,7 @@ def enter(
     demand: Demand,
     kind_of: NDArray[np.int64] | None = None,
 ) -> Entries | None:
-    """Return what enters the routers under a demand.
+    """Return what enters the routers under a demand of hosts, by any of their ports.
 
     Parameters
     ----------
@@ -61,10 +64,8 @@ def enter(
 
     Returns
     -------
-    None where hosts have several ports, or there are more than ``MOST_ENTRIES``.
+    None where there are more than ``MOST_ENTRIES``.
     """
-    if len(np.unique(topology.port_host)) < topology.num_ports:
-        return None
     kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
     first, ports = topology.num_network_channels, topology.num_ports
     known_in, into = np.unique(kinds[first : first + ports], return_inverse=True)
@@ -73,12 +74,32 @@ def enter(
     shape = len(known_in) * routers, len(known_out) * goals
     if shape[0] * shape[1] > MOST_ENTRIES:
         return None
-    begins, ends = np.full((2, topology.num_hosts), -1, np.int64)
-    begins[topology.port_host] = into * routers + topology.injection_router
-    ends[topology.port_host] = out_of * goals + tables.sink_goal
-    sent = between(demand, begins, ends, shape)
+    begins = into * routers + topology.injection_router
+    ends = out_of * goals + tables.sink_goal
+    by_port = at_ports(demand, topology.port_host, topology.num_hosts)
+    sent = between(by_port, begins, ends, shape)
     row, column = np.nonzero(sent > sent.max(initial=0) * ROUNDING)
     return Entries(
         row % routers, column % goals, sent[row, column],
         known_in[row // routers], known_out[column // goals],
     )  # fmt: skip
+
+
+def followed(
+    topology: Topology,
+    tables: HopTables,
+    demand: Demand,
+    kind_of: NDArray[np.int64] | None = None,
+    *,
+    idle: bool = False,
+) -> tuple[Stages, NDArray[np.int64], Entries] | None:
+    """Return the stages that packets go through, where each entry begins, and the entries.
+
+    None where there are too many. ``idle`` is as for ``Follower``, the rest as for ``enter``.
+    """
+    entries = enter(topology, tables, demand, kind_of)
+    if entries is None:
+        return None
+    outward, _ = channels_at_ports(topology)
+    found = Follower(tables, outward, idle=idle).stages(entries.router, entries.goal)
+    return None if found is None else (*found, entries)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.contention.decisions import sequences
-from netloom.contention.hop_stages import Follower, can_follow
+from netloom.contention.hop_stages import can_follow
 from netloom.routing import paths
-from netloom.routing.by_hop.tables import EVERY, channels_at_ports
+from netloom.routing.by_hop.tables import EVERY
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
-from netloom.simulation.network.entries import enter
+from netloom.simulation.network.entries import followed
+from netloom.simulation.network.wiring import FINEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
-
-FINEST_RATE = 1000
-"""Bandwidths below 1 are fractions whose denominator is at most this."""
 
 MOST_SEQUENCES = 4096
 """Most different sequences of channels that are told apart."""
@@ -133,10 +131,25 @@ def channel_kinds(
     rows = np.column_stack([cycles, lane])
     known, kind_of = np.unique(rows, axis=0, return_inverse=True)
     kinds = [
-        ChannelKind(int(delay), Fraction(rate).limit_denominator(FINEST_RATE))
+        ChannelKind(int(delay), Fraction(rate).limit_denominator(FINEST))
         for delay, rate in known.tolist()
     ]
     return kinds, kind_of.ravel()
+
+
+def channel_rates(topology: Topology) -> NDArray[np.float64]:
+    """Return float64[num_channels], flits per cycle: bandwidths as routers keep to them.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> channel_rates(topology("leaf-spine:1x1x1"))
+    array([1., 1., 1., 1.])
+    """
+    lanes = hosted_ports(topology).lanes
+    lane, place = np.unique(topology.channel_bandwidth / lanes, return_inverse=True)
+    exact = [float(Fraction(rate).limit_denominator(FINEST)) for rate in lane.tolist()]
+    return np.array(exact)[place.ravel()] * lanes
 
 
 def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> int:
@@ -174,7 +187,7 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     credit = [router.switch_allocation_cycles + each.cycles for each in channels]
     credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
     sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
-    ready = np.zeros(len(channels), np.int64)
+    ready = np.full(len(channels), -(2**40))  # the packet comes long after the last one
     whole = router.switching == "store-and-forward"
 
     def pass_on(place: int, flit: int) -> None:
@@ -245,13 +258,10 @@ def _sequences(
     tables = routing.tables
     if not can_follow(tables):
         return None
-    entries = enter(topology, tables, demand_of(traffic), kind_of)
-    outward, _ = channels_at_ports(topology)
-    follower = Follower(tables, outward, idle=True)
-    found = entries and follower.stages(entries.router, entries.goal)
-    if not found or entries is None:
+    found = followed(topology, tables, demand_of(traffic), kind_of, idle=True)
+    if found is None:
         return None
-    stages, begin = found
+    stages, begin, entries = found
     ends = list(zip(entries.into.tolist(), entries.out_of.tolist(), strict=True))
     taken = sequences(stages, begin, entries.weight, ends, kind_of, most=MOST_SEQUENCES)
     if taken is None:
