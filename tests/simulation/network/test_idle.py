@@ -14,7 +14,8 @@ from netloom.simulation.network.idle import (
     channel_kinds,
     idle_network,
     lone_cycles,
-    longest_loop,
+    rough_idle,
+    tightest_loop,
 )
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
@@ -109,7 +110,20 @@ def test_the_mean_is_that_of_all_paths(spec):
 
 def test_the_loop_that_needs_the_largest_buffers():
     net = uneven([1, 200, 1, 200, 1, 1], [1, 0.5, 1, 1, 1, 1])
+    routing = virtual_channel_routing(net, "minimal", num_vcs=4)
     # there and back 400 cycles, and 3 in the routers; half a flit a cycle
-    assert longest_loop(net, Router()) == (3, 403, 403)
+    assert tightest_loop(net, routing, Router(buffer_flits=10))[:3] == (3, 403, 403)
     net = uneven([1, 200, 1, 200, 1, 1], [1, 0.5, 1, 0.25, 1, 1])
-    assert longest_loop(net, Router()) == (1, 403, 202)
+    routing = virtual_channel_routing(net, "minimal", num_vcs=4)
+    assert tightest_loop(net, routing, Router(buffer_flits=10))[:3] == (1, 403, 202)
+
+
+@pytest.mark.parametrize("spec", ["fat-tree:2x3", "dragonfly:2x4x2", "leaf-spine:4x2x3"])
+def test_what_is_reckoned_roughly_is_near_what_is_exact(spec):
+    net = topology(spec)
+    routing = virtual_channel_routing(net, "minimal", num_vcs=4)
+    exact = idle_network(net, routing, parse_traffic("uniform-self", net), Router())
+    rough = rough_idle(net, Router())
+    assert rough.latency == pytest.approx(exact.latency, rel=0.02)
+    assert rough.hops == pytest.approx(exact.hops, rel=0.02)
+    assert not rough.exact

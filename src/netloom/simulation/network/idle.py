@@ -17,7 +17,7 @@ import numpy as np
 from netloom.contention.decisions import sequences
 from netloom.contention.hop_stages import can_follow
 from netloom.routing import paths
-from netloom.routing.by_hop.tables import EVERY
+from netloom.routing.by_hop.tables import EVERY, GIVEN, HopTables
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
 from netloom.simulation.network.entries import followed
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
     from netloom.workload import Traffic
+
+MOST_STARTS = 64
+"""About how many routers a rough mean looks from."""
 
 MOST_SEQUENCES = 4096
 """Most different sequences of channels that are told apart."""
@@ -127,7 +130,7 @@ def channel_kinds(
     """
     cycles = topology.channel_cycles.astype(np.int64)
     cycles[: topology.num_network_channels] *= router.channel_cycles
-    lane = topology.channel_bandwidth / hosted_ports(topology).lanes
+    lane = topology.channel_bandwidth / _lanes(topology)
     rows = np.column_stack([cycles, lane])
     known, kind_of = np.unique(rows, axis=0, return_inverse=True)
     kinds = [
@@ -146,7 +149,7 @@ def channel_rates(topology: Topology) -> NDArray[np.float64]:
     >>> channel_rates(topology("leaf-spine:1x1x1"))
     array([1., 1., 1., 1.])
     """
-    lanes = hosted_ports(topology).lanes
+    lanes = _lanes(topology)
     lane, place = np.unique(topology.channel_bandwidth / lanes, return_inverse=True)
     exact = [float(Fraction(rate).limit_denominator(FINEST)) for rate in lane.tolist()]
     return np.array(exact)[place.ravel()] * lanes
@@ -212,38 +215,101 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     return int(sent[last, -1] + flight[last])
 
 
-class Loop(NamedTuple):
-    """The channel that needs the largest buffers to be filled.
+def _lanes(topology: Topology) -> NDArray[np.int64]:
+    """Return int64[num_channels], the lanes of each channel; one each in a direct network."""
+    if topology.direct:
+        return np.ones(topology.num_channels, np.int64)
+    return hosted_ports(topology).lanes.astype(np.int64)
 
-    ``flits``: what its buffers have to hold, over all VCs, so that a flit crosses it in every cycle
-    that its bandwidth has; ``cycles``: what a credit takes to come back.
+
+class Loop(NamedTuple):
+    """The channel between routers whose buffers fill the least part of it.
+
+    Attributes
+    ----------
+    channel
+        Which.
+    cycles
+        What the credit of a flit takes to come back.
+    needed
+        Flits that its buffers have to hold so that it can be used all the time.
+    room
+        Flits that the buffers of the VCs hold that packets may take there.
     """
 
     channel: int
     cycles: int
-    flits: int
+    needed: int
+    room: int
 
 
-def longest_loop(topology: Topology, router: Router) -> Loop | None:
-    """Return the channel between routers that needs the largest buffers; None if there is none.
+def tightest_loop(
+    topology: Topology, routing: VirtualChannelRouting, router: Router
+) -> Loop | None:
+    """Return the channel whose buffers are smallest beside what fills it; None if there is none.
 
     Examples
     --------
+    >>> from netloom.routing import virtual_channel_routing
     >>> from netloom.simulation.network.routers import Router
     >>> from netloom.topology import topology
-    >>> longest_loop(topology("fat-tree:4x3"), Router())
-    Loop(channel=0, cycles=5, flits=5)
+    >>> net = topology("fat-tree:4x3")
+    >>> tightest_loop(net, virtual_channel_routing(net, "nca", num_vcs=2), Router(vcs=2))
+    Loop(channel=0, cycles=5, needed=5, room=16)
     """
     inside = topology.num_network_channels
     if not inside:
         return None
     kinds, kind_of = channel_kinds(topology, router)
-    times = router.timing()
+    times, lanes = router.timing(), _lanes(topology)[:inside]
     around = times.flit + times.credit - 2 * router.channel_cycles
-    needed = [-(-(around + 2 * each.cycles) * each.rate // 1) for each in kinds]
-    flits = np.array(needed, float)[kind_of[:inside]]
-    channel = int(flits.argmax())
-    return Loop(channel, around + 2 * kinds[kind_of[channel]].cycles, int(flits[channel]))
+    loops = np.array([around + 2 * each.cycles for each in kinds])[kind_of[:inside]]
+    rates = [(each.rate.numerator, each.rate.denominator) for each in kinds]
+    share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
+    needed = -(-loops * share // whole) * lanes
+    room = _usable_vcs(topology, routing) * router.buffer_flits * lanes
+    channel = int(np.argmin(room / needed))
+    return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
+
+
+def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> NDArray[np.int64]:
+    """Return int64[num_network_channels], how many VCs packets can take, as far as is known."""
+    tables, inside = routing.tables, topology.num_network_channels
+    if not isinstance(tables, HopTables) or tables.choice == GIVEN:
+        return np.full(inside, tables.num_vcs)
+    every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
+    many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
+    wired = hosted_ports(topology)
+    router = topology.channel_source[:inside] - topology.num_hosts
+    at = (router.astype(np.int64) << tables.port_shift) | wired.out_port[:inside]
+    return np.asarray(many[tables.out_kind[at]])
+
+
+def rough_idle(topology: Topology, router: Router) -> Idle:
+    """Return about what packets of a flit find on shortest paths, where no more is to be had.
+
+    Of hosts on some routers, to hosts on all.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    inside, routers = topology.routers, topology.num_routers
+    kinds, kind_of = channel_kinds(topology, router)
+    cycles = np.array([each.cycles for each in kinds])[kind_of]
+    along = cycles[: inside.num_channels] + router.router_cycles
+    order = np.argsort(-along, kind="stable")  # of parallel channels, the last is the shortest
+    ends = inside.channel_source[order], inside.channel_target[order]
+    keys, last = np.unique((ends[0].astype(np.int64) * routers + ends[1])[::-1], return_index=True)
+    shortest = along[order][::-1][last].astype(np.float64)
+    graph = coo_array((shortest, np.divmod(keys, routers)), shape=(routers, routers)).tocsr()
+    enters, leaves = np.arange(routers), np.arange(routers)
+    if not topology.direct:
+        enters, leaves = np.unique(topology.injection_router), np.unique(topology.ejection_router)
+    some = enters[:: max(len(enters) // MOST_STARTS, 1)]
+    found = [dijkstra(graph, indices=some, unweighted=each)[:, leaves] for each in (False, True)]
+    known = np.isfinite(found[0])
+    within, hops = (float(each[known].mean()) if known.any() else 0.0 for each in found)
+    return Idle(3 + router.router_cycles + within, hops, exact=False)
 
 
 def _sequences(

@@ -109,9 +109,12 @@ class SimulatedLoad:
 
     @property
     def zero_load_latency(self) -> float | None:
-        """Packet latency of the idle network by the formula, over the hops that were measured."""
-        cycles = self.setting.router.zero_load_cycles
-        return self.latency(cycles(self.run.measured.hops, self.network.lengths.mean))
+        """Packet latency of the idle network by the formula, over the hops that were measured.
+
+        Where hosts hang on routers, of all packets of the traffic; None where that is not known.
+        """
+        hops, flits = self.run.measured.hops, self.network.lengths.mean
+        return self.latency(self.setting.zero_load_latency(hops, flits))
 
     @property
     def busiest_channel(self) -> str | None:
