@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.contention.channel_loads import BLOCK
+from netloom.routing.ways import dimensions
 from netloom.topology.family import DragonflyShape, TreeShape
 
 if TYPE_CHECKING:
@@ -63,12 +64,13 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """Disjoint parts of a network, of one kind.
+class Parts:
+    """Disjoint parts of a network, of one kind: see ``Cut.kind``.
 
     ``begins`` and ``ends`` are int[num_hosts], the part in which all ports of a host are by which
     it sends, or receives; -1 for none. ``leaving`` and ``entering`` are float64[parts], the
-    bandwidth of what leads out of each and into it; 0 where it is not known.
+    bandwidth of what leads out of each and into it; 0 where it is not known. ``name_of`` names a
+    part.
     """
 
     kind: str
@@ -117,9 +119,7 @@ def cut_bounds(
 
 def cut_bounds_of(topology: Topology, blocks: Iterable[Block]) -> list[Cut]:
     """Return what ``cut_bounds`` does, of pairs that come block by block."""
-    every = [_hosts(topology), *_routers(topology)]
-    if (halves := _halves(topology)) is not None:
-        every.append(halves)
+    every = list(cut_parts(topology))
     sums = [(np.zeros(len(each.leaving)), np.zeros(len(each.leaving))) for each in every]
     for source, target, weight in blocks:
         for each, (out, into) in zip(every, sums, strict=True):
@@ -139,20 +139,30 @@ def cut_bounds_of(topology: Topology, blocks: Iterable[Block]) -> list[Cut]:
     return list(tightest.values())
 
 
-def _hosts(topology: Topology) -> _Parts:
+def cut_parts(topology: Topology) -> Iterator[Parts]:
+    """Yield the parts that are cut off a network whose hosts have channels of their own.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> [(each.kind, float(each.leaving[0])) for each in cut_parts(topology("dragonfly:2x4x2"))]
+    [('host', 1.0), ('router', 5.0), ('group', 8.0), ('half', 20.0)]
+    """
+    yield _hosts(topology)
+    for kind, part, name_of in router_sets(topology):
+        yield parts_of(topology, kind, part, name_of)
+    if (halves := _halves(topology)) is not None:
+        yield halves
+
+
+def _hosts(topology: Topology) -> Parts:
     """Return each host as a part of its own."""
     first, ports, hosts = topology.num_network_channels, topology.num_ports, topology.num_hosts
     sends = topology.channel_bandwidth[first : first + ports]
     receives = topology.channel_bandwidth[first + ports :]
     leaving, entering = (np.bincount(topology.port_host, rate, hosts) for rate in (sends, receives))
     host = np.arange(hosts)
-    return _Parts("host", host, host, leaving, entering, topology.name_of)
-
-
-def _routers(topology: Topology) -> Iterator[_Parts]:
-    """Yield the sets of routers that are looked at, with the hosts that hang on them."""
-    for kind, part, name_of in router_sets(topology):
-        yield _parts(topology, kind, part, name_of)
+    return Parts("host", host, host, leaving, entering, topology.name_of)
 
 
 def router_sets(
@@ -189,10 +199,48 @@ def router_sets(
         yield "subtree", part, name_of
 
 
-def _parts(
+def grid_sets(
+    topology: Topology,
+) -> Iterator[tuple[str, NDArray[np.int64], Callable[[int], str]]]:
+    """Yield sets of routers as ``router_sets`` does, of a network whose routers are a grid.
+
+    In each dimension: the routers of each coordinate, and those below and from each on.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> for _, part, name_of in grid_sets(topology("hyperx:3x2/2")):
+    ...     print(name_of(1), part)
+    coordinate 1 of dimension 0 [0 0 1 1 2 2]
+    coordinates 1 to 2 of dimension 0 [0 0 1 1 1 1]
+    coordinates 2 to 2 of dimension 0 [0 0 0 0 1 1]
+    coordinate 1 of dimension 1 [0 1 0 1 0 1]
+    coordinates 1 to 1 of dimension 1 [0 1 0 1 0 1]
+    """
+    sides = dimensions(topology)
+    places = np.unravel_index(np.arange(topology.num_routers), sides) if sides else ()
+    for axis, place in enumerate(places):
+        side = sides[axis]
+        if side == 1:
+            continue
+
+        def one(at: int, axis: int = axis) -> str:
+            return f"coordinate {at} of dimension {axis}"
+
+        yield "coordinate", place, one
+        for first in range(1, side):
+
+            def several(at: int, axis: int = axis, first: int = first) -> str:
+                low, high = (first, sides[axis] - 1) if at else (0, first - 1)
+                return f"coordinates {low} to {high} of dimension {axis}"
+
+            yield "coordinates", (place >= first).astype(np.int64), several
+
+
+def parts_of(
     topology: Topology, kind: str, part: NDArray[np.int64], name_of: Callable[[int], str]
-) -> _Parts:
-    """Return sets of routers, given int64[num_routers] the set of each, -1 for none."""
+) -> Parts:
+    """Return sets of routers as parts, given int64[num_routers] the set of each, -1 for none."""
     inside, count = topology.routers, int(part.max(initial=-1)) + 1
     leaves, enters = part[inside.channel_source], part[inside.channel_target]
     rooms = []
@@ -202,7 +250,7 @@ def _parts(
     leaving, entering = rooms
     begins = _part_of_hosts(topology, part[topology.injection_router])
     ends = _part_of_hosts(topology, part[topology.ejection_router])
-    return _Parts(kind, begins, ends, leaving, entering, name_of)
+    return Parts(kind, begins, ends, leaving, entering, name_of)
 
 
 def _part_of_hosts(topology: Topology, part_of_port: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -228,7 +276,7 @@ def subtree_of(shape: TreeShape, height: int) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _halves(topology: Topology) -> _Parts | None:
+def _halves(topology: Topology) -> Parts | None:
     """Return two halves of the hosts, by number, and what can flow between them."""
     half = topology.num_hosts // 2
     if not half or topology.num_channels > MOST_CHANNELS:
@@ -244,7 +292,7 @@ def _halves(topology: Topology) -> _Parts | None:
         name = "half of the hosts"
     out, into = (np.array([_largest_flow(topology, inside), 0.0]) for inside in (first, ~first))
     other = (~first).astype(np.int64)  # what leaves one half enters the other
-    return _Parts("half", other, other, out, into, lambda _: name)
+    return Parts("half", other, other, out, into, lambda _: name)
 
 
 def _largest_flow(topology: Topology, inside: NDArray[np.bool_]) -> float:

@@ -61,21 +61,18 @@ def topology_of(record: Recorded) -> Topology | None:
     if seen.is_empty():
         return found
     if "channel" in seen.columns:
-        channel = seen["channel"].to_numpy()
-    else:  # all of them in order, load by load
-        channel = np.arange(seen.height) % found.num_channels
-        if seen.height % found.num_channels:
-            return None
-    if channel.max() >= found.num_channels:
-        return None
-    same = [
-        np.array_equal(seen[name].to_numpy(), ends[channel])
-        for name, ends in (
-            ("source_node", found.channel_source),
-            ("target_node", found.channel_target),
-        )
-    ]
-    return found if all(same) else None
+        listed = [seen["channel"].to_numpy()]
+    else:  # all of them in order, or those between routers, load by load
+        each = np.arange(seen.height)
+        listed = [each % found.num_channels, each % max(found.num_network_channels, 1)]
+    ends = seen["source_node"].to_numpy(), seen["target_node"].to_numpy()
+    for channel in listed:
+        if channel.max() < found.num_channels and all(
+            np.array_equal(end, known[channel])
+            for end, known in zip(ends, (found.channel_source, found.channel_target), strict=True)
+        ):
+            return found
+    return None
 
 
 @lru_cache(maxsize=16)

@@ -74,7 +74,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
         routing = all_routes(topology, routing)
     if isinstance(routing, SourceRoutes):
         return dependency_cycle(routing.routes, topology.num_channels)
-    if _in_one_order(topology, routing):
+    if in_one_order(topology, routing):
         return ()
     inside = topology.routers
     if isinstance(routing, DimensionOrder) and isinstance(inside, Cube) and _all_send(topology):
@@ -88,7 +88,7 @@ def find_deadlock(topology: Topology, routing: Routing) -> tuple[int, ...]:
     return listed_cycle(topology, routing)
 
 
-def _in_one_order(topology: Topology, routing: Routing) -> bool:
+def in_one_order(topology: Topology, routing: Routing) -> bool:
     """Whether all paths take channels in one order, as the routing or the network sees to."""
     if isinstance(routing, UpDown | DModK | SModK | RandomUp):
         return True

@@ -171,5 +171,5 @@ def layer_vcs(num_layers: int, num_vcs: int) -> NDArray[np.int64]:
     """
     vcs = np.zeros(num_layers, np.int64)
     for vc in range(num_vcs):
-        vcs[vc * num_layers // num_vcs] |= 1 << vc
+        vcs[vc * num_layers // num_vcs] |= np.int64(1) << np.int64(vc)
     return vcs

@@ -13,6 +13,7 @@ from netloom.routing.port_numbers import ports
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.routing.by_hop.births import Births
     from netloom.routing.route_tables import RouteTable
     from netloom.routing.source_routing import SourceRoutes
     from netloom.topology import Cube, Topology
@@ -95,7 +96,10 @@ class VirtualChannelRouting:
     minimal
         Whether every packet is known to take a shortest path.
     routes
-        The given routes, where there are such.
+        The given routes, where there are such; where hosts hang on routers, the routing whose paths
+        are listed, or kept as a table.
+    births
+        What draws ``aux`` for packets between hosts; None where ``tables`` need none.
     """
 
     name: str
@@ -104,7 +108,8 @@ class VirtualChannelRouting:
     needs_aux: bool = False
     uses_credits: bool = False
     minimal: bool = True
-    routes: SourceRoutes | None = None
+    routes: Any = None
+    births: Births | None = None
 
 
 def rule_routing(

@@ -17,7 +17,6 @@ import numpy as np
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing.by_hop.hosted import hosted_routing
-from netloom.routing.by_hop.tables import HopTables
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.dimension_order import DimensionOrder, cube_tables
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs, layers
@@ -181,7 +180,9 @@ def draw_aux(
     start, end = np.asarray(sources, np.int32), np.asarray(targets, np.int32)
     # as integers(0, 2**31), which asks of each whether to draw again: none ever is
     coin = (rng.integers(0, 2**32, len(start), dtype=np.uint32) >> 1).astype(np.int32)
-    if isinstance(routing.tables, HopTables) or not routing.needs_aux:
+    if routing.births is not None:
+        return coin, routing.births.draw(routing.tables, start, end)
+    if not routing.needs_aux:
         return coin, np.full(len(start), -1, np.int32)
     if routing.routes is not None:
         wanted = "a route for every pair that sends"

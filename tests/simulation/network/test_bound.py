@@ -13,8 +13,9 @@ from netloom.contention import expected_load
 from netloom.errors import NoRouteError
 from netloom.routing import source_routes, table, virtual_channel_routing
 from netloom.simulation.network import bound
-from netloom.simulation.network.bound import end_channels, listed_pairs, throughput_bound
-from netloom.simulation.network.routers import Router
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.demand import listed_pairs
+from netloom.simulation.network.routers import Router, end_channels
 from netloom.topology import cube, graph_topology, hypercube, mesh, torus
 from netloom.workload import parse_traffic
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates

@@ -21,7 +21,7 @@ from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
 from netloom.simulation.worm import Worm, check_one_path
 from netloom.topology import Topology
-from netloom.topology.alike import check_alike, check_direct
+from netloom.topology.alike import check_alike
 from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload.traffic.lengths import LONGEST
@@ -107,9 +107,8 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
-    if question.engine != "worm":
-        check_direct(topology, "simulation flit by flit", "analyze, or engine worm")
-    check_alike(topology, "simulation")
+    if question.engine == "worm":
+        check_alike(topology, "lockstep worms")
     if topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")

@@ -22,7 +22,6 @@ from netloom.simulation.network.loaded import (
     possible_settings,
     techniques_of,
 )
-from netloom.topology.alike import check_alike, check_direct
 from netloom.topology.faults import broken_parts
 from netloom.words import counted
 from netloom.workload import parse_arrivals, parse_lengths
@@ -119,8 +118,6 @@ def prepare(question: OpenLoad) -> SimulatedNetwork:
     """
     load = max(question.loads, default=None)
     topology, on_machine = network_of(question)
-    check_direct(topology, "simulation flit by flit")
-    check_alike(topology, "simulation flit by flit")
     if topology.num_hosts > MOST_NODES:
         found = f"{counted(topology.num_hosts, 'node')}"
         raise InputError(topology.name, found, f"at most {MOST_NODES} to simulate flit by flit")

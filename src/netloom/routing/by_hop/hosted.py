@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import isfile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from netloom.errors import DeadlockError, InputError
 from netloom.routing.by_hop.circles import followed, hop_circle
 from netloom.routing.by_hop.escapes import escape_automaton, escape_tables
 from netloom.routing.by_hop.ladders import SEPARATOR, Ladder, straight, with_detours
+from netloom.routing.by_hop.listed import listed_routing
 from netloom.routing.by_hop.named import BY_HOP, Plan, default_by_hop, plan
 from netloom.routing.by_hop.tables import (
     DRAWN,
@@ -20,19 +22,30 @@ from netloom.routing.by_hop.tables import (
     bits,
     hop_tables,
 )
+from netloom.routing.dimension_order import DimensionOrder
+from netloom.routing.ecmp import Ecmp
+from netloom.routing.parse import named_here, parse_routing
+from netloom.routing.several import Minimal, MinimalGroup, Valiant
+from netloom.routing.trees import RandomUp
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting
 from netloom.spec import split_spec
 
 if TYPE_CHECKING:
+    from netloom.routing.parse import Routing
     from netloom.topology import Topology
 
 SYNONYMS = {"anca": "nca-adaptive", "random-up": "nca", "ugal": "ugal-l"}
+
+NAMED = DimensionOrder | Ecmp | Minimal | MinimalGroup | Valiant | RandomUp
+"""Routings that are computed hop by hop: by the names that they have."""
 
 MOST_RUNGS = 2**10
 """Most rungs of a ladder; networks of a few thousand hops across need as many."""
 
 
-def hosted_routing(topology: Topology, routing: object, num_vcs: int) -> VirtualChannelRouting:
+def hosted_routing(
+    topology: Topology, routing: str | Routing, num_vcs: int
+) -> VirtualChannelRouting:
     """Return a routing of a network whose hosts hang on routers: see ``virtual_channel_routing``.
 
     Raises
@@ -44,13 +57,21 @@ def hosted_routing(topology: Topology, routing: object, num_vcs: int) -> Virtual
     """
     if not 1 <= num_vcs <= MOST_VCS:
         raise InputError("vcs", str(num_vcs), f"1 to {MOST_VCS}")
+    if not isinstance(routing, str | NAMED):
+        return listed_routing(topology, routing, num_vcs)
     name, argument = split_spec(str(routing))
     name = SYNONYMS.get(name, name)
     if name == "default":
         name = default_by_hop(topology)
     if name not in BY_HOP:
-        wanted = f"for simulation flit by flit {', '.join(BY_HOP)}"
-        raise InputError(f"routing '{routing}' on {topology.name}", f"'{name}'", wanted)
+        try:
+            parsed = parse_routing(str(routing), topology)
+        except InputError as error:
+            if named_here(name) or isfile(str(routing)):  # noqa: PTH113 (any words may be no path)
+                raise
+            wanted = f"{', '.join(BY_HOP)}; d-mod-k, spread, up-down, lfts:FILE or the like"
+            raise InputError(f"routing '{routing}'", f"'{name}'", wanted) from error
+        return listed_routing(topology, parsed, num_vcs)
     return planned(topology, plan(topology, name, argument), num_vcs)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.routing.hosted import legs
 from netloom.routing.port_numbers import hosted_ports
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ LOCAL = 2  # by the queues of the first ports of both ways
 ALONG = 3  # by the queues along both ways
 
 MOST_VCS = 64
+MOST_PAIRS = 2**22
+"""Most pairs of hosts of several ports: the ports of each pair are kept."""
+
 MOST_STARTS = 2**28
 """Most routers × goals of all tables of a routing, a gigabyte."""
 
@@ -90,11 +94,14 @@ class HopTables(NamedTuple):
     turn: NDArray[np.int16]  # [S] state from where a detour's goal is reached
     none: NDArray[np.int16]  # [S] state at the exit, or where there is no goal to draw
     salts: NDArray[np.uint64]  # [R] seeds of the hashes
-    level: NDArray[np.uint8]  # [sink * R + router] service level of packets that enter there
-    lane_of: NDArray[np.uint8]  # [(at << port_shift | output port) * 16 + level] VC
-    path_offsets: NDArray[np.int64]  # [paths] for given paths, where the hops of each begin
-    path_ports: NDArray[np.int16]  # [hops] output ports, that to the host among them
-    path_vcs: NDArray[np.int64]  # [hops] VCs
+    level: NDArray[np.uint8]  # [sink * R + router] state of packets that enter there; none: 0
+    pair_entry: NDArray[np.int32]  # [source * hosts + target] port by which packets enter, and ...
+    pair_sink: NDArray[np.int32]  # ... leave; none where any port of either will do
+    path_offsets: NDArray[np.int64]  # [paths + 1] for given paths, where the hops of each begin
+    path_starts: NDArray[np.int32]  # [hops] where in ports the list of each hop between routers is
+    path_layer: NDArray[np.uint8]  # [hops] state behind it: its VCs
+    path_entry: NDArray[np.int32]  # [paths] port by which packets enter, and ...
+    path_sink: NDArray[np.int32]  # ... leave; none where paths are between routers
 
 
 class NextPorts(NamedTuple):
@@ -205,8 +212,11 @@ def hop_tables(
     many = np.array([each.num_goals for each in tables], np.int64)
     sizes = np.array([len(each.starts) for each in tables], np.int64)
     before = np.cumsum([0, *(len(each.ports) for each in tables)])
-    shifted = [each.starts + first for each, first in zip(tables, before[:-1], strict=True)]
+    shifted = [
+        each.starts + np.int32(first) for each, first in zip(tables, before[:-1], strict=True)
+    ]
     ejection = topology.num_network_channels + topology.num_ports
+    pair_entry, pair_sink = pair_ports(topology, always=False)
     plain = HopTables(
         num_vcs=num_vcs,
         lane_shift=max(num_vcs - 1, 0).bit_length(),
@@ -221,7 +231,7 @@ def hop_tables(
         sink_goal=topology.ejection_router,
         table_start=np.cumsum(sizes) - sizes,
         table_goals=many,
-        starts=np.concatenate([np.zeros(0), *shifted]).astype(np.int32),
+        starts=np.concatenate([np.zeros(0, np.int32), *shifted]),
         ports=np.concatenate([np.zeros(1, np.int16), *(each.ports for each in tables)])[1:],
         lengths=np.concatenate([np.zeros(0, np.int16), *(each.lengths for each in tables)]),
         detour_class=np.zeros(topology.num_routers, np.int32),
@@ -240,12 +250,59 @@ def hop_tables(
         none=automaton.keep if automaton.none is None else automaton.none,
         salts=np.zeros(0, np.uint64),
         level=np.zeros(0, np.uint8),
-        lane_of=np.zeros(0, np.uint8),
+        pair_entry=pair_entry,
+        pair_sink=pair_sink,
         path_offsets=np.zeros(0, np.int64),
-        path_ports=np.zeros(0, np.int16),
-        path_vcs=np.zeros(0, np.int64),
+        path_starts=np.zeros(0, np.int32),
+        path_layer=np.zeros(0, np.uint8),
+        path_entry=np.zeros(0, np.int32),
+        path_sink=np.zeros(0, np.int32),
     )  # fmt: skip
     return plain._replace(**more)
+
+
+def pair_ports(topology: Topology, *, always: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the ports by which the packets of each pair of hosts enter and leave.
+
+    int32[num_hosts * num_hosts] both, by source, then target; as ``hosted.legs`` says. Empty where
+    every host has one port, and, unless they are wanted ``always``, where packets can go from any
+    port to any other.
+
+    Raises
+    ------
+    InputError
+        If hosts have several ports, and there are too many hosts.
+    """
+    hosts = topology.num_hosts
+    works = np.diff(topology.port_offsets) > 0
+    one_port = (np.diff(topology.port_offsets) <= 1).all()
+    if one_port or not (always or _in_planes(topology)):
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    if hosts**2 > MOST_PAIRS:
+        most = f"at most {int(MOST_PAIRS**0.5)} for routing by hop"
+        raise InputError(topology.name, f"{hosts} hosts, some of several ports", most)
+    known = np.flatnonzero(works[:, None] & works)
+    sources, targets = (ends.astype(np.int32) for ends in np.divmod(known, hosts))
+    ends, first = legs(topology, sources, targets), topology.num_network_channels
+    found = np.zeros((2, hosts**2), np.int32)
+    found[0, known] = ends.injection - first
+    found[1, known] = ends.ejection - first - topology.num_ports
+    found[:, :: hosts + 1] = topology.port_offsets[:-1]
+    return found[0], found[1]
+
+
+def _in_planes(topology: Topology) -> bool:
+    """Whether some routers with hosts cannot reach each other."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    inside = topology.routers
+    ends = inside.channel_source, inside.channel_target
+    shape = (inside.num_vertices,) * 2
+    joined = coo_array((np.ones(inside.num_channels, np.int8), ends), shape=shape)
+    _, part = connected_components(joined, connection="strong")
+    met = part[np.concatenate([topology.injection_router, topology.ejection_router])]
+    return bool((met != met[0]).any())
 
 
 def channels_at_ports(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

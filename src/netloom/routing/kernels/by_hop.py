@@ -3,7 +3,7 @@
 ``tables`` is the ``HopTables`` of ``routing.by_hop.tables``. ``used[router << port_shift | port]``
 are the flits sent into an output port whose credits have not come back. ``packet`` is a record:
 ``source``, ``target``, ``sink`` (a host port), ``coin`` (31 random bits), ``aux`` (the goal of a
-detour, a service level, or the number of a given path; otherwise -1) and ``way`` (the state).
+detour, or the number of a given path; otherwise -1) and ``way`` (the state).
 """
 
 import numpy as np
@@ -13,7 +13,6 @@ from netloom.routing.by_hop.tables import ALONG, ALWAYS, DRAWN, EVERY, GIVEN, HA
 from netloom.routing.kernels.called import called
 from netloom.routing.kernels.ecmp import mixed
 
-ONE = np.int64(1)
 DRAWS = 4  # numbers that a packet can draw at a router: two ports, a goal, a coin
 NOTHING = np.int64(-2)  # in place of a goal, where there are none to draw from
 
@@ -25,44 +24,77 @@ def next_hop(tables, used, allowed, base, router, in_port, in_vc, packet, hops):
     The packet has come by an input port and VC, after so many hops from router to router. Its
     ``way`` is then its state at this router, ``aux`` may be the goal that it has drawn.
     """
+    exit_router, goal = tables.exit_router[packet.sink], np.int64(tables.sink_goal[packet.sink])
+    state, place = packet.way, np.int64(0)
     if tables.choice == GIVEN:
         place = tables.path_offsets[packet.aux] + hops
-        ask(allowed, base, tables.path_ports[place], tables.path_vcs[place], tables.lane_shift)
+        leaves = place == tables.path_offsets[packet.aux + 1]
     else:
-        state, here = packet.way, router << tables.port_shift
-        if hops > 0:
-            if state < tables.escape_state and (tables.escape_vcs >> in_vc) & 1:
-                state = tables.escape_state
-            state = tables.delta[state * tables.num_kinds + tables.in_kind[here | in_port]]
-        elif len(tables.level):
-            packet.aux = tables.level[packet.sink * len(tables.detour_class) + router]
-        exit_router, exit_goal = tables.exit_router[packet.sink], tables.sink_goal[packet.sink]
-        if tables.decides[state]:
-            goal = NOTHING
-            if router != exit_router:
-                goal = detour(tables, used, router, exit_router, exit_goal, state, packet, hops)
-            if goal >= 0:
-                packet.aux = goal
-                state = tables.leave[state]
-            elif goal == NOTHING:
-                state = tables.none[state]
-            else:
-                state = tables.keep[state]
-        if tables.to_aux[state] and tables.ports[first(tables, state, router, packet.aux)] == 0:
-            state = tables.turn[state]
+        state = state_at(tables, used, router, in_port, in_vc, packet, hops)
         packet.way = state
-        eject = tables.eject_vcs[state]
-        if router == exit_router and eject != 0:
-            for lane in range(tables.exit_lanes[packet.sink]):
-                port = tables.exit_port[packet.sink] + lane
-                ask(allowed, base, port, eject, tables.lane_shift)
-        else:
-            goal = packet.aux if tables.to_aux[state] else exit_goal
-            go_on(tables, used, allowed, base, router, in_port, state, goal, packet, hops)
+        leaves = router == exit_router and tables.eject_vcs[state] != 0
+    if leaves:
+        for lane in range(tables.exit_lanes[packet.sink]):
+            port = tables.exit_port[packet.sink] + lane
+            ask(allowed, base, port, tables.eject_vcs[state], tables.lane_shift)
+    elif tables.choice == GIVEN:
+        at, vcs = tables.path_starts[place], tables.vcs[tables.path_layer[place]]
+        for index in range(at + 1, at + 1 + tables.ports[at]):
+            ask(allowed, base, tables.ports[index], vcs, tables.lane_shift)
+    else:
+        if tables.to_aux[state]:
+            goal = np.int64(packet.aux)
+        go_on(tables, used, allowed, base, router, state, goal, packet, hops)
 
 
 @inlined
-def go_on(tables, used, allowed, base, router, in_port, state, goal, packet, hops):
+def state_at(tables, used, router, in_port, in_vc, packet, hops):
+    """The state of a packet that has come to a router, decided on a detour where it has to."""
+    state = packet.way
+    exit_router, exit_goal = tables.exit_router[packet.sink], tables.sink_goal[packet.sink]
+    if hops > 0:
+        if state < tables.escape_state and (tables.escape_vcs >> in_vc) & 1:
+            state = tables.escape_state
+        kind = tables.in_kind[router << tables.port_shift | in_port]
+        state = tables.delta[state * tables.num_kinds + kind]
+    elif len(tables.level):
+        state = np.int32(tables.level[packet.sink * len(tables.detour_class) + router])
+    if tables.decides[state]:
+        goal = NOTHING
+        if router != exit_router:
+            goal = detour(tables, used, router, exit_router, exit_goal, state, packet, hops)
+        if goal >= 0:
+            packet.aux = goal
+            state = tables.leave[state]
+        elif goal == NOTHING:
+            state = tables.none[state]
+        else:
+            state = tables.keep[state]
+    if tables.to_aux[state] and tables.ports[first(tables, state, router, packet.aux)] == 0:
+        state = tables.turn[state]
+    return state
+
+
+@inlined
+def ends_of(tables, port_offsets, packet):
+    """The injection port and the sink of a packet that is born, both numbers of host ports.
+
+    Those of its given path, or of its pair of hosts; the first of each host where the routing says
+    none, and of a host that sends to itself.
+    """
+    source, target = np.int64(packet.source), np.int64(packet.target)
+    entry, sink = port_offsets[source], port_offsets[target]
+    if source != target:
+        if len(tables.path_sink):
+            entry, sink = tables.path_entry[packet.aux], tables.path_sink[packet.aux]
+        elif len(tables.pair_sink):
+            pair = source * (len(port_offsets) - 1) + target
+            entry, sink = tables.pair_entry[pair], tables.pair_sink[pair]
+    return np.int32(entry), np.int32(sink)
+
+
+@inlined
+def go_on(tables, used, allowed, base, router, state, goal, packet, hops):
     """Ask for ports that lead from a router to a goal."""
     here, at = router << tables.port_shift, first(tables, state, router, goal)
     count, choice = tables.ports[at], tables.choice
@@ -85,14 +117,7 @@ def go_on(tables, used, allowed, base, router, in_port, state, goal, packet, hop
             port = tables.ports[at + 1 + chosen]
         else:
             port = picked(choice, tables.ports, at, used, here, packet.coin, hops)
-        vcs = behind(tables, state, here | port)
-        if len(tables.level):
-            lane = np.int64(packet.aux)
-            if len(tables.lane_of):
-                turn = ((here | in_port) << tables.port_shift) | port
-                lane = np.int64(tables.lane_of[turn * 16 + packet.aux])
-            vcs = ONE << lane
-        ask(allowed, base, port, vcs, tables.lane_shift)
+        ask(allowed, base, port, behind(tables, state, here | port), tables.lane_shift)
     if tables.escape_vcs and state < tables.escape_state:
         at = first(tables, tables.escape_state, router, goal)
         for index in range(at + 1, at + 1 + tables.ports[at]):

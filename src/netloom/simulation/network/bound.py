@@ -31,9 +31,20 @@ from netloom.routing.virtual_channel_tables import (
     TABLE,
     TWO_PHASE,
 )
+from netloom.simulation.network.demand import (
+    MOST_PAIRS,
+    SAME,
+    demand_of,
+    first_largest,
+    listed_by,
+    listed_pairs,
+    split,
+)
+from netloom.simulation.network.hosted_bound import cut_limits, end_limits, routing_limits
+from netloom.simulation.network.idle import channel_rates
 from netloom.simulation.network.routers import end_channels
 from netloom.topology import Cube
-from netloom.workload.traffic.targets import Fixed, HotSpot, Shares, Uniform
+from netloom.workload.traffic.targets import HotSpot, Shares, Uniform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,17 +58,11 @@ if TYPE_CHECKING:
     from netloom.workload import Traffic
     from netloom.workload.traffic.targets import Law
 
-MOST_PAIRS = 2**21
-"""Most pairs of nodes whose paths are counted channel by channel."""
-
 MOST_BOXES = 2**28
 """Most nodes of the minimal boxes of all pairs, over which ROMM draws."""
 
 MOST_PARTS = 1024
 """Most parts of a dimension between which cuts are made: their traffic is a square table."""
-
-SAME = 1 - 1e-9
-"""Of loads that differ by rounding only, the first is named."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,13 @@ def throughput_bound(
     bound is of the kind ``network``. A packet from a node to itself crosses no network channel
     (unless it goes by way of another node, as with Valiant), but is injected and ejected.
 
+    In networks whose hosts hang on routers every channel has its bandwidth. Cuts are those of
+    ``contention.cuts``: hosts, routers, groups, subtrees, halves, and the coordinates of grids.
+    What a routing by hop loads is followed from router to router: packets that draw their way
+    spread as they draw, packets that look at credits as evenly as they could. Of detours that are
+    drawn, packets take as many as suit all. The kind is ``network`` where there are too many
+    stages to follow, and where a function of the user decides.
+
     Raises
     ------
     NoRouteError
@@ -144,41 +156,44 @@ def throughput_bound(
     >>> throughput_bound(net, routing, parse_traffic("hot-spot:0.2:0", net), Router()).what
     'ejection at node (0,0)'
     """
+    found, own = (
+        _direct_limits(topology, routing, traffic, router)
+        if topology.direct
+        else _hosted_limits(topology, routing, traffic)
+    )
+    found.extend(own or [])
+    fullest, what = found[first_largest(np.array([load for load, _ in found]))]
+    return Bound(1 / fullest, what, "network" if own is None else "routing")
+
+
+Limits = list[tuple[float, str]]
+"""Loads at load 1 of what limits the traffic, and names."""
+
+
+def _hosted_limits(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
+) -> tuple[Limits, Limits | None]:
+    """Return what limits any routing, and what this one, where that is to be had."""
+    demand, rate = demand_of(traffic), channel_rates(topology)
+    found = [*end_limits(topology, traffic, demand, rate), *cut_limits(topology, demand, rate)]
+    return found, routing_limits(topology, routing, traffic, demand, rate)
+
+
+def _direct_limits(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic, router: Router
+) -> tuple[Limits, Limits | None]:
+    """Return what limits any routing, and what this one, where that is to be had."""
     injection, ejection = end_channels(topology, router)
     sent, received = traffic.rate, _received(traffic.law, traffic.rate)
     busiest = [(sent / injection, "injection"), (received / ejection, "ejection")]
-    found: list[tuple[float, str]] = []
+    found: Limits = []
     for load, end in busiest:
-        node = _first_largest(load)
+        node = first_largest(load)
         found.append((float(load[node]), f"{end} at node {topology.name_of(node)}"))
     if isinstance(topology, Cube):
         for axis in range(len(topology.sides)):
             found.extend(_cuts(topology, axis, traffic))
-    fullest = max(load for load, _ in found)
-    own = _of_routing(topology, routing, traffic, fullest)
-    found.extend(own or [])
-    fullest, what = found[_first_largest(np.array([load for load, _ in found]))]
-    return Bound(1 / fullest, what, "network" if own is None else "routing")
-
-
-def listed_pairs(traffic: Traffic) -> int:
-    """Return how many pairs of nodes ``traffic.matrix()`` has to go through.
-
-    Examples
-    --------
-    >>> from netloom.workload.traffic import uniform
-    >>> listed_pairs(uniform(1 << 20)) == (1 << 20) * ((1 << 20) - 1)
-    True
-    """
-    return _listed(traffic.law, traffic.num_nodes)
-
-
-def _listed(law: Law, num_nodes: int) -> int:
-    if isinstance(law, Uniform):
-        return num_nodes * (num_nodes - (not law.to_self))
-    if isinstance(law, HotSpot):
-        return _listed(law.base, num_nodes) + num_nodes * len(law.hot_nodes)
-    return num_nodes if isinstance(law, Fixed) else len(law.target)
+    return found, _of_routing(topology, routing, traffic, max(load for load, _ in found))
 
 
 # What the nodes receive, and what goes between parts of the network: flits a cycle at load 1. Laws
@@ -191,7 +206,7 @@ def _received(law: Law, rate: NDArray[np.float64]) -> NDArray[np.float64]:
         others = law.num_nodes - (not law.to_self)
         return np.asarray((rate.sum() - rate * (not law.to_self)) / others)
     if isinstance(law, HotSpot):
-        kept, to_hot = _split(law, rate)
+        kept, to_hot = split(law, rate)
         received = _received(law.base, kept)
         own = np.where(law.rank < len(law.hot_nodes), to_hot, 0.0)[law.hot_nodes]
         received[law.hot_nodes] += law.weight * (to_hot.sum() - own)
@@ -215,23 +230,13 @@ def _between(
         nodes = np.bincount(part, minlength=num_parts)
         return np.outer(total(rate), nodes / (law.num_nodes - (not law.to_self)))
     if isinstance(law, HotSpot):
-        kept, to_hot = _split(law, rate)
+        kept, to_hot = split(law, rate)
         hot = np.bincount(part[law.hot_nodes], law.weight, minlength=num_parts)
         return _between(law.base, kept, part, num_parts) + np.outer(total(to_hot), hot)
     source, target, share = law.shares(0, len(rate))
     cell = part[source] * num_parts + part[target]
     sent = np.bincount(cell, rate[source] * share, minlength=num_parts**2)
     return sent.reshape(num_parts, num_parts).astype(np.float64)
-
-
-def _split(law: HotSpot, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Return what each node sends as the base has it, and to a hot node of weight 1 but itself.
-
-    Both are float64[num_nodes].
-    """
-    others = law.others()
-    to_hot = np.where(others > 0, law.fraction * rate / np.where(others > 0, others, 1), 0.0)
-    return np.where(others > 0, (1 - law.fraction) * rate, rate), to_hot
 
 
 def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, str]]:
@@ -260,7 +265,7 @@ def _cuts(topology: Cube, axis: int, traffic: Traffic) -> Iterator[tuple[float, 
     by_source, by_target = to_here[:, -1], to_here[-1]
     for outwards, total in ((True, by_source), (False, by_target)):
         load = (total[after] - total[first] - inside) / channels
-        fullest = _first_largest(load)
+        fullest = first_largest(load)
         low, high = int(borders[first[fullest]]), int(borders[after[fullest]])
         name = _cut_name(topology, axis, channels, (low, high), outwards=outwards)
         yield float(load[fullest]), name
@@ -293,7 +298,7 @@ def _of_routing(
     if load is not None:
         if not len(load):
             return []
-        channel = _first_largest(load)
+        channel = first_largest(load)
         return [(float(load[channel]), f"channel {topology.channel_name(channel)}")]
     if routing.tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
         return None
@@ -311,7 +316,7 @@ def _of_routing(
     split = best_split(routing, *(each[apart] for each in sent))
     if split is None:
         return None
-    dearest = _first_largest(split.prices)
+    dearest = first_largest(split.prices)
     many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
     name = f"{many} channels such as {topology.channel_name(dearest)}"
     if many == 1:
@@ -349,7 +354,7 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
         none = np.zeros(0, np.int32)
         return rate / (law.num_nodes - (not law.to_self)), Shares(none, none, np.zeros(0))
     if isinstance(law, HotSpot):
-        kept, to_hot = _split(law, rate)
+        kept, to_hot = split(law, rate)
         base, hot = _parts(law.base, kept), law.hot_nodes
         if base is None or len(rate) * len(hot) > MOST_PAIRS:
             return None
@@ -358,7 +363,7 @@ def _parts(law: Law, rate: NDArray[np.float64]) -> tuple[NDArray[np.float64], Sh
         target = np.concatenate([pairs.target, np.tile(hot, len(nodes))])
         weight = np.concatenate([pairs.weight, np.outer(to_hot, law.weight).ravel()])
         return alike, Shares(source, target, weight)
-    if _listed(law, len(rate)) > MOST_PAIRS:
+    if listed_by(law, len(rate)) > MOST_PAIRS:
         return None
     source, target, share = law.shares(0, len(rate))
     return np.zeros(len(rate)), Shares(source, target, rate[source] * share)
@@ -418,8 +423,3 @@ def _table_loads(
         channel = channel_at[at, port]
         load += np.bincount(channel, weight, minlength=len(load))
         at = topology.channel_target[channel]
-
-
-def _first_largest(values: NDArray[np.float64]) -> int:
-    """Return the place of the first of the values that are largest but for rounding."""
-    return int(np.argmax(values >= values.max() * SAME))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, nan
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.routing import RouteTable, parse_routing, paths, virtual_channel_routing
-from netloom.simulation.network.bound import MOST_PAIRS, listed_pairs, throughput_bound
+from netloom.simulation.network.bound import throughput_bound
+from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
+from netloom.simulation.network.idle import idle_network, tightest_loop
 from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from netloom.routing import Routing, VirtualChannelRouting
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
+    from netloom.simulation.network.idle import Idle, Loop
     from netloom.simulation.network.reservations import Reservation
     from netloom.topology import Topology
     from netloom.workload import Arrivals, Lengths, Traffic
@@ -36,13 +40,25 @@ class Setting:
     """One switching technique on the network: all that a run needs but its load.
 
     The routing is made for the router's VCs; connections are for reserved VCs. The bound limits
-    the traffic with this routing and these injection and ejection channels.
+    the traffic with this routing and these injection and ejection channels. ``idle`` is what
+    packets of the mean length find in an idle network whose hosts hang on routers; None in a direct
+    one, and where it is not known.
     """
 
     router: Router
     routing: VirtualChannelRouting
     reservation: Reservation | None
     bound: Bound
+    idle: Idle | None = None
+
+    def zero_load_latency(self, hops: float, flits: float) -> float:
+        """Return the latency of packets over so many hops in the idle network; NaN if not known.
+
+        Where hosts hang on routers, it is that of all packets of the traffic.
+        """
+        if self.routing.topology.direct:
+            return self.router.zero_load_cycles(hops, flits)
+        return self.idle.latency if self.idle else nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +113,8 @@ class LoadedNetwork:
         return Run(
             self.topology, setting.routing, setting.router, self.traffic, load,
             lengths=self.lengths, arrivals=self.arrivals, seed=self.seed,
-            reservation=setting.reservation, bound=setting.bound, senders=self._senders(load),
-            apart=self.programs is not None,
+            reservation=setting.reservation, bound=setting.bound, idle=setting.idle,
+            senders=self._senders(load), apart=self.programs is not None,
         )  # fmt: skip
 
     def _senders(self, load: float) -> list[Sender]:
@@ -120,11 +136,11 @@ class LoadedNetwork:
         alone = ProgramTraffic(
             programs.shared.alone(program), programs.traffics[one], programs.seeds[one], 1.0
         )
+        network = replace(self, traffic=traffic, programs=alone)
         settings = tuple(
-            replace(each, bound=throughput_bound(self.topology, each.routing, traffic, each.router))
-            for each in self.settings
+            _made(network, each.router, each.routing, each.reservation) for each in self.settings
         )
-        return replace(self, traffic=traffic, programs=alone, settings=settings)
+        return replace(network, settings=settings)
 
     def mean_load(self, load: float) -> float:
         """Return the load of the average sending node if every program offers ``load``.
@@ -249,8 +265,21 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
             injection_channels=injection,
             ejection_channels=ejection,
         )
-    bound = throughput_bound(topology, routing, network.traffic, router)
-    return Setting(router, routing, reservation, bound)
+    return _made(network, router, routing, reservation)
+
+
+def _made(
+    network: LoadedNetwork,
+    router: Router,
+    routing: VirtualChannelRouting,
+    reservation: Reservation | None,
+) -> Setting:
+    """Return a setting with what limits its traffic, and what packets find if there is little."""
+    topology, traffic = network.topology, network.traffic
+    bound, idle = throughput_bound(topology, routing, traffic, router), None
+    if not topology.direct:
+        idle = idle_network(topology, routing, traffic, router, flits=network.lengths.mean)
+    return Setting(router, routing, reservation, bound, idle)
 
 
 def largest_bound(settings: tuple[Setting, ...]) -> Bound:
@@ -269,15 +298,26 @@ def advice_of(settings: tuple[Setting, ...], loads: tuple[float, ...]) -> str | 
             "end and latencies not be given; offer less, or change traffic, mapping or routing so "
             "that less goes there"
         )
-    router = settings[0].router
-    times, flits = router.timing(), router.vcs * router.buffer_flits
-    loop = times.flit + times.credit
-    if flits < loop:
-        lines.append(
-            f"buffers of {flits} flits a channel, for credits that take {loop} cycles to come "
-            f"back: a channel carries at most {flits / loop:.0%}; raise buffer_flits or vcs"
-        )
+    first = settings[0]
+    loop = tightest_loop(first.routing.topology, first.routing, first.router)
+    if loop and loop.room < loop.needed:
+        lines.append(_too_small(first, loop))
     return "; ".join(lines) or None
+
+
+def _too_small(setting: Setting, loop: Loop) -> str:
+    """Say that buffers do not fill a channel, and what does."""
+    topology, router = setting.routing.topology, setting.router
+    said = f"{loop.room} flits a channel, for credits that take {loop.cycles} cycles to come back"
+    most = f"carries at most {loop.room / loop.needed:.0%}"
+    if topology.direct and topology.even:
+        return f"buffers of {said}: a channel {most}; raise buffer_flits or vcs"
+    more = ceil(router.buffer_flits * loop.needed / loop.room)
+    name = topology.channel_name(loop.channel)
+    return (
+        f"buffers of {said} on channel {name}: it {most} of its bandwidth; {loop.needed} flits "
+        f"fill it, with buffer_flits {more}, or more vcs"
+    )
 
 
 @dataclass(frozen=True)
@@ -345,8 +385,7 @@ def failure_cost(
 
     ``bound`` is what limits it there.
     """
-    hops = None if routing.routes is None else _mean_hops(topology, routing.routes, traffic)
-    whole = topology.whole
+    hops, whole = _mean_hops(topology, routing, traffic, router), topology.whole
     injection, ejection = end_channels(whole, router)
     try:
         default = virtual_channel_routing(
@@ -358,13 +397,27 @@ def failure_cost(
     intact = Intact(
         default.name,
         throughput_bound(whole, default, traffic, router),
-        _mean_hops(whole, parse_routing("default", whole), traffic),
+        _mean_hops(whole, default, traffic, router, parse_routing("default", whole)),
     )
     return FailureCost(hops, bound, intact)
 
 
-def _mean_hops(topology: Topology, routing: Routing, traffic: Traffic) -> float | None:
-    if listed_pairs(traffic) > MOST_PAIRS:
+def _mean_hops(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    router: Router,
+    named: Routing | None = None,
+) -> float | None:
+    """Return the mean path length between routers; None where it is not known.
+
+    ``named`` is what a routing of a direct network was made from, where it has no given routes.
+    """
+    if not topology.direct:
+        idle = idle_network(topology, routing, traffic, router)
+        return idle.hops if idle else None
+    routes = routing.routes or named
+    if routes is None or listed_pairs(traffic) > MOST_PAIRS:
         return None
     source, target, weight = traffic.matrix()
-    return float(paths(topology, routing, source, target).lengths @ weight)
+    return float(paths(topology, routes, source, target).lengths @ weight)

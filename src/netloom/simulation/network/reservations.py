@@ -21,7 +21,7 @@ from netloom.routing.virtual_channel_tables import (
     empty_tables,
 )
 from netloom.routing.virtual_channels import check_slots
-from netloom.simulation.network.bound import listed_pairs
+from netloom.simulation.network.demand import listed_pairs
 from netloom.simulation.network.routers import end_channels
 
 if TYPE_CHECKING:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.idle import Idle, idle_network, rough_idle
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
@@ -172,6 +174,8 @@ class Run:
         The packets; see ``workload.PacketStream``. The coins of their routing are drawn apart.
     reservation, bound
         The connections, with reserved VCs; what is proven to limit the traffic, if it is known.
+    idle
+        What packets find in the idle network, where it is known already.
     senders
         What makes the packets, each with chance of its own, so that one has the same packets
         whatever others there are: ``traffic`` at ``load`` by default, which else is that of all.
@@ -197,11 +201,13 @@ class Run:
         seed: int,
         reservation: Reservation | None = None,
         bound: Bound | None = None,
+        idle: Idle | None = None,
         senders: Sequence[Sender] = (),
         apart: bool = False,
     ) -> None:
         self.routing, self.router, self.traffic, self.load = routing, router, traffic, load
         self.lengths, self.reservation, self.bound = lengths, reservation, bound
+        self._idle = idle
         connections = None if reservation is None else reservation.connections
         self.engine = Engine(
             topology, routing, router, shortest_packet=lengths.shortest, connections=connections
@@ -232,6 +238,17 @@ class Run:
     def senders(self) -> int:
         """Nodes that send."""
         return int(np.count_nonzero(self.load * self.traffic.rate))
+
+    @cached_property
+    def idle(self) -> Idle:
+        """What packets find in the idle network: about, where it is not known."""
+        router, topology = self.router, self.routing.topology
+        if topology.direct:  # about as many hops as a network has ports a router
+            ports = self.engine.setup.network_ports
+            cycles = router.zero_load_cycles(2 * ports, 1)
+            return Idle(cycles, topology.num_hosts ** (1 / max(ports / 2, 1)), exact=False)
+        known = self._idle or idle_network(topology, self.routing, self.traffic, router)
+        return known or rough_idle(topology, router)
 
     @property
     def past_limit(self) -> Stability | None:
@@ -329,11 +346,8 @@ def run_network(
 
 def _step(run: Run) -> int:
     """Return the cycles of a step: of about ``STEP_HOPS`` flit-hops, whatever the network."""
-    nodes = len(run.born_flits)
-    setup = run.engine.setup
     flits_a_cycle = run.load * float(run.traffic.rate.sum())
-    hops = nodes ** (1 / max(setup.network_ports / 2, 1))
-    work = flits_a_cycle * hops + nodes / 64
+    work = flits_a_cycle * max(run.idle.hops, 1) + len(run.born_flits) / 64
     return int(np.clip(STEP_HOPS / work, LEAST_STEP, MOST_STEP))
 
 
@@ -349,8 +363,7 @@ class _WarmUp:
 
     @property
     def least_cycles(self) -> int:
-        few_hops = self.run.router.zero_load_cycles(2 * self.run.engine.setup.network_ports, 1)
-        return ceil(max(10 * few_hops, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
+        return ceil(max(10 * self.run.idle.latency, LEAST_WARM_PACKETS / self.run.packets.a_cycle))
 
     def advance(self, until: int) -> None:
         delivered = self.run.advance(until - self.cycle)

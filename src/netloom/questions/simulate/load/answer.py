@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
+    from netloom.topology import Topology
 
 MOST_BINS = 64
 """Bins of a histogram in JSON; ``latencies`` has every value."""
@@ -109,14 +110,22 @@ class SimulatedLoad:
 
     @property
     def zero_load_latency(self) -> float | None:
-        """Packet latency of the idle network by the formula, over the hops that were measured."""
-        cycles = self.setting.router.zero_load_cycles
-        return self.latency(cycles(self.run.measured.hops, self.network.lengths.mean))
+        """Packet latency of the idle network by the formula, over the hops that were measured.
+
+        Where hosts hang on routers, of all packets of the traffic; None where that is not known.
+        """
+        hops, flits = self.run.measured.hops, self.network.lengths.mean
+        return self.latency(self.setting.zero_load_latency(hops, flits))
+
+    @property
+    def utilisation(self) -> NDArray[np.float64]:
+        """float64[num_network_channels], flits a cycle over the bandwidth of each channel."""
+        return busy_share(self.network.topology, self.run.channel_utilisation)
 
     @property
     def busiest_channel(self) -> str | None:
-        """The name of the channel that carries most; None if there is no channel."""
-        used = self.run.channel_utilisation
+        """The name of the channel that is busy most; None if there is no channel."""
+        used = self.utilisation
         return self.network.topology.channel_name(int(used.argmax())) if len(used) else None
 
     @property
@@ -137,7 +146,7 @@ def _latency(figure: str, part: str, title: str, of: str, *, key: bool = False) 
 
 def _used(what: str) -> Callable[[SimulatedLoad], float | None]:
     def value(point: SimulatedLoad) -> float | None:
-        used = point.run.channel_utilisation
+        used = point.utilisation
         return getattr(used, what)() if len(used) else None
 
     return value
@@ -210,7 +219,10 @@ CHANNELS = RUN + Columns(
     Column("source_node", kind=int),
     Column("target_node", kind=int),
     Column("utilisation", unit="flits/cycle"),
+    Column("name", kind=str),
+    Column("bandwidth", unit="flits/cycle"),
 )
+"""Channels have names and a bandwidth of their own where hosts hang on routers."""
 
 NODES = RUN + Columns(
     Column("node", kind=int),
@@ -338,15 +350,27 @@ def _all_latencies(run: NetworkRun) -> Batches:
 
 
 def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
-    """Return one row a run and channel."""
-    return _long(
-        points,
-        lambda run: {
-            "source_node": points[0].network.topology.channel_source,
-            "target_node": points[0].network.topology.channel_target,
-            "utilisation": run.channel_utilisation,
-        },
-    )
+    """Return one row a run and channel between routers."""
+    if not points:
+        return _long(points, lambda _: {})
+    topology = points[0].network.topology
+    inside = topology.num_network_channels
+    ends = {
+        "source_node": topology.channel_source[:inside],
+        "target_node": topology.channel_target[:inside],
+    }
+    named: dict[str, Any] = {}
+    if not topology.direct:
+        named = {
+            "name": [topology.channel_name(channel) for channel in range(inside)],
+            "bandwidth": topology.channel_bandwidth[:inside],
+        }
+    return _long(points, lambda run: ends | {"utilisation": run.channel_utilisation} | named)
+
+
+def busy_share(topology: Topology, flits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return flits a cycle on channels between routers, over the bandwidth of each."""
+    return np.asarray(flits / topology.channel_bandwidth[: topology.num_network_channels])
 
 
 def _long(

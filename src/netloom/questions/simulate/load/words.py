@@ -17,6 +17,7 @@ from netloom.questions.shown import (
     pairs,
     percent,
     plain_table,
+    size_of,
 )
 from netloom.simulation.network.loaded import largest_bound
 from netloom.words import counted
@@ -65,7 +66,7 @@ def head_of(network: SimulatedNetwork) -> list[str]:
     technique = "" if network.compares else f" {router.switching},"
     return [
         f"[bold]{escape(network.traffic.name)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({counted(topology.num_hosts, 'node')}, {counted(topology.num_channels, 'channel')}), "
+        f"({size_of(topology)}), "
         f"{escape(setting.routing.name)}",
         escape(
             f"{network.router_name} router,{technique} {vcs}; packets of {network.lengths.name} "

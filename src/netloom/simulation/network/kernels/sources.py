@@ -4,6 +4,7 @@ import numpy as np
 
 from netloom.compilation import inlined, overloaded
 from netloom.routing.by_hop.tables import HopTables
+from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.bits import lowest, mixed, next_from, post
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.router import spend
@@ -60,8 +61,12 @@ def at_nodes(tables, state, packet):  # noqa: ARG001 (as ``ends``)
 def at_ports(tables, state, packet):
     """Let it wait at a port of its host, each of which is a source of its own.
 
-    Of several ports of a host, chance takes one.
+    Of several ports of a host, chance takes one, unless the routing says which.
     """
+    if len(tables.path_sink) or len(tables.pair_sink):
+        sender, sink = ends_of(tables, state.port_offsets, packet)
+        packet.sink = sink
+        return np.int64(sender)
     source, target = packet.source, packet.target
     first, sink = state.port_offsets[source], state.port_offsets[target]
     many, doors = state.port_offsets[source + 1] - first, state.port_offsets[target + 1] - sink

@@ -1,0 +1,148 @@
+"""What limits a network whose hosts hang on routers: cuts of it, and what its channels carry.
+
+Cuts hold for every routing: each host and router alone, the subtrees of fat trees, the groups of
+dragonflies, the coordinates of grids, two halves of the hosts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.contention.cuts import cut_parts, grid_sets, parts_of
+from netloom.contention.decisions import chosen_loads, drawn_loads
+from netloom.contention.hop_stages import can_follow, chooses
+from netloom.routing import paths
+from netloom.simulation.network.demand import (
+    MOST_PAIRS,
+    Demand,
+    at_ports,
+    crossing,
+    first_largest,
+    listed_pairs,
+    received,
+)
+from netloom.simulation.network.entries import followed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.routing.by_hop.tables import HopTables
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+
+def end_limits(
+    topology: Topology, traffic: Traffic, demand: Demand, rate: NDArray[np.float64]
+) -> Iterator[tuple[float, str]]:
+    """Yield the load of the fullest injection and ejection, over their bandwidth, and their names.
+
+    All ports of a host together: a routing may choose among them. ``rate`` is that of each channel.
+    """
+    hosts, (sends, receives) = topology.num_hosts, _port_channels(topology)
+    taken = received(demand, hosts)
+    for flits, channels, end in (
+        (traffic.rate, sends, "injection"), (taken, receives, "ejection"),
+    ):  # fmt: skip
+        room = np.bincount(topology.port_host, rate[channels], hosts)
+        busy = np.divide(flits, room, out=np.zeros(hosts), where=room > 0)
+        host = first_largest(busy)
+        yield float(busy[host]), f"{end} at {topology.name_of(host)}"
+
+
+def cut_limits(
+    topology: Topology, demand: Demand, rate: NDArray[np.float64]
+) -> Iterator[tuple[float, str]]:
+    """Yield the load of the fullest cut of each kind, over its bandwidth, and its name."""
+    rounded = float((rate / topology.channel_bandwidth).max(initial=1))
+    grids = (parts_of(topology, *each) for each in grid_sets(topology))
+    for part in (*cut_parts(topology), *grids):
+        if part.kind == "host":  # see ``end_limits``, which counts what hosts send to themselves
+            continue
+        ways = crossing(demand, part.begins, part.ends, len(part.leaving))
+        rooms = part.leaving * rounded, part.entering * rounded
+        for weight, room, way in zip(ways, rooms, ("out of", "into"), strict=True):
+            busy = np.divide(weight, room, out=np.zeros(len(weight)), where=room > 0)
+            at = first_largest(busy)
+            flits = f"{room[at]:.4g} flits/cycle in all"
+            yield float(busy[at]), f"the channels {way} {part.name_of(at)}, {flits}"
+
+
+def routing_limits(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    demand: Demand,
+    rate: NDArray[np.float64],
+) -> list[tuple[float, str]] | None:
+    """Return the loads of the fullest channels of a routing, over their bandwidth, and their names.
+
+    None where they are not to be had.
+    """
+    if routing.routes is not None:
+        load = _given_loads(topology, routing, traffic)
+        return None if load is None else [_fullest(topology, load / rate)]
+    tables: HopTables = routing.tables
+    if not can_follow(tables):
+        return None
+    found = followed(topology, tables, demand)
+    if found is None:
+        return None
+    stages, begin, entries = found
+    inside = topology.num_network_channels
+    limits = [_fullest(topology, _port_loads(topology, demand) / rate)]
+    if not chooses(tables):
+        load = drawn_loads(stages, begin, entries.weight, inside)
+        return [*limits, _fullest(topology, load / rate[:inside])]
+    split = chosen_loads(stages, begin, entries.weight, rate[:inside])
+    dearest = first_largest(split.prices)
+    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
+    name = f"{many} channels such as {topology.channel_name(dearest)}"
+    if many == 1:
+        name = f"channel {topology.channel_name(dearest)}"
+    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
+    return [*limits, (split.least, f"{name}, however packets choose their ways{doubt}")]
+
+
+def _port_channels(topology: Topology) -> tuple[slice, slice]:
+    """Return the injection and the ejection channels of all ports of hosts."""
+    first, ports = topology.num_network_channels, topology.num_ports
+    return slice(first, first + ports), slice(first + ports, first + 2 * ports)
+
+
+def _port_loads(topology: Topology, demand: Demand) -> NDArray[np.float64]:
+    """Return float64[num_channels], what the ports of hosts carry, of which chance takes one."""
+    load, (sends, receives) = np.zeros(topology.num_channels), _port_channels(topology)
+    by_port = at_ports(demand, topology.port_host, topology.num_hosts)
+    back = Demand(
+        tuple((taken, sent) for sent, taken in by_port.products),
+        by_port.target, by_port.source, by_port.weight,
+    )  # fmt: skip
+    load[sends], load[receives] = (received(way, topology.num_ports) for way in (back, by_port))
+    return load
+
+
+def _given_loads(
+    topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
+) -> NDArray[np.float64] | None:
+    """Return float64[num_channels], what packets load that have a path of their own, or several."""
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    assert routing.routes is not None
+    source, target, weight = traffic.matrix()
+    routed = paths(topology, routing.routes, source, target)
+    flits = weight * traffic.rate.sum()
+    if routed.pair is not None and routed.probability is not None:
+        flits = flits[routed.pair] * routed.probability
+    by_hop = np.repeat(flits, routed.lengths)
+    return np.bincount(routed.channels, by_hop, topology.num_channels).astype(np.float64)
+
+
+def _fullest(topology: Topology, time: NDArray[np.float64]) -> tuple[float, str]:
+    """Return the longest time of a channel, and its name."""
+    channel = first_largest(time)
+    return float(time[channel]), f"channel {topology.channel_name(channel)}"

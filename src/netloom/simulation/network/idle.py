@@ -1,0 +1,360 @@
+"""What a packet's way takes in an idle network whose channels differ, and what fills a channel.
+
+A lone packet is followed flit by flit. What it takes depends on the sequence of channels alone, by
+their delays and bandwidths: so the mean over all packets of some traffic is that over the few
+sequences that occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.contention.decisions import sequences
+from netloom.contention.hop_stages import can_follow
+from netloom.routing import paths
+from netloom.routing.by_hop.tables import EVERY, GIVEN, HopTables
+from netloom.routing.port_numbers import hosted_ports
+from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
+from netloom.simulation.network.entries import followed
+from netloom.simulation.network.wiring import FINEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.routing import VirtualChannelRouting
+    from netloom.simulation.network.routers import Router
+    from netloom.topology import Topology
+    from netloom.workload import Traffic
+
+MOST_STARTS = 64
+"""About how many routers a rough mean looks from."""
+
+MOST_SEQUENCES = 4096
+"""Most different sequences of channels that are told apart."""
+
+
+class ChannelKind(NamedTuple):
+    """What channels have in common that a packet cannot tell apart: delay, and flits per cycle."""
+
+    cycles: int
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What packets find in an idle network, on average.
+
+    Attributes
+    ----------
+    latency
+        From creation to the tail's arrival, cycles.
+    hops
+        Channels between routers on the way.
+    exact
+        Whether that is exact but for rounding: false where it depends on arbitration which way a
+        packet goes.
+    """
+
+    latency: float
+    hops: float
+    exact: bool
+
+
+def idle_network(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    router: Router,
+    *,
+    flits: float = 1,
+) -> Idle | None:
+    """Return the mean latency of some traffic in an idle network whose hosts hang on routers.
+
+    Where routers look at credits, all of them are there: every channel is as good as any other
+    that leads on, and no packet makes a detour, unless the routing prefers that.
+
+    Parameters
+    ----------
+    topology, routing, traffic, router
+        The network and its packets.
+    flits
+        Length of a packet; between whole numbers latencies are interpolated.
+
+    Returns
+    -------
+    None where there are too many ways to follow, or where a function of the user decides.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import topology
+    >>> from netloom.workload import parse_traffic
+    >>> net = topology("fat-tree:4x3")
+    >>> routing = virtual_channel_routing(net, "nca", num_vcs=4)
+    >>> found = idle_network(net, routing, parse_traffic("uniform-self", net), Router(), flits=5)
+    >>> found.hops, found.latency
+    (3.375, 23.5)
+    """
+    kinds, kind_of = channel_kinds(topology, router)
+    found = _sequences(topology, routing, traffic, kind_of)
+    if found is None:
+        return None
+    every, weight = found
+    low = floor(flits)
+    latency = np.zeros(len(every))
+    for length, part in ((low, 1 - (flits - low)), (low + 1, flits - low)):
+        if part:
+            taken = [lone_cycles(router, [kinds[at] for at in each], length) for each in every]
+            latency += part * np.array(taken, float)
+    hops = np.array([len(each) - 2 for each in every])
+    drawn = routing.routes is not None or routing.tables.choice != EVERY
+    total = weight.sum()
+    return Idle(float(latency @ weight / total), float(hops @ weight / total), drawn)
+
+
+def channel_kinds(
+    topology: Topology, router: Router
+) -> tuple[list[ChannelKind], NDArray[np.int64]]:
+    """Return the kinds of channels, and int64[num_channels] the kind of each.
+
+    A channel between routers is ``router.channel_cycles`` times as long as the network has it. One
+    of a bandwidth above 1 is a bundle, of which a packet takes one lane.
+    """
+    cycles = topology.channel_cycles.astype(np.int64)
+    cycles[: topology.num_network_channels] *= router.channel_cycles
+    lane = topology.channel_bandwidth / _lanes(topology)
+    rows = np.column_stack([cycles, lane])
+    known, kind_of = np.unique(rows, axis=0, return_inverse=True)
+    kinds = [
+        ChannelKind(int(delay), Fraction(rate).limit_denominator(FINEST))
+        for delay, rate in known.tolist()
+    ]
+    return kinds, kind_of.ravel()
+
+
+def channel_rates(topology: Topology) -> NDArray[np.float64]:
+    """Return float64[num_channels], flits per cycle: bandwidths as routers keep to them.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> channel_rates(topology("leaf-spine:1x1x1"))
+    array([1., 1., 1., 1.])
+    """
+    lanes = _lanes(topology)
+    lane, place = np.unique(topology.channel_bandwidth / lanes, return_inverse=True)
+    exact = [float(Fraction(rate).limit_denominator(FINEST)) for rate in lane.tolist()]
+    return np.array(exact)[place.ravel()] * lanes
+
+
+def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> int:
+    """Return the latency of a packet in an idle network, from creation to the tail's arrival.
+
+    Parameters
+    ----------
+    router
+        The routers; those that switch packets, not circuits.
+    channels
+        The injection channel, those between routers, and the ejection channel.
+    flits
+        The packet's length.
+
+    Examples
+    --------
+    A cable of 20 cycles, and one that takes a flit in two cycles. (Flits behind the head catch up
+    at every router, where it waits for a VC and they do not.)
+
+    >>> from netloom.simulation.network.routers import Router
+    >>> near, far = ChannelKind(1, Fraction(1)), ChannelKind(20, Fraction(1))
+    >>> Router().zero_load_cycles(hops=2, flits=5)
+    18
+    >>> lone_cycles(Router(), [near, near, near, near], 5)
+    18
+    >>> lone_cycles(Router(), [near, far, near, near], 5)
+    37
+    >>> lone_cycles(Router(), [near, ChannelKind(1, Fraction(1, 2)), near, near], 5)
+    20
+    """
+    pipeline = router.switch_allocation_cycles + router.traversal_cycles
+    head = router.timing().head_wait + (not router.speculative)
+    last = len(channels) - 1
+    flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
+    credit = [router.switch_allocation_cycles + each.cycles for each in channels]
+    credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
+    sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
+    ready = np.full(len(channels), -(2**40))  # the packet comes long after the last one
+    whole = router.switching == "store-and-forward"
+
+    def pass_on(place: int, flit: int) -> None:
+        start = 0
+        if place:
+            first = sent[place - 1, -1 if whole else flit] + flight[place - 1]
+            start = first + head * (flit == 0)
+        if flit:
+            start = max(start, sent[place, flit - 1] + 1)
+        if flit >= router.buffer_flits and place < last:
+            start = max(start, sent[place + 1, flit - router.buffer_flits] + credit[place])
+        many, cycles = channels[place].rate.as_integer_ratio()
+        start = max(start, -(-ready[place] // many))
+        ready[place] = max(ready[place], start * many - (many - 1)) + cycles
+        sent[place, flit] = start
+
+    order = [(place, flit) for flit in range(flits) for place in range(last + 1)]
+    if whole:
+        order = [(place, flit) for place in range(last + 1) for flit in range(flits)]
+    for place, flit in order:
+        pass_on(place, flit)
+    return int(sent[last, -1] + flight[last])
+
+
+def _lanes(topology: Topology) -> NDArray[np.int64]:
+    """Return int64[num_channels], the lanes of each channel; one each in a direct network."""
+    if topology.direct:
+        return np.ones(topology.num_channels, np.int64)
+    return hosted_ports(topology).lanes.astype(np.int64)
+
+
+class Loop(NamedTuple):
+    """The channel between routers whose buffers fill the least part of it.
+
+    Attributes
+    ----------
+    channel
+        Which.
+    cycles
+        What the credit of a flit takes to come back.
+    needed
+        Flits that its buffers have to hold so that it can be used all the time.
+    room
+        Flits that the buffers of the VCs hold that packets may take there.
+    """
+
+    channel: int
+    cycles: int
+    needed: int
+    room: int
+
+
+def tightest_loop(
+    topology: Topology, routing: VirtualChannelRouting, router: Router
+) -> Loop | None:
+    """Return the channel whose buffers are smallest beside what fills it; None if there is none.
+
+    Examples
+    --------
+    >>> from netloom.routing import virtual_channel_routing
+    >>> from netloom.simulation.network.routers import Router
+    >>> from netloom.topology import topology
+    >>> net = topology("fat-tree:4x3")
+    >>> tightest_loop(net, virtual_channel_routing(net, "nca", num_vcs=2), Router(vcs=2))
+    Loop(channel=0, cycles=5, needed=5, room=16)
+    """
+    inside = topology.num_network_channels
+    if not inside:
+        return None
+    kinds, kind_of = channel_kinds(topology, router)
+    times, lanes = router.timing(), _lanes(topology)[:inside]
+    around = times.flit + times.credit - 2 * router.channel_cycles
+    loops = np.array([around + 2 * each.cycles for each in kinds])[kind_of[:inside]]
+    rates = [(each.rate.numerator, each.rate.denominator) for each in kinds]
+    share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
+    needed = -(-loops * share // whole) * lanes
+    room = _usable_vcs(topology, routing) * router.buffer_flits * lanes
+    channel = int(np.argmin(room / needed))
+    return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
+
+
+def _usable_vcs(topology: Topology, routing: VirtualChannelRouting) -> NDArray[np.int64]:
+    """Return int64[num_network_channels], how many VCs packets can take, as far as is known."""
+    tables, inside = routing.tables, topology.num_network_channels
+    if not isinstance(tables, HopTables) or tables.choice == GIVEN:
+        return np.full(inside, tables.num_vcs)
+    every = np.bitwise_or.reduce(tables.vcs[tables.delta.reshape(-1, tables.num_kinds)], axis=0)
+    many = np.bitwise_count((every | tables.escape_vcs).view(np.uint64)).astype(np.int64)
+    wired = hosted_ports(topology)
+    router = topology.channel_source[:inside] - topology.num_hosts
+    at = (router.astype(np.int64) << tables.port_shift) | wired.out_port[:inside]
+    return np.asarray(many[tables.out_kind[at]])
+
+
+def rough_idle(topology: Topology, router: Router) -> Idle:
+    """Return about what packets of a flit find on shortest paths, where no more is to be had.
+
+    Of hosts on some routers, to hosts on all.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    inside, routers = topology.routers, topology.num_routers
+    kinds, kind_of = channel_kinds(topology, router)
+    cycles = np.array([each.cycles for each in kinds])[kind_of]
+    along = cycles[: inside.num_channels] + router.router_cycles
+    order = np.argsort(-along, kind="stable")  # of parallel channels, the last is the shortest
+    ends = inside.channel_source[order], inside.channel_target[order]
+    keys, last = np.unique((ends[0].astype(np.int64) * routers + ends[1])[::-1], return_index=True)
+    shortest = along[order][::-1][last].astype(np.float64)
+    graph = coo_array((shortest, np.divmod(keys, routers)), shape=(routers, routers)).tocsr()
+    enters, leaves = np.arange(routers), np.arange(routers)
+    if not topology.direct:
+        enters, leaves = np.unique(topology.injection_router), np.unique(topology.ejection_router)
+    some = enters[:: max(len(enters) // MOST_STARTS, 1)]
+    found = [dijkstra(graph, indices=some, unweighted=each)[:, leaves] for each in (False, True)]
+    known = np.isfinite(found[0])
+    within, hops = (float(each[known].mean()) if known.any() else 0.0 for each in found)
+    return Idle(3 + router.router_cycles + within, hops, exact=False)
+
+
+def _sequences(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    kind_of: NDArray[np.int64],
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+    """Return the sequences of kinds of channels that packets take, and how many take each."""
+    if routing.routes is not None:
+        return _given(topology, routing, traffic, kind_of)
+    tables = routing.tables
+    if not can_follow(tables):
+        return None
+    found = followed(topology, tables, demand_of(traffic), kind_of, idle=True)
+    if found is None:
+        return None
+    stages, begin, entries = found
+    ends = list(zip(entries.into.tolist(), entries.out_of.tolist(), strict=True))
+    taken = sequences(stages, begin, entries.weight, ends, kind_of, most=MOST_SEQUENCES)
+    if taken is None:
+        return None
+    every = [(into, *inside, out_of) for into, out_of, *inside in taken]
+    return every, np.array(list(taken.values()))
+
+
+def _given(
+    topology: Topology,
+    routing: VirtualChannelRouting,
+    traffic: Traffic,
+    kind_of: NDArray[np.int64],
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+    """Return the same where packets have given paths."""
+    if listed_pairs(traffic) > MOST_PAIRS:
+        return None
+    assert routing.routes is not None
+    source, target, weight = traffic.matrix()
+    routed = paths(topology, routing.routes, source, target)
+    if routed.pair is not None and routed.probability is not None:
+        weight = weight[routed.pair] * routed.probability
+    rows = np.full((len(weight), int(routed.lengths.max(initial=0))), -1)
+    place = np.arange(len(routed.channels)) - np.repeat(routed.offsets[:-1], routed.lengths)
+    rows[np.repeat(np.arange(len(weight)), routed.lengths), place] = kind_of[routed.channels]
+    known, of = np.unique(rows, axis=0, return_inverse=True)
+    if len(known) > MOST_SEQUENCES:
+        return None
+    every = [tuple(kind for kind in row if kind >= 0) for row in known.tolist()]
+    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64)
