@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
 
+from netloom.contention.choices import chosen_loads
 from netloom.contention.decisions import (
     BETTER_OF_TWO,
     PREFERRED,
     SHARED,
     Stages,
-    chosen_loads,
     drawn_loads,
 )
 

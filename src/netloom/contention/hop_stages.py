@@ -135,10 +135,10 @@ class Follower:
         decides = (at.step == COMES) & (tables.decides[at.state] != 0)
         offered = at.step == OFFERED
         kind[offered] = SHARED if self.idle else PREFERRED
-        going = self._going(at, ~decides & ~offered, kind)
-        if going is None:
+        going, offers = self._going(at, ~decides & ~offered, kind), self._offers(at, decides)
+        if going is None or offers is None:
             return None, kind
-        parts = [*self._offers(at, decides), *self._answers(at, offered), *going]
+        parts = [*offers, *self._answers(at, offered), *going]
         arcs = _Arcs(
             np.concatenate([each.tail for each in parts]),
             _At(*map(np.concatenate, zip(*(each.head for each in parts), strict=True))),
@@ -149,14 +149,22 @@ class Follower:
         head = _At(*(field[order] for field in arcs.head))
         return _Arcs(arcs.tail[order], head, arcs.channel[order], arcs.share[order]), kind
 
-    def _offers(self, at: _At, decides: NDArray[np.bool_]) -> list[_Arcs]:
-        """Return the arcs of packets that may make a detour: by each goal that they can draw."""
+    def _offers(self, at: _At, decides: NDArray[np.bool_]) -> list[_Arcs] | None:
+        """Return the arcs of packets that may make a detour: by each goal that they can draw.
+
+        None where these are too many.
+        """
         tables = self.tables
         tail = np.flatnonzero(decides)
         state, router, goal = at.state[tail], at.router[tail], at.goal[tail]
         row = tables.detour_class[router].astype(np.int64) * tables.detour_classes
         start = tables.detour_start[row + tables.detour_class[self.exit[goal]]].astype(np.int64)
-        many = np.where(router == self.exit[goal], 0, tables.detours[start]).astype(np.int64)
+        here = router == self.exit[goal]
+        if self.idle and tables.detour != ALWAYS and tables.threshold >= 0:
+            here[:] = True  # no queue is longer than another
+        many = np.where(here, 0, tables.detours[start]).astype(np.int64)
+        if many.sum() > MOST_STAGES:
+            return None
         none = many == 0
         straight = _At(
             np.full(none.sum(), DECIDED), tables.keep[state[none]].astype(np.int64),
@@ -166,8 +174,9 @@ class Follower:
         each, place = _repeated(many)
         aux = tables.detours[start[each] + 1 + place].astype(np.int64)
         always = tables.detour == ALWAYS
-        next_state = tables.leave[state[each]].astype(np.int64) if always else state[each]
-        step = np.full(len(each), DECIDED if always else OFFERED)
+        away = tables.leave[state[each]] if always else state[each]
+        next_state = np.where(aux < 0, tables.keep[state[each]], away).astype(np.int64)
+        step = np.where((aux < 0) | always, DECIDED, OFFERED)
         drawn = _At(step, next_state, router[each], goal[each], aux)
         share = 1 / many[each]
         return [kept, _Arcs(tail[each], drawn, np.full(len(each), -1), share)]

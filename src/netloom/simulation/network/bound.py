@@ -176,7 +176,8 @@ def _hosted_limits(
     """Return what limits any routing, and what this one, where that is to be had."""
     demand, rate = demand_of(traffic), channel_rates(topology)
     found = [*end_limits(topology, traffic, demand, rate), *cut_limits(topology, demand, rate)]
-    return found, routing_limits(topology, routing, traffic, demand, rate)
+    fullest = max(load for load, _ in found)
+    return found, routing_limits(topology, routing, traffic, demand, rate, fullest)
 
 
 def _direct_limits(

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.contention.choices import chosen_loads
 from netloom.contention.cuts import cut_parts, grid_sets, parts_of
-from netloom.contention.decisions import chosen_loads, drawn_loads
+from netloom.contention.decisions import drawn_loads
 from netloom.contention.hop_stages import can_follow, chooses
 from netloom.routing import paths
 from netloom.simulation.network.demand import (
@@ -78,10 +79,11 @@ def routing_limits(
     traffic: Traffic,
     demand: Demand,
     rate: NDArray[np.float64],
+    fullest: float,
 ) -> list[tuple[float, str]] | None:
     """Return the loads of the fullest channels of a routing, over their bandwidth, and their names.
 
-    None where they are not to be had.
+    None where they are not to be had. ``fullest`` is the load of what limits any routing.
     """
     if routing.routes is not None:
         load = _given_loads(topology, routing, traffic)
@@ -89,16 +91,23 @@ def routing_limits(
     tables: HopTables = routing.tables
     if not can_follow(tables):
         return None
+    limits = [_fullest(topology, _port_loads(topology, demand) / rate)]
+    inside = topology.num_network_channels
+    easy = followed(topology, tables, demand, idle=True)
+    if easy is None:
+        return None
+    stages, begin, entries = easy
+    load = drawn_loads(stages, begin, entries.weight, inside)
+    plain = _fullest(topology, load / rate[:inside])
+    if not chooses(tables):
+        return [*limits, plain]
+    if plain[0] <= max(fullest, limits[0][0]):  # in an idle network already they choose so well
+        return limits
     found = followed(topology, tables, demand)
     if found is None:
         return None
     stages, begin, entries = found
-    inside = topology.num_network_channels
-    limits = [_fullest(topology, _port_loads(topology, demand) / rate)]
-    if not chooses(tables):
-        load = drawn_loads(stages, begin, entries.weight, inside)
-        return [*limits, _fullest(topology, load / rate[:inside])]
-    split = chosen_loads(stages, begin, entries.weight, rate[:inside])
+    split = chosen_loads(stages, begin, entries.weight, rate[:inside], enough=fullest)
     dearest = first_largest(split.prices)
     many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
     name = f"{many} channels such as {topology.channel_name(dearest)}"
