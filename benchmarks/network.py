@@ -112,8 +112,9 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.reference.network import simulate
     from tests.reference.network_routing import dimension_order
+
+    from tests.reference.network import simulate
 
     run = prepared("mesh:8x8", 0.365)
     packets = [(*row[:4], 0, -1) for row in run.packets.until(1000).tolist()]

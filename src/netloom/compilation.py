@@ -101,4 +101,5 @@ def overloaded(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]
     """
     from numba.extending import overload
 
-    return overload(plain, jit_options=INLINED)  # type: ignore[no-any-return]
+    options: Any = INLINED
+    return overload(plain, jit_options=options)

@@ -309,11 +309,11 @@ def check(case, split):
     assert engine.count("injected") == expected.injected_flits
     assert engine.flits()["buffered"] == expected.buffered_flits
     assert queued(engine) == expected.queued_packets
-    buffered, owned, credits = engine.buffered(), engine.owned(), engine.credits()
+    buffered, owned, places = engine.buffered(), engine.owned(), engine.credits()
     assert {place: buffered[place] for place in expected.buffers} == expected.buffers
     assert {place: owned[place] for place in expected.owned} == expected.owned
     for place, left in expected.credits.items():
-        found = int(credits[place])
+        found = int(places[place])
         early = 0 if case.exact else engine.setup.credit_delay
         assert left <= found <= min(left + early, case.router.buffer_flits)
     again, same = run(case, split)

@@ -219,7 +219,7 @@ def test_an_idle_network_is_not_stuck():
 
 
 def test_what_a_buffer_cannot_hold_is_refused():
-    with pytest.raises(InputError, match="buffer_flits: found 65536; expected .* 1 to 65535"):
+    with pytest.raises(InputError, match="buffer_flits: found 65536; expected a whole number"):
         Router(buffer_flits=65_536)
     for switching in ("virtual-cut-through", "store-and-forward"):
         network = engine(LINE, Router(buffer_flits=4, switching=switching))

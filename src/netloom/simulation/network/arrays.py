@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from netloom.routing.virtual_channels import VirtualChannelRouting
     from netloom.simulation.network.layout import Sizes
     from netloom.simulation.network.routers import Router, Timing
-    from netloom.simulation.network.wiring import Lines, Wiring
+    from netloom.simulation.network.wiring import Wiring
     from netloom.topology import Topology
 
 FIRST_LOG = 8192
@@ -248,9 +248,7 @@ def _fill_lines(wired: Wiring, setup: Setup, state: State, router: Router) -> No
         line["share"][place], line["whole"][place] = lines.share, lines.whole
 
 
-def _addresses(
-    setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _addresses(setup: Setup, node: NDArray[np.int64], port: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the addresses of the first slots of ports."""
     return (node << setup.slot_bits) + port * setup.vc_stride
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
 
+
 class Engine:
     """The routers, buffers, channels and source queues of one network, and the cycle they are at.
 

@@ -6,7 +6,7 @@ A *line* carries at most a flit a cycle: a channel, or one of the lanes of a fas
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def _direct(topology: Topology, router: Router) -> Wiring:
     entry, leave = np.arange(nodes * injection), np.arange(nodes * ejection)
     return Wiring(
         nodes, first + max(injection, ejection), first, nodes, injection,
-        between=_lines(topology, *ends, every, np.ones_like(every)),
+        between=_lines(topology, ends, every, np.ones_like(every)),
         entries=_alike(*np.divmod(entry, injection), entry // injection, first + entry % injection),
         exits=_alike(leave // ejection, first + leave % ejection, leave // ejection, 0 * leave),
     )  # fmt: skip
@@ -133,7 +133,9 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
     out_of = channel >= inside + topology.num_ports
 
     def chosen(which: NDArray[np.bool_], *ends: NDArray[np.int64]) -> Lines:
-        return _lines(topology, *(each[which] for each in ends), channel[which], many[which])
+        source, out_port, target, in_port = (each[which] for each in ends)
+        joined = source, out_port, target, in_port
+        return _lines(topology, joined, channel[which], many[which])
 
     return Wiring(
         topology.num_routers, wired.num_ports, wired.num_ports, topology.num_ports,
@@ -152,10 +154,7 @@ def _lanes(lanes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def _lines(
     topology: Topology,
-    source: NDArray[np.integer],
-    out_port: NDArray[np.integer],
-    target: NDArray[np.integer],
-    in_port: NDArray[np.integer],
+    ends: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]],
     channel: NDArray[np.int64],
     lanes: NDArray[np.integer],
 ) -> Lines:
@@ -167,12 +166,17 @@ def _lines(
             raise InputError(topology.name, found, f"at least 1/{FINEST} of the reference rate")
     share = np.array([part.numerator for part in parts], np.int64)
     whole = np.array([part.denominator for part in parts], np.int64)
-    ends = (np.asarray(each, np.int64) for each in (source, out_port, target, in_port, channel))
+    source, out_port, target, in_port = (np.asarray(each, np.int64) for each in ends)
     cycles = topology.channel_cycles[channel].astype(np.int64)
-    return Lines(*ends, cycles, share[place], whole[place])
+    return Lines(source, out_port, target, in_port, channel, cycles, share[place], whole[place])
 
 
-def _alike(*ends: NDArray[np.int64]) -> Lines:
+def _alike(
+    source: NDArray[np.int64],
+    out_port: NDArray[np.int64],
+    target: NDArray[np.int64],
+    in_port: NDArray[np.int64],
+) -> Lines:
     """Return the lines of nodes that are host and router in one."""
-    one = np.ones_like(ends[0])
-    return Lines(*ends, -one, one, one, one)
+    one = np.ones_like(source)
+    return Lines(source, out_port, target, in_port, -one, one, one, one)

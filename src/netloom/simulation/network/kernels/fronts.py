@@ -58,7 +58,7 @@ def route(setup, tables, state, node, slot, packet, hops):
 
 
 @overloaded(route)
-def _route(setup, tables, state, node, slot, packet, hops):
+def _route(setup, tables, state, node, slot, packet, hops):  # noqa: ARG001 (as ``route``)
     return by_hop if tables.instance_class is HopTables else by_rule
 
 

@@ -92,7 +92,7 @@ def choices(setup, state, node, slot):
         port = state.port_of[lowest(asked)]
         beyond = asked & ~(setup.all_vcs << (port * setup.vc_stride))
         if beyond and port < setup.network_ports:
-            asked = of_one_port(setup, state, node, place, asked)
+            asked = of_one_port(setup, state, place, asked)
     return EMPTY, asked
 
 
@@ -104,7 +104,7 @@ def drawn(state, setup, place, many):
 
 
 @inlined
-def of_one_port(setup, state, node, place, slots):
+def of_one_port(setup, state, place, slots):
     """Return those of a set of output slots that are of one port, each as likely as any other."""
     ports, left = 0, slots
     while left:

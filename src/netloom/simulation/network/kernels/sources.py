@@ -49,7 +49,7 @@ def ends(tables, state, packet):
 
 
 @overloaded(ends)
-def _ends(tables, state, packet):
+def _ends(tables, state, packet):  # noqa: ARG001 (as ``ends``)
     return at_ports if tables.instance_class is HopTables else at_nodes
 
 
