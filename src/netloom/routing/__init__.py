@@ -4,6 +4,7 @@ Broken channels are gone round. On virtual channels also adaptive and oblivious 
 deadlock is refused.
 """
 
+from netloom.routing.by_hop.own import routing_by_hop
 from netloom.routing.cycles import dependency_cycle
 from netloom.routing.deadlock import find_deadlock
 from netloom.routing.dimension_order import DimensionOrder, half_way_round
@@ -82,6 +83,7 @@ __all__ = [
     "read_lfts",
     "read_routes",
     "routes_by",
+    "routing_by_hop",
     "source_routes",
     "spread_table",
     "table",

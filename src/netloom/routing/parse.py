@@ -74,7 +74,9 @@ ROUTINGS = (
     f"valiant-group, OpenSM's {', '.join(ENGINES)}, nue:LANES, or routes:FILE, lfts:FILE"
 )
 
-SIMULATED = ("nca", "anca", "ugal", "ugal-l", "ugal-g", "par")
+SIMULATED = (
+    "nca", "nca-adaptive", "anca", "ugal", "ugal-l", "ugal-g", "par", "min-adaptive",
+)  # fmt: skip
 """Routings that look at queues: where packets go can be simulated, not known beforehand."""
 
 AXES = "xyz"

@@ -100,6 +100,8 @@ class VirtualChannelRouting:
         are listed, or kept as a table.
     births
         What draws ``aux`` for packets between hosts; None where ``tables`` need none.
+    function
+        What was compiled of a user's function, of which the tables hold the address.
     """
 
     name: str
@@ -110,6 +112,13 @@ class VirtualChannelRouting:
     minimal: bool = True
     routes: Any = None
     births: Births | None = None
+    function: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Refuse to leave the process whose memory holds a user's function."""
+        if self.function is not None:
+            raise TypeError(f"routing {self.name} calls a function of this process")
+        return vars(self)
 
 
 def rule_routing(

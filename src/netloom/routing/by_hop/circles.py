@@ -27,6 +27,10 @@ MOST_PLACES = 2**28
 """Most places, times goals of detours, that are followed: each takes a byte."""
 
 
+class TooLargeError(InputError):
+    """A network in which packets are not followed: it would take too much memory."""
+
+
 class Followed(NamedTuple):
     """What packets do under a routing.
 
@@ -55,8 +59,10 @@ def hop_circle(topology: Topology, tables: HopTables) -> tuple[tuple[int, int], 
 
     Raises
     ------
+    TooLargeError
+        If the network is too large.
     InputError
-        If the network is too large, or a packet finds no way.
+        If a packet finds no way.
     """
     found = followed(topology, tables)
     return circle_among(found.held, found.asked, found.masks)
@@ -67,8 +73,10 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
 
     Raises
     ------
+    TooLargeError
+        If the network is too large.
     InputError
-        If the network is too large, or a packet finds no way.
+        If a packet finds no way.
     """
     from netloom.routing.kernels.followed import follow
 
@@ -84,7 +92,7 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     arrows = inside.num_channels * len(masks) ** 2 * outward.shape[1]
     if max(size, arrows) > MOST_PLACES:
         wanted = "a smaller network, or a routing that is free of deadlock by a rule"
-        raise InputError(topology.name, "too many channels to look for circles in", wanted)
+        raise TooLargeError(topology.name, "too many channels to look for circles in", wanted)
     waits, reached = np.zeros(arrows, np.uint8), np.zeros(states, np.uint8)
     begins = np.full(inside.num_vertices, -1, np.int16)
     if tables.escape_vcs:

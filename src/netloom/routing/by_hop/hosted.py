@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing.by_hop.circles import followed, hop_circle
+from netloom.routing.by_hop.circles import TooLargeError, followed, hop_circle
 from netloom.routing.by_hop.escapes import escape_automaton, escape_tables
 from netloom.routing.by_hop.ladders import SEPARATOR, Ladder, straight, with_detours
 from netloom.routing.by_hop.listed import listed_routing
 from netloom.routing.by_hop.named import BY_HOP, Plan, default_by_hop, plan
 from netloom.routing.by_hop.tables import (
-    DRAWN,
-    HASHED,
+    ALWAYS,
+    LEAST,
     MOST_VCS,
+    TWO,
     HopTables,
     NextPorts,
     bits,
@@ -24,6 +25,7 @@ from netloom.routing.by_hop.tables import (
 )
 from netloom.routing.dimension_order import DimensionOrder
 from netloom.routing.ecmp import Ecmp
+from netloom.routing.hosted import router_pairs
 from netloom.routing.parse import named_here, parse_routing
 from netloom.routing.several import Minimal, MinimalGroup, Valiant
 from netloom.routing.trees import RandomUp
@@ -82,6 +84,7 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
     to find a circle, and if there is none, all is well.
     """
     where = f"{wanted.name} on {topology.name} with {num_vcs} VC{'s' * (num_vcs > 1)}"
+    check_joined(topology, wanted.straight, wanted.name)
     if wanted.escape:
         tables = _escaping(topology, wanted, num_vcs, where)
     else:
@@ -94,9 +97,27 @@ def planned(topology: Topology, wanted: Plan, num_vcs: int) -> VirtualChannelRou
             refuse_circle(topology, tables, where, f"at least {ladder.classes} VCs")
     return VirtualChannelRouting(
         wanted.name, topology, tables,
-        uses_credits=wanted.choice not in (DRAWN, HASHED) and not wanted.escape,
+        uses_credits=wanted.choice in (TWO, LEAST) or wanted.more.get("detour", 0) > ALWAYS,
         minimal=wanted.minimal,
     )  # fmt: skip
+
+
+def check_joined(topology: Topology, ways: NextPorts, name: str) -> None:
+    """Refuse a routing that leaves hosts without a way to others.
+
+    Raises
+    ------
+    InputError
+        Naming the routers of two such hosts.
+    """
+    entry, leave = router_pairs(topology)
+    lost = ways.lengths[entry.astype(np.int64) * ways.num_goals + leave] < 0
+    if lost.any():
+        pair = int(np.argmax(lost))
+        one, other = (
+            topology.name_of(topology.router_vertex(int(end[pair]))) for end in (entry, leave)
+        )
+        raise InputError(f"{name} on {topology.name}", f"no way from {one} to {other}", "one")
 
 
 def refuse_circle(topology: Topology, tables: HopTables, where: str, wanted: str) -> None:
@@ -107,7 +128,10 @@ def refuse_circle(topology: Topology, tables: HopTables, where: str, wanted: str
     DeadlockError
         With the circle.
     """
-    circle = hop_circle(topology, tables)
+    try:
+        circle = hop_circle(topology, tables)
+    except TooLargeError as error:
+        raise InputError(where, error.found, wanted) from None
     if circle:
         named = tuple(f"{topology.channel_name(channel)} (VC {vc})" for channel, vc in circle)
         raise DeadlockError(where, named, wanted)
@@ -125,11 +149,15 @@ def _tables(topology: Topology, wanted: Plan, ladder: Ladder, num_vcs: int) -> H
 def _climbed(topology: Topology, wanted: Plan) -> Ladder:
     """Return the ladder with the rungs that packets need, found by following them all.
 
-    The kinds of the ladder are repeated, until no packet comes to its upper end.
+    The kinds of the ladder are repeated, until no packet comes to its upper end. Of a detour whose
+    parts are ways alike, each needs the rungs of one way.
     """
     ladder = wanted.ladder
     if wanted.rungs:
         return ladder._replace(rungs=wanted.rungs)
+    if wanted.out is wanted.straight and not wanted.stays:
+        once = _climbed(topology, wanted._replace(out=None, more={})).rungs
+        return ladder._replace(rungs=(*once, SEPARATOR, *once))
     rounds = 2
     while len(ladder.rungs) * rounds < MOST_RUNGS:
         once = ladder.rungs * rounds
@@ -137,9 +165,8 @@ def _climbed(topology: Topology, wanted: Plan) -> Ladder:
         tried = ladder._replace(rungs=rungs)
         tables = _tables(topology, wanted, tried, 1)
         parts = followed(topology, tables).reached.reshape(-1, len(rungs) + 1)[:, 1:]
-        most = len(once) if wanted.out is None else 2 * len(once) + 1
         inside = wanted.out is None or not parts[1, len(once) :].any()
-        if inside and not parts[:, most:].any():
+        if inside and not parts[:, -1].any():
             return tried.only(np.asarray(parts.any(axis=0)))
         rounds *= 2
     found = f"ways that take more than {MOST_RUNGS} turns"
