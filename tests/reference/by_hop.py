@@ -67,14 +67,13 @@ class Twin:
         """Return the (port, vc) that a packet may ask for; changes its ``aux`` and ``way``."""
         tables = self.tables
         if tables.choice == kinds.GIVEN:
-            at = tables.path_offsets[packet.aux] + hops
-            return {(tables.path_ports[at], vc) for vc in vcs_in(tables.path_vcs[at])}
+            return self.given(packet, hops)
         if hops > 0:
             if packet.way < tables.escape_state and tables.escape_vcs >> in_vc & 1:
                 packet.way = tables.escape_state
             packet.way = self.behind(packet.way, self.kind(tables.in_kind, router, in_port))
         elif len(tables.level):
-            packet.aux = tables.level[packet.sink * self.num_routers + router]
+            packet.way = tables.level[packet.sink * self.num_routers + router]
         exit_router, goal = self.exit(packet)
         if tables.decides[packet.way]:
             goals = self.detours(router, exit_router) if router != exit_router else []
@@ -88,14 +87,26 @@ class Twin:
                 goal = packet.aux
             else:
                 packet.way = tables.turn[packet.way]
-        ejects = vcs_in(tables.eject_vcs[packet.way])
-        if router == exit_router and ejects:
-            first = tables.exit_port[packet.sink]
-            lanes = range(first, first + tables.exit_lanes[packet.sink])
-            return {(port, vc) for port in lanes for vc in ejects}
-        return self.asked(used, router, in_port, goal, packet, hops)
+        if router == exit_router and tables.eject_vcs[packet.way]:
+            return self.to_host(packet)
+        return self.asked(used, router, goal, packet, hops)
 
-    def asked(self, used, router, in_port, goal, packet, hops):
+    def to_host(self, packet):
+        first = self.tables.exit_port[packet.sink]
+        lanes = range(first, first + self.tables.exit_lanes[packet.sink])
+        return {(port, vc) for port in lanes for vc in vcs_in(self.tables.eject_vcs[packet.way])}
+
+    def given(self, packet, hops):
+        """Return what a packet of a given path may ask for: the ports of its next channel."""
+        tables = self.tables
+        at = tables.path_offsets[packet.aux] + hops
+        if at == tables.path_offsets[packet.aux + 1]:
+            return self.to_host(packet)
+        start, vcs = tables.path_starts[at], vcs_in(tables.vcs[tables.path_layer[at]])
+        ports = tables.ports[start + 1 :][: tables.ports[start]].tolist()
+        return {(port, vc) for port in ports for vc in vcs}
+
+    def asked(self, used, router, goal, packet, hops):
         tables, state = self.tables, packet.way
         ports = self.listed(tables.table[state], router, goal)
         if tables.choice != kinds.EVERY and state < tables.escape_state:
@@ -103,12 +114,6 @@ class Twin:
         found = set()
         for port in ports:
             bits = tables.vcs[self.behind(state, self.kind(tables.out_kind, router, port))]
-            if len(tables.level):
-                lane = packet.aux
-                if len(tables.lane_of):
-                    at = router << tables.port_shift | in_port
-                    lane = tables.lane_of[(at << tables.port_shift | port) * 16 + packet.aux]
-                bits = 1 << int(lane)
             found |= {(port, vc) for vc in vcs_in(bits)}
         if tables.escape_vcs and state < tables.escape_state:
             escape = self.listed(tables.table[tables.escape_state], router, goal)

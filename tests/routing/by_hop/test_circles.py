@@ -90,5 +90,7 @@ def test_circles_of_sets_are_those_of_single_vcs(seed):
 
 
 def test_networks_that_are_too_large_are_refused_with_the_vcs_that_would_do():
-    with pytest.raises(InputError, match=r"too many channels to look for circles in; .*least 4 VCs"):
+    with pytest.raises(
+        InputError, match=r"too many channels to look for circles in; .*least 4 VCs"
+    ):
         virtual_channel_routing(topology("dragonfly:8x16x8/100"), "ugal-l", num_vcs=3)

@@ -109,7 +109,7 @@ def test_every_name_that_is_only_simulated_is_known():
         ("ugal-l:threshold=9999999", "at most 1048576 flits"),
         ("nca-adaptive:some", "expected all"),
         ("valiant:3", "expected valiant alone"),
-        ("rumour", "found 'rumour'; expected for simulation flit by flit nca"),
+        ("rumour", "found 'rumour'; expected nca, nca-adaptive"),
         ("par", "a dragonfly or dragonfly"),
         ("valiant-group", "a dragonfly or dragonfly"),
         ("nca", "found shortest ways that go up again"),

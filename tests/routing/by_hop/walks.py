@@ -2,18 +2,8 @@
 
 import numpy as np
 
-from netloom.compilation import njit
 from netloom.routing.by_hop.tables import channels_at_ports
-from netloom.routing.kernels.by_hop import next_hop
-
-PACKET = np.dtype(
-    [(name, np.int32) for name in ("source", "target", "sink", "coin", "aux", "way")], align=True
-)
-
-
-@njit()
-def hop(tables, used, allowed, router, in_port, in_vc, packets, hops):
-    next_hop(tables, used, allowed, 0, router, in_port, in_vc, packets[0], hops)
+from tests.reference.walks import PACKET, ask
 
 
 def idle(net, tables):
@@ -24,7 +14,7 @@ def idle(net, tables):
 def asked(tables, used, router, in_port, vc, packet, hops):
     """Return the (port, vc) that a packet may ask for."""
     allowed = np.zeros(((used.shape[1] << tables.lane_shift) >> 6) + 1, np.int64)
-    hop(tables, used.ravel(), allowed, router, in_port, vc, packet, hops)
+    ask(tables, used.ravel(), allowed, router, in_port, vc, packet, hops)
     slots = np.flatnonzero(np.unpackbits(allowed.view(np.uint8), bitorder="little")).tolist()
     return [(slot >> tables.lane_shift, slot & (1 << tables.lane_shift) - 1) for slot in slots]
 
@@ -34,7 +24,7 @@ def walk(net, routing, source, target, *, coin=0, used=None, rng=None):
     tables, (outward, inward) = routing.tables, channels_at_ports(net)
     used = idle(net, tables) if used is None else used
     sink = int(np.argmax(net.port_host == target))
-    packet = np.array([(source, target, sink, coin, -1, 0)], PACKET)
+    packet = np.array([(source, target, sink, coin, -1, 0, 0)], PACKET)
     channels = [net.num_network_channels + int(np.argmax(net.port_host == source))]
     vcs = [0]
     while net.channel_target[channels[-1]] >= net.num_hosts:

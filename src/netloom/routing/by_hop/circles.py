@@ -81,6 +81,7 @@ def followed(topology: Topology, tables: HopTables) -> Followed:
     from netloom.routing.kernels.followed import follow
 
     assert tables.choice != GIVEN, "given paths list their channels"
+    assert len(tables.lengths) == len(tables.starts), "forwarding tables are checked elsewhere"
     assert not len(tables.level), "lanes by service level have a check of their own"
     outward, _ = channels_at_ports(topology)
     inside, states = topology.routers, len(tables.vcs)
