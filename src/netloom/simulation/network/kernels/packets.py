@@ -5,6 +5,15 @@ from netloom.simulation.kernels.records import unsigned
 
 
 @kernel
+def write_rows(columns, rows):
+    """Write the columns of ``layout.BORN`` as rows."""
+    for place in range(len(rows)):
+        row = unsigned(place)
+        for column in range(len(columns)):
+            rows[row, unsigned(column)] = columns[column][row]
+
+
+@kernel
 def count_born(rows, packets_of, flits_of):
     """Count the packets of a table of ``layout.BORN``, and their flits, by source."""
     for place in range(len(rows)):
