@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from netloom.errors import InputError
 from netloom.topology import mesh, topology
 from netloom.workload import PacketStream, parse_traffic
+from netloom.workload.kernels.packets import hot_place
 from netloom.workload.traffic import hot_spot, incast, uniform
 
 
@@ -70,13 +71,11 @@ def test_no_rounding_sends_a_hot_node_to_itself(weights, seed):
     nodes = 8
     hot = np.random.default_rng(seed).permutation(nodes)[: len(weights)]
     pattern = hot_spot(uniform(nodes), 1.0, hot, weights=weights)
-    law, rank = pattern.law, np.arange(len(weights)).repeat(4)
-    left = law.others()[law.hot_nodes].repeat(4)
-    edges = np.tile([0, 0.5, 1 - 2**-53, 1 - 2**-30], len(weights)) * left
-    if len(weights) > 1:
-        picked = law._at(edges, rank)
-        assert (picked != rank).all()
-        assert ((picked >= 0) & (picked < len(weights))).all()
+    law, ends = pattern.law, np.cumsum(pattern.law.weight)
+    for rank, left in enumerate(law.others()[law.hot_nodes].tolist()):
+        for lot in (0, 0.5, 1 - 2**-53, 1 - 2**-30):
+            picked = hot_place(lot * left, rank, ends)
+            assert len(weights) == 1 or (picked != rank and 0 <= picked < len(weights))
     shares = dense(pattern)
     assert shares.sum(axis=1) == pytest.approx(1)
     assert not np.diag(shares).any()

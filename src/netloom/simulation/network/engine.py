@@ -52,8 +52,10 @@ class Engine:
     ) -> None:
         self.topology, self.routing, self.router = topology, routing, router
         self.shortest_packet = shortest_packet
-        self.delivered_packets = np.zeros(topology.num_hosts, np.int64)
-        """Packets that were delivered of those that each node sent."""
+        self.born_packets, self.born_flits, self.delivered_packets = np.zeros(
+            (3, topology.num_hosts), np.int64
+        )
+        """What each node was given to send, and how many of these packets were delivered."""
         self.wiring = wiring(topology, router)
         self.setup = make_setup(topology, self.wiring, routing, router, shortest_packet)
         self.state = make_state(topology, self.wiring, self.setup, router, connections)
@@ -77,14 +79,15 @@ class Engine:
             If packets block each other for good; names the channels.
         """
         from netloom.simulation.network.kernels.network import run, run_plain
+        from netloom.simulation.network.kernels.packets import count_born
 
         kernel, given = (run_plain, self.plain) if self.plain else (run, tuple(self.setup))
         clock = self.state.clock
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
-        self.check_lengths(packets[:, layout.BORN.index("flits")])
-        clock["taken"] = 0
         born = np.ascontiguousarray(packets, np.int32)
+        self.check_lengths(*count_born(born, self.born_packets, self.born_flits))
+        clock["taken"] = 0
         logs = []
         came_back = None
         while came_back != layout.DONE:
@@ -115,15 +118,15 @@ class Engine:
         sizes, specials = self.setup[:-kind], self.setup[-kind:]
         return sizes if specials == layout.PLAIN else None
 
-    def check_lengths(self, flits: NDArray[np.integer]) -> None:
-        """Raise InputError where a packet is too long."""
-        router, most = self.router, int(flits.max(initial=0))
+    def check_lengths(self, least: int, most: int) -> None:
+        """Raise InputError where the longest packet is too long."""
+        router = self.router
         if router.whole_packets and most > router.buffer_flits:
             wanted = f"at most buffer_flits = {router.buffer_flits} with {router.switching}"
             raise InputError("packet length", f"{most} flits", wanted)
         if most + self.setup.circuit > MOST_PACKET:
             raise InputError("packet length", f"{most} flits", f"less than {MOST_PACKET}")
-        assert flits.min(initial=MOST_PACKET) >= self.shortest_packet
+        assert least >= self.shortest_packet
 
     def make_room(self, least: int) -> None:
         """Make the table of packets larger: at least twice as large."""

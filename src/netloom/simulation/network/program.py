@@ -122,7 +122,7 @@ class NetworkProgram(ProgramEngine):
         self.packet_flits, self.reservation = packet_flits, reservation
         connections = None if reservation is None else reservation.connections
         self.network = Engine(topology, routing, router, connections=connections)
-        self.network.check_lengths(np.array([packet_flits]))
+        self.network.check_lengths(packet_flits, packet_flits)
         self._coins = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
         self._by_node = NodeChance(seed, topology.num_hosts) if by_node else None
 

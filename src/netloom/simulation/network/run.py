@@ -216,23 +216,14 @@ class Run:
         self.packets = SentPackets(senders, routing, reservation, lengths, arrivals)
         self.groups = self.packets.groups() if apart else None
         self.stops: list[int] = []
-        self.born_flits = np.zeros(topology.num_hosts, np.int64)
-        self.born_packets = np.zeros(topology.num_hosts, np.int64)
+        self.born_packets, self.born_flits = self.engine.born_packets, self.engine.born_flits
+        self.delivered_packets = self.engine.delivered_packets
 
     def advance(self, cycles: int) -> Delivered:
         """Run some cycles more; return the packets that they delivered."""
-        from netloom.simulation.network.kernels.packets import count_born
-
         until = self.engine.cycle + cycles
         self.stops.append(until)
-        table = self.packets.until(until)
-        count_born(table, self.born_packets, self.born_flits)
-        return self.engine.advance(table, until)
-
-    @property
-    def delivered_packets(self) -> NDArray[np.int64]:
-        """Packets that were delivered of those that each node created."""
-        return self.engine.delivered_packets
+        return self.engine.advance(self.packets.until(until), until)
 
     @property
     def senders(self) -> int:

@@ -81,7 +81,7 @@ class SentPackets:
         # block, which are cut elsewhere.
         self._call_by_call = routing.needs_aux and routing.routes is None and reservation is None
         self._due = [
-            Due(stream.rows(partial(self._columns, number)))
+            Due(stream.blocks(partial(self._columns, number)))
             for number, stream in enumerate(self._streams)
         ]
         self.by_chance = not all(
@@ -126,23 +126,33 @@ class SentPackets:
         return Groups(tuple(int(np.count_nonzero(rate)) for rate in rates), of)
 
     def _of(self, number: int, cycle: int) -> NDArray[np.int32]:
-        rows = self._due[number].until(cycle)
-        if not self._call_by_call:
-            return rows
-        _, source, target, _ = rows.T
-        drawn = draw_aux(self._routing, self._coins[number], source, target)
-        return np.column_stack([rows, *drawn])
+        from netloom.simulation.network.kernels.packets import write_rows
 
-    def _columns(self, number: int, packets: Packets) -> Sequence[NDArray[np.int32]]:
-        """Return the columns of ``layout.BORN``, without those drawn call by call."""
+        parts = self._due[number].until(cycle)
+        rows = np.empty((sum(len(part[0]) for part in parts), len(BORN)), np.int32)
+        first = 0
+        for part in parts:
+            after = first + len(part[0])
+            write_rows(part, rows[first:after])
+            first = after
+        if self._call_by_call:
+            _, source, target, *_ = rows.T
+            drawn = draw_aux(self._routing, self._coins[number], source, target)
+            rows[:, 4], rows[:, 5] = drawn
+        return rows
+
+    def _columns(self, number: int, packets: Packets) -> tuple[NDArray[np.int32], ...]:
+        """Return the columns of ``layout.BORN``; nothing yet in those drawn call by call."""
         node_of = self._senders[number].node_of
         if node_of is not None:
             ends = (node_of[packets.source], node_of[packets.target])
             packets = packets._replace(source=ends[0], target=ends[1])
         if self._call_by_call:
-            return packets
-        if self._reservation is None:
+            drawn = (packets.birth, packets.birth)
+        elif self._reservation is None:
             coins = self._coins[number]
-            return *packets, *draw_aux(self._routing, coins, packets.source, packets.target)
-        aux = self._reservation.aux_of(packets.source, packets.target)
-        return *packets, np.zeros_like(aux), aux
+            drawn = draw_aux(self._routing, coins, packets.source, packets.target)
+        else:
+            aux = self._reservation.aux_of(packets.source, packets.target)
+            drawn = (np.zeros_like(aux), aux)
+        return tuple(np.ascontiguousarray(each, np.int32) for each in (*packets, *drawn))

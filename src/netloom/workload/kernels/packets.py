@@ -47,15 +47,6 @@ def note_arrivals(cells, members, lots, kept, start, keys):
 
 
 @kernel
-def write_rows(columns, rows):
-    """Write what columns hold as rows."""
-    for place in range(len(rows)):
-        row = unsigned(place)
-        for column in range(len(columns)):
-            rows[row, unsigned(column)] = columns[column][row]
-
-
-@kernel
 def draw_weighted(places, sources, offsets, threshold, target, alias, targets):
     """Write the target of each packet, by Walker's tables and a random number in [0, 1) each."""
     for index in range(len(sources)):
@@ -66,3 +57,39 @@ def draw_weighted(places, sources, offsets, threshold, target, alias, targets):
         cell = unsigned(first + column)
         own = place - column < threshold[cell]
         targets[unsigned(index)] = target[cell] if own else alias[cell]
+
+
+@kernel
+def hot_place(place, rank, ends):
+    """Return which hot node lies at a place among the weights of all but the one of a rank.
+
+    ``ends``: what the weights of all add up to, one after the other; no rank is left out if it is
+    not of these.
+    """
+    several = rank < len(ends)
+    own = ends[rank] - (ends[rank - 1] if rank > 0 else 0.0) if several else 0.0
+    low, high = 0, len(ends) - 1 - several
+    while low < high:
+        middle = (low + high) // 2
+        if place < (ends[middle] if middle < rank else ends[middle + 1] - own):
+            high = middle
+        else:
+            low = middle + 1
+    return low + (low >= rank)
+
+
+@kernel
+def draw_hot(lots, fraction, places, sources, rank, left, ends, hot_nodes, targets):
+    """Give each packet whose lot is below the fraction one of the hot nodes instead of its target.
+
+    Its place, a random number in [0, 1), is one among the weights that are ``left`` of all hot
+    nodes without its source.
+    """
+    taken = 0
+    for index in range(len(sources)):
+        if lots[unsigned(index)] < fraction:
+            own = rank[unsigned(sources[unsigned(index)])]
+            if left[own] > 0:
+                picked = hot_place(places[unsigned(taken)] * left[own], own, ends)
+                targets[unsigned(index)] = hot_nodes[unsigned(picked)]
+            taken += 1

@@ -6,7 +6,8 @@ two routers that are given the same traffic, load and seed see the same packets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from netloom.workload.traffic.arrivals import (
 from netloom.workload.traffic.lengths import Lengths, parse_lengths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -40,29 +41,35 @@ class Packets(NamedTuple):
     flits: NDArray[np.int32]
 
 
+Columns: TypeAlias = "tuple[NDArray[np.int32], ...]"
+
+
 class Due:
-    """Packets as rows, ``PacketStream.rows``, handed out up to any cycle."""
+    """Packets that come block by block, ``PacketStream.blocks``, handed out up to any cycle."""
 
-    def __init__(self, blocks: Iterator[tuple[int, NDArray[np.int32]]]) -> None:
-        self._blocks = blocks
-        self._end, self._ahead = next(blocks)
+    def __init__(self, blocks: Iterator[tuple[int, Columns]]) -> None:
+        self._blocks, self._end = blocks, 0
+        self._ahead: deque[Columns] = deque()
 
-    def until(self, cycle: int) -> NDArray[np.int32]:
-        """Return the rows born before ``cycle`` that no earlier call has returned.
+    def until(self, cycle: int) -> list[Columns]:
+        """Return the packets born before ``cycle`` that no earlier call has returned, in parts.
 
         Raises InputError if ``cycle`` is above 2³¹ − 1: times are int32.
         """
         if cycle > LAST_CYCLE:
             raise InputError("cycles", f"{cycle}", f"at most {LAST_CYCLE}")
-        parts = [self._ahead]
         while self._end < cycle:
-            self._end, rows = next(self._blocks)
-            parts.append(rows)
-        if len(parts) > 1:
-            self._ahead = np.concatenate(parts)
-        due = int(np.searchsorted(self._ahead[:, 0], np.int32(cycle)))
-        rows, self._ahead = self._ahead[:due], self._ahead[due:]
-        return rows
+            self._end, columns = next(self._blocks)
+            self._ahead.append(columns)
+        parts = []
+        while self._ahead:
+            columns = self._ahead.popleft()
+            due = int(np.searchsorted(columns[0], np.int32(cycle)))
+            parts.append(tuple(column[:due] for column in columns))
+            if due < len(columns[0]):
+                self._ahead.appendleft(tuple(column[due:] for column in columns))
+                break
+        return parts
 
 
 class PacketStream:
@@ -119,7 +126,7 @@ class PacketStream:
         self.arrivals = parse_arrivals(arrivals) if isinstance(arrivals, str) else arrivals
         self.seed = seed
         self.rates = _packet_rates(traffic, load, self.lengths, self.arrivals)
-        self._due: Due | None = None
+        self._due = Due(self.blocks())
 
     def until(self, cycle: int) -> Packets:
         """Return the packets born before ``cycle`` that no earlier call has returned.
@@ -131,19 +138,19 @@ class PacketStream:
         InputError
             If ``cycle`` is above 2³¹ − 1: times are int32.
         """
-        if self._due is None:
-            self._due = Due(self.rows())
-        return Packets(*np.ascontiguousarray(self._due.until(cycle).T))
+        parts = self._due.until(cycle)
+        if len(parts) == 1:
+            return Packets(*parts[0])
+        none = tuple(np.empty((4, 0), np.int32))
+        return Packets(*map(np.concatenate, zip(*(parts or [none]), strict=True)))
 
-    def rows(
-        self, columns: Callable[[Packets], Sequence[NDArray[np.int32]]] = tuple
-    ) -> Iterator[tuple[int, NDArray[np.int32]]]:
-        """Yield all packets, from cycle 0 on: the cycle after each block, and a row for each.
+    def blocks(
+        self, columns: Callable[[Packets], Columns] = tuple
+    ) -> Iterator[tuple[int, Columns]]:
+        """Yield all packets from cycle 0 on: the cycle after each block, and what is made of it.
 
-        The columns of int32[num_packets, n] are what is made of a block of packets, births first.
+        That are columns, int32[num_packets] each, births first.
         """
-        from netloom.workload.kernels.packets import write_rows
-
         children = np.random.SeedSequence(self.seed).spawn(3)
         times, targets, flits = (np.random.default_rng(child) for child in children)
         senders = np.flatnonzero(self.traffic.rate).astype(np.int32)
@@ -151,11 +158,7 @@ class PacketStream:
             source = senders.take(block.sender)
             target = self.traffic.draw_targets(targets, source)
             length = self.lengths.draw(flits, len(source))
-            found = columns(Packets(block.birth, source, target, length))
-            written = tuple(np.ascontiguousarray(column, np.int32) for column in found)
-            rows = np.empty((len(source), len(written)), np.int32)
-            write_rows(written, rows)
-            yield block.end, rows
+            yield block.end, columns(Packets(block.birth, source, target, length))
 
 
 def _packet_rates(

@@ -157,29 +157,14 @@ class HotSpot:
 
     def draw(self, rng: np.random.Generator, sources: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return a target for each source."""
-        targets = self.base.draw(rng, sources)
-        hot = np.flatnonzero(rng.random(len(sources)) < self.fraction)
-        rank = self.rank.take(sources.take(hot))
-        others = self._left().take(rank)
-        place = rng.random(len(hot)) * others
-        elsewhere = others > 0
-        picked = self._at(place[elsewhere], rank[elsewhere])
-        targets[hot[elsewhere]] = self.hot_nodes.take(picked)
-        return targets
+        from netloom.workload.kernels.packets import draw_hot
 
-    def _at(self, place: NDArray[np.float64], rank: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return which hot node lies at a place among the weights of all but that of a rank."""
-        last = len(self.weight) - 1
-        if (self.weight == 1).all():
-            picked = place.astype(np.int64)
-            return np.asarray(picked + (picked >= rank))
-        ends = np.cumsum(self.weight)
-        behind = place >= np.append(ends - self.weight, np.inf).take(rank)
-        skipped = np.append(self.weight, 0).take(rank) * behind
-        picked = np.minimum(np.searchsorted(ends, place + skipped, side="right"), last)
-        # what is rounded to the end of the one left out is of the next, or of the one before
-        picked += (picked == rank) & (rank < last)
-        return np.asarray(picked - (picked == rank))
+        targets = self.base.draw(rng, sources)
+        lots = rng.random(len(sources))
+        places = rng.random(np.count_nonzero(lots < self.fraction))
+        tables = (self.rank, self._left(), np.cumsum(self.weight), self.hot_nodes)
+        draw_hot(lots, self.fraction, places, sources, *tables, targets)
+        return targets
 
     def shares(self, start: int, stop: int) -> Shares:
         """Return the targets of nodes ``start`` … ``stop`` − 1; a node's shares add to 1."""

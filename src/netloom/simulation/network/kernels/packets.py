@@ -3,15 +3,33 @@
 from netloom.compilation import kernel
 from netloom.simulation.kernels.records import unsigned
 
+NONE = 2**31 - 1
+"""More flits than any packet has."""
+
+
+@kernel
+def write_rows(columns, rows):
+    """Write the columns of ``layout.BORN`` as rows."""
+    for place in range(len(rows)):
+        row = unsigned(place)
+        for column in range(len(columns)):
+            rows[row, unsigned(column)] = columns[column][row]
+
 
 @kernel
 def count_born(rows, packets_of, flits_of):
-    """Count the packets of a table of ``layout.BORN``, and their flits, by source."""
+    """Count packets and flits by source; return the flits of the shortest and longest packet.
+
+    ``rows`` are those of ``layout.BORN``; without any, the shortest has ``NONE`` flits.
+    """
+    least, most = NONE, 0
     for place in range(len(rows)):
         row = unsigned(place)
-        source = unsigned(rows[row, 1])
+        source, flits = unsigned(rows[row, 1]), rows[row, 3]
         packets_of[source] += 1
-        flits_of[source] += rows[row, 3]
+        flits_of[source] += flits
+        least, most = min(least, flits), max(most, flits)
+    return least, most
 
 
 @kernel
