@@ -19,7 +19,7 @@ from tests.reference.network_parts import drawn_ports
 SLOW = 2**30
 """A number of credits that is never left: no credit comes back before its time."""
 
-SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward")
+SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward", "circuit")
 
 
 @cache

@@ -30,6 +30,7 @@ def queue_packet(setup, tables, state, source, target, coin, aux, cycle):
     packet.next = -1
     packet.routers = 0
     packet.way = 0
+    packet.back = 0
     packet.number = clock.created
     sender = ends(tables, state, packet)
     queue = aux if setup.reserved else sender
