@@ -19,6 +19,7 @@ from netloom.routing.by_hop.tables import (
     TWO,
     Automaton,
     bits,
+    channels_at_ports,
     hop_tables,
     next_ports,
 )  # fmt: skip
@@ -44,10 +45,20 @@ def hop_routings(draw, net, vcs):
     automaton, more = draw(globals()[style](net, vcs))
     choice = draw(st.sampled_from(CHOICES))
     salts = np.array(draw(numbers(net.num_routers, 2**64 - 1)), np.uint64)
+    if draw(st.integers(0, 3)) == 0:  # each pair of hosts has ports of its own
+        more |= pair_ports(net, np.random.default_rng(draw(st.integers(0, 99))))
     found = hop_tables(net, vcs, tables, automaton, choice=choice, salts=salts, **more)
     looks = choice in (TWO, LEAST) or more.get("detour") in (LOCAL, ALONG)
     needs = looks or draw(st.booleans())
     return VirtualChannelRouting(f"{style}: {found}", net, found, uses_credits=needs)
+
+
+def pair_ports(net, rng):
+    """Return for each pair of hosts by which of their ports packets enter and leave."""
+    each = np.indices((net.num_hosts, net.num_hosts)).reshape(2, -1)
+    offsets = net.port_offsets
+    found = offsets[each] + rng.integers(0, offsets[each + 1] - offsets[each])
+    return {"pair_entry": found[0].astype(np.int32), "pair_sink": found[1].astype(np.int32)}
 
 
 def numbers(many, most, least=0):
@@ -90,17 +101,10 @@ def plain(draw, net, vcs):
 
 @st.composite
 def levels(draw, net, vcs):
-    """Packets have service levels, which are VCs, or decide on them from port to port."""
-    most = min(vcs, 16) - 1
-    number = net.num_ports * net.num_routers
-    level = np.array(draw(numbers(number, most)), np.uint8)
-    lane_of = np.zeros(0, np.uint8)
-    if draw(st.booleans()):
-        shift = max(hosted_ports(net).num_ports - 1, 0).bit_length()
-        rng = np.random.default_rng(draw(st.integers(0, 99)))
-        size = (net.num_routers << 2 * shift) * 16
-        lane_of = rng.integers(0, vcs, size).astype(np.uint8)
-    return automaton(draw, net, vcs, np.zeros((1, 1))), {"level": level, "lane_of": lane_of}
+    """Packets stay in the state that they begin in, which is said by sink and router."""
+    states = draw(st.integers(1, 4))
+    level = np.array(draw(numbers(net.num_ports * net.num_routers, states - 1)), np.uint8)
+    return automaton(draw, net, vcs, np.arange(states)[:, None]), {"level": level}
 
 
 @st.composite
@@ -143,32 +147,40 @@ def detour(draw, net, vcs):
 
 @st.composite
 def given_paths(draw, net, vcs, pairs):
-    """Return a routing of one path for each pair of host ports, and in which VCs each hop is."""
+    """Return a routing of one path for each pair of hosts, of any ports of theirs, in any VCs.
+
+    What a host sends to itself goes by its first port.
+    """
     table = next_ports(net, shortest_ways(net.routers))
     wired = hosted_ports(net)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    exits = net.num_network_channels + net.num_ports
-    towards = {}
-    for channel in range(net.num_network_channels):
-        router = int(net.routers.channel_source[channel])
-        for lane in range(wired.lanes[channel]):
-            port = int(wired.out_port[channel]) + lane
-            towards[router, port] = int(net.routers.channel_target[channel])
-    offsets, ports = [], []
-    for entry, sink in pairs:
-        at, goal = int(net.injection_router[entry]), int(net.ejection_router[sink])
-        offsets.append(len(ports))
+    first = net.port_offsets
+    ends = [
+        [rng.integers(first[host], first[host + 1]) if one != other else first[host]
+         for host in (one, other)]
+        for one, other in pairs
+    ]  # fmt: skip
+    channel_at = channels_at_ports(net)[0]
+    made = automaton(draw, net, vcs, np.arange(3)[:, None])
+    plain = hop_tables(net, vcs, [table], made, choice=GIVEN)
+    offsets, starts, lists = [0], [], []
+    for entry, sink in ends:
+        at, goal = net.injection_router[entry], net.ejection_router[sink]
         while at != goal:
             start = table.starts[at * table.num_goals + goal]
-            port = int(table.ports[start + 1 + rng.integers(table.ports[start])])
-            ports.append(port)
-            at = towards[at, port]
-        lane = rng.integers(wired.lanes[exits + sink])
-        ports.append(int(wired.out_port[exits + sink] + lane))
-    hop_vcs = rng.integers(1, bits(vcs), len(ports), endpoint=True, dtype=np.int64)
-    found = hop_tables(
-        net, vcs, [table], automaton(draw, net, vcs, np.zeros((1, 1))), choice=GIVEN,
-        path_offsets=np.array(offsets, np.int64), path_ports=np.array(ports, np.int16),
-        path_vcs=hop_vcs,
-    )  # fmt: skip
+            port = table.ports[start + 1 + rng.integers(table.ports[start])]
+            channel = channel_at[at, port]
+            lanes = wired.out_port[channel] + np.arange(wired.lanes[channel])
+            starts.append(len(plain.ports) + len(lists))
+            lists += [len(lanes), *lanes]
+            at = net.routers.channel_target[channel]
+        offsets.append(len(starts))
+    found = plain._replace(
+        ports=np.concatenate([plain.ports, lists]).astype(np.int16),
+        path_offsets=np.array(offsets, np.int64),
+        path_starts=np.array(starts, np.int32),
+        path_layer=rng.integers(0, 3, len(starts)).astype(np.uint8),
+        path_entry=np.array([entry for entry, _ in ends], np.int32),
+        path_sink=np.array([sink for _, sink in ends], np.int32),
+    )
     return VirtualChannelRouting("given paths", net, found, needs_aux=True)

@@ -131,6 +131,7 @@ def routers(draw, net, switchings):
         "switching": draw(st.sampled_from(switchings)),
         "oldest_first": draw(st.booleans()),
         "channel_cycles": draw(st.sampled_from([1, 1, 0, 2])),
+        "fill_channels": draw(st.booleans()),
     }
     preset = draw(st.sampled_from([*PRESETS, None]))
     if preset is not None:

@@ -535,7 +535,7 @@ def move(setup, state, winner, cycle):
     masks.flits &= ~(np.int64(here.count == 0) << (slot & 63))
     return_credit(setup, state, node, slot, cycle)
     if setup.circuit and setup.uneven:
-        note_way_back(setup, state, place, left)
+        note_way_back(setup, state, node, slot, left)
     at = port_at(setup, node, port)
     sink = record(state.ports, at)
     if sink.down >= 0:
@@ -611,12 +611,11 @@ def return_credit(setup, state, node, slot, cycle):
 
 
 @inlined
-def note_way_back(setup, state, place, left):
+def note_way_back(setup, state, node, slot, left):
     """Add the channel by which a probe came to a router to the way of its answer."""
-    packet = record(state.packets, front_packet(setup, state, place))
+    packet = record(state.packets, front_packet(setup, state, place_of(setup, node, slot)))
     if left == packet.flits:
-        port = state.port_of[slot_of(setup, place)]
-        packet.back += record(state.lines, port_at(setup, node_of(setup, place), port)).credit
+        packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
 
 
 @inlined
