@@ -87,7 +87,7 @@ def make_setup(
         heads_each=2 * wired.num_routers * wired.num_ports if times.head_wait else 0,
         wakes_each=wired.num_routers * wired.num_ports if uneven else 0,
         wheel=(1 << longest.bit_length()) - 1,
-        patience=PATIENCE + 4 * longest + 2 * wired.num_routers * times.credit * circuit,
+        patience=PATIENCE + 4 * longest + 2 * wired.num_routers * credit * circuit,
         num_ports=wired.num_ports,
         network_ports=wired.network_ports,
         num_vcs=vcs,

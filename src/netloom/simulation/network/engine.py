@@ -171,7 +171,7 @@ class Engine:
 
     def owned(self) -> NDArray[np.bool_]:
         """Return which output VCs a packet owns, bool[num_routers, ports, vcs]."""
-        words = self.state.masks["free"].reshape(-1, self.setup.words)
+        words = np.ascontiguousarray(self.state.masks["free"]).reshape(-1, self.setup.words)
         free = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
         return ~self._shaped(free)
 

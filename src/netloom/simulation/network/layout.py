@@ -151,6 +151,7 @@ PACKET = np.dtype(
         ("row", "i4"),  # of the program that it is a packet of
         ("sink", "i4"),  # host port that it goes to, where hosts hang on routers
         ("way", "i4"),  # what its routing by hop remembers
+        ("back", "i4"),  # cycles of a circuit's answer from where its probe is
     ]
 )
 """One record a packet that is queued or in the network."""

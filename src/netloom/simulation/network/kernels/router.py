@@ -534,6 +534,8 @@ def move(setup, state, winner, cycle):
     here.count -= 1
     masks.flits &= ~(np.int64(here.count == 0) << (slot & 63))
     return_credit(setup, state, node, slot, cycle)
+    if setup.circuit and setup.uneven:
+        note_way_back(setup, state, node, slot, left)
     at = port_at(setup, node, port)
     sink = record(state.ports, at)
     if sink.down >= 0:
@@ -551,7 +553,7 @@ def move(setup, state, winner, cycle):
         masks.credit &= ~(spent << (slot & 63))
     else:
         delay = record(state.lines, at).flit if setup.uneven else setup.exit_delay
-        leave(setup, state, front_packet(setup, state, place), left, cycle + delay)
+        leave(setup, state, place, left, cycle, delay)
     if left == 0:
         end(setup, state, node, slot, out)
     if setup.uneven:
@@ -609,14 +611,26 @@ def return_credit(setup, state, node, slot, cycle):
 
 
 @inlined
-def leave(setup, state, index, left, arrival):
+def note_way_back(setup, state, node, slot, left):
+    """Add the channel by which a probe came to a router to the way of its answer."""
+    packet = record(state.packets, front_packet(setup, state, place_of(setup, node, slot)))
+    if left == packet.flits:
+        packet.back += record(state.lines, port_at(setup, node, state.port_of[slot])).credit
+
+
+@inlined
+def leave(setup, state, place, left, cycle, delay):
     """Take a flit out of the network: log the packet at its tail, answer a circuit's probe."""
+    index = front_packet(setup, state, place)
     packet, clock = record(state.packets, index), record(state.clock, 0)
-    hops = packet.routers - 1
+    hops, arrival = packet.routers - 1, cycle + delay
     clock.ejected += 1
     if setup.circuit and left == packet.flits:
-        back = 2 * setup.entry_credit_delay + hops * setup.credit_delay
-        record(state.entries, packet.channel).resume = arrival + back
+        exit_credit_delay = delay - setup.exit_delay + setup.entry_credit_delay
+        back = setup.entry_credit_delay + hops * setup.credit_delay
+        if setup.uneven:
+            back = np.int64(packet.back)
+        record(state.entries, packet.channel).resume = arrival + back + exit_credit_delay
     if left > 0:
         return
     entry = record(state.log, clock.logged)

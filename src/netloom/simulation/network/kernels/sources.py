@@ -30,6 +30,7 @@ def queue_packet(setup, tables, state, source, target, coin, aux, cycle):
     packet.next = -1
     packet.routers = 0
     packet.way = 0
+    packet.back = 0
     packet.number = clock.created
     sender = ends(tables, state, packet)
     queue = aux if setup.reserved else sender
@@ -97,20 +98,17 @@ def send(setup, state, node, channel, cycle):
     """Send a flit of the packet on one injection channel; return whether there is more to send."""
     index = node * setup.entry_channels + channel
     entry = record(state.entries, index)
+    if entry.packet < 0 and state.queue_front[unsigned(node)] < 0:
+        return False
+    if not may_send(setup, state, index, cycle):
+        return True
     if entry.packet < 0:
-        if state.queue_front[unsigned(node)] < 0:
-            return False
         if not start(setup, state, node, index):
             return True
         record(state.packets, entry.packet).entry = cycle
     output = record(state.outputs, setup.source_slots + index * setup.num_vcs + entry.vc)
     if output.credits == 0 or cycle < entry.resume:
         return True
-    if setup.uneven:
-        line = record(state.lines, setup.num_nodes * setup.num_ports + index)
-        if line.ready > cycle * line.share:
-            return True
-        spend(line, cycle)
     send_flit(setup, state, index, entry.first + entry.vc, cycle)
     output.credits -= 1
     entry.unsent -= 1
@@ -120,6 +118,15 @@ def send(setup, state, node, channel, cycle):
         entry.packet = -1
         return state.queue_front[unsigned(node)] >= 0
     return True
+
+
+@inlined
+def may_send(setup, state, index, cycle):
+    """Whether the rate of an injection channel lets a flit go in this cycle."""
+    if not setup.uneven:
+        return True
+    line = record(state.lines, setup.num_nodes * setup.num_ports + index)
+    return line.ready <= cycle * line.share
 
 
 @inlined
@@ -160,7 +167,9 @@ def send_flit(setup, state, index, there, cycle):
     """Put a flit on an injection channel."""
     delay = setup.entry_delay
     if setup.uneven:
-        delay = np.int64(record(state.lines, setup.num_nodes * setup.num_ports + index).flit)
+        line = record(state.lines, setup.num_nodes * setup.num_ports + index)
+        delay = np.int64(line.flit)
+        spend(line, cycle)
     bucket = (cycle + delay) & setup.wheel
     post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
     record(state.clock, 0).injected += 1
@@ -189,7 +198,7 @@ def send_reserved(setup, state, node, channel, cycle):
             busy = True
             if record(state.outputs, setup.source_slots + first + vc).credits > 0:
                 ready |= ONE << vc
-    if ready:
+    if ready and may_send(setup, state, index, cycle):
         vc = next_from(ready, record(state.entries, first).resume)
         record(state.entries, first).resume = vc + 1 if vc + 1 < setup.num_vcs else 0
         entry = record(state.entries, first + vc)

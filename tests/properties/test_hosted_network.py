@@ -1,0 +1,155 @@
+"""The fast network and the readable one must agree on hosts that hang on routers, too."""
+
+from functools import cache
+
+import hypothesis.strategies as st
+import numba
+import numpy as np
+from hypothesis import given, settings
+
+from netloom.routing.kernels.by_hop import next_hop
+from netloom.routing.port_numbers import hosted_ports
+from netloom.simulation.network.engine import Engine
+from netloom.simulation.network.layout import PACKET
+from tests.properties.hop_routings import given_paths, hop_routings
+from tests.properties.hosted_networks import Case, births, hosted_networks, routers
+from tests.reference.network import simulate
+from tests.reference.network_parts import drawn_ports
+
+SLOW = 2**30
+"""A number of credits that is never left: no credit comes back before its time."""
+
+SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward", "circuit")
+
+
+@cache
+def asked():
+    """Return the kernel of routing by hop, as a function that can be called from outside."""
+
+    @numba.njit
+    def call(tables, used, allowed, router, in_port, in_vc, packets, hops):
+        allowed[:] = 0
+        next_hop(tables, used, allowed, 0, router, in_port, in_vc, packets[0], hops)
+
+    return call
+
+
+@st.composite
+def cases(draw):
+    net = draw(hosted_networks())
+    router = draw(routers(net, SWITCHINGS))
+    cycles, packets = draw(births(net, router))
+    if draw(st.integers(0, 5)) == 0:
+        routing, packets = draw(on_given_paths(net, router.vcs, packets))
+    else:
+        routing = draw(hop_routings(net, router.vcs))
+        packets = np.column_stack([packets, np.full(len(packets), -1)])
+    until, exact = draw(st.integers(0, cycles)), draw(st.booleans())
+    return Case(net, routing, router, packets.astype(np.int32), cycles, until, exact)
+
+
+@st.composite
+def on_given_paths(draw, net, vcs, packets):
+    """Return a routing with a path for each packet, and the packets."""
+    routing = draw(given_paths(net, vcs, packets[:, 1:3].tolist()))
+    return routing, np.column_stack([packets, np.arange(len(packets))])
+
+
+def ports_of(routing, source, target, coin, aux):
+    """Return the host ports that a packet is sent and received by."""
+    net, tables = routing.topology, routing.tables
+    if source == target and (len(tables.path_sink) or len(tables.pair_sink)):
+        return (int(net.port_offsets[source]),) * 2
+    if len(tables.path_sink):
+        return int(tables.path_entry[aux]), int(tables.path_sink[aux])
+    if len(tables.pair_sink):
+        pair = source * net.num_hosts + target
+        return int(tables.pair_entry[pair]), int(tables.pair_sink[pair])
+    return drawn_ports(net, source, target, coin)
+
+
+def by_the_reference(case):
+    """Return what the readable network makes of a case."""
+    net, tables, router = case.topology, case.routing.tables, case.router
+    outputs = all_outputs(net) if case.routing.uses_credits else []
+    allowed = np.zeros(-(-(hosted_ports(net).num_ports << tables.lane_shift) // 64), np.int64)
+    counts = np.zeros(net.num_routers << tables.port_shift, np.int32)
+    record, own = np.zeros(1, PACKET), ("source", "target", "sink", "coin", "aux", "way")
+
+    def route(at, slot, packet, used):
+        for there, port in outputs:
+            counts[there << tables.port_shift | port] = used(there, port)
+        for name in own:
+            record[name] = getattr(packet, name)
+        asked()(tables, counts, allowed, at, *slot, record, packet.hops)
+        for name in ("coin", "aux", "way"):
+            setattr(packet, name, int(record[name][0]))
+        slots = np.flatnonzero(np.unpackbits(allowed.view(np.uint8), bitorder="little"))
+        return {divmod(out, 1 << tables.lane_shift) for out in slots.tolist()}
+
+    rows = case.packets.tolist()
+    packets = [(*row, *ports_of(case.routing, row[1], row[2], *row[4:])) for row in rows]
+    return simulate(
+        net,
+        router,
+        route,
+        packets=packets,
+        cycles=case.cycles,
+        preferred_vcs={vc for vc in range(router.vcs) if tables.adaptive_vcs >> vc & 1},
+    )
+
+
+def all_outputs(net):
+    """Return all (router, output port)."""
+    wired, found = hosted_ports(net), []
+    for channel in np.flatnonzero(net.channel_source >= net.num_hosts).tolist():
+        router, first = int(net.channel_source[channel]), int(wired.out_port[channel])
+        found += [(router - net.num_hosts, first + lane) for lane in range(wired.lanes[channel])]
+    return found
+
+
+def engine_of(case):
+    shortest = int(case.packets[:, 3].min(initial=case.router.buffer_flits))
+    engine = Engine(case.topology, case.routing, case.router, shortest_packet=shortest)
+    if case.exact:
+        engine.setup = engine.setup._replace(lazy=SLOW)
+    return engine
+
+
+def run(case, *stops):
+    """Return an engine that has run a case, in several calls, and what it delivered."""
+    engine, first, rows = engine_of(case), 0, []
+    for until in (*stops, case.cycles):
+        after = int(np.searchsorted(case.packets[:, 0], until))
+        found = engine.advance(case.packets[first:after], until)
+        rows += zip(*(column.tolist() for column in found), strict=True)
+        first = after
+    delivered = [row for row in rows if row[3] < case.cycles]
+    return engine, sorted(delivered, key=lambda row: (row[3], row[0]))
+
+
+def check(case):
+    expected = by_the_reference(case)
+    engine, delivered = run(case)
+    assert delivered == expected.delivered
+    inside = case.topology.num_network_channels
+    assert engine.channel_flits().tolist() == expected.channel_flits[:inside]
+    assert engine.count("link_hops") == expected.link_hops
+    assert engine.count("injected") == expected.injected_flits
+    assert engine.flits()["buffered"] == expected.buffered_flits
+    buffered, owned, left = engine.buffered(), engine.owned(), engine.credits()
+    assert {place: buffered[place] for place in expected.buffers} == expected.buffers
+    assert {place: owned[place] for place in expected.owned} == expected.owned
+    for place, credit in expected.credits.items():
+        assert left[place] == credit if case.exact else left[place] >= credit
+    again, same = run(case, case.until)
+    assert same == delivered
+    assert again.state.masks.tobytes() == engine.state.masks.tobytes()
+    assert again.state.inputs.tobytes() == engine.state.inputs.tobytes()
+    assert again.state.outputs.tobytes() == engine.state.outputs.tobytes()
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_the_kernel_equals_the_readable_network(case):
+    check(case)
