@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 CLOSE = 1e-6
 """Costs and bounds that differ by less, relatively, are the same but for rounding."""
 
+EXACT = 1e-4
+"""Of a bound by prices and a load that is attained: how near they are if the bound is exact."""
+
 MOST_WORK = 2**24
 """Arcs that are priced in all (two seconds), but for the first rounds, and ..."""
 
-MOST_ROUNDS, MOST_ENTRIES = 400, 2**17
+MOST_ROUNDS, MOST_ENTRIES = 200, 2**17
 """... how often at most, and entries of the linear programs that come of it."""
 
 FIRST_ROUNDS = 12
@@ -76,14 +79,14 @@ def chosen_loads(
         best = Split(paid, False, prices) if paid > best.least else best  # noqa: FBT003
         times.append(time)
         limit = min(limit, float(time.max()))
-        if number >= FIRST_ROUNDS and limit > max(best.least, enough) * (1 + CLOSE):
+        if number >= FIRST_ROUNDS and limit > max(best.least, enough) * (1 + EXACT):
             attained, prices = _best_mixture(np.array(times))
             limit = min(limit, attained)
         else:
             steps += 4 / np.sqrt(number) * time / max(time.max(), CLOSE)
             prices = np.exp(steps - steps.max())
             prices /= prices.sum()
-        if limit <= max(best.least, enough) * (1 + CLOSE):
+        if limit <= max(best.least * (1 + EXACT), enough * (1 + CLOSE)):
             return Split(best.least, True, best.prices)  # noqa: FBT003
     return best
 

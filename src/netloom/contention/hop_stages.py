@@ -13,6 +13,7 @@ import numpy as np
 
 from netloom.contention.decisions import BETTER_OF_TWO, PREFERRED, SHARED, Stages
 from netloom.routing.by_hop.tables import ALWAYS, DRAWN, EVERY, GIVEN, HASHED, LEAST, OWN, TWO
+from netloom.routing.kernels.ecmp import mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ MOST_STAGES = 2**21
 
 COMES, OFFERED, DECIDED = 0, 1, 2
 
-KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED}
+KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, HASHED: SHARED}
 
 
 class _At(NamedTuple):
@@ -48,6 +49,42 @@ class _Arcs(NamedTuple):
     share: NDArray[np.float64]
 
 
+class Goals(NamedTuple):
+    """Where packets are going; those that a hash tells apart have goals of their own.
+
+    Attributes
+    ----------
+    table
+        int64[goals], the goal in the tables.
+    exit
+        int64[goals], the router that packets leave by.
+    pair
+        uint64[goals], the hash of source and target; empty where none is looked at.
+    """
+
+    table: Numbers
+    exit: Numbers
+    pair: NDArray[np.uint64]
+
+
+def table_goals(tables: HopTables) -> Goals:
+    """Return the goals of a routing by hop, as its tables number them."""
+    count = int(tables.sink_goal.max(initial=0)) + 1
+    leave = np.full(count, -1)
+    leave[tables.sink_goal] = tables.exit_router
+    return Goals(np.arange(count), leave, np.zeros(0, np.uint64))
+
+
+def pair_goals(
+    tables: HopTables, source: NDArray[np.int32], target: NDArray[np.int32], sink: Numbers
+) -> Goals:
+    """Return a goal for each pair of hosts, which packets reach by a host port."""
+    with np.errstate(over="ignore"):
+        pair = mixed.py_func(mixed.py_func(source.astype(np.uint64)) ^ target.astype(np.uint64))
+    leave = tables.exit_router[sink].astype(np.int64)
+    return Goals(tables.sink_goal[sink].astype(np.int64), leave, pair)
+
+
 class Follower:
     """A routing by hop, ready to be followed.
 
@@ -55,6 +92,8 @@ class Follower:
     ----------
     tables
         The routing.
+    goals
+        Where packets are going.
     channel_at
         int32[R, ports], the channel at each output port of a router.
     idle
@@ -63,19 +102,21 @@ class Follower:
     """
 
     def __init__(
-        self, tables: HopTables, channel_at: NDArray[np.int32], *, idle: bool = False
+        self,
+        tables: HopTables,
+        goals: Goals,
+        channel_at: NDArray[np.int32],
+        *,
+        idle: bool = False,
     ) -> None:
         assert can_follow(tables)
-        self.idle = idle
+        self.idle, self.to = idle, goals
         self.tables, self.channel_at = tables, channel_at.astype(np.int64)
-        self.routers = len(tables.detour_class)
-        self.goals = int(tables.sink_goal.max(initial=0)) + 1
-        self.exit = np.full(self.goals, -1)
-        self.exit[tables.sink_goal] = tables.exit_router
         self.alike = alike_states(tables)
         aux = [tables.table_goals[tables.table[at]] for at in np.flatnonzero(tables.to_aux)]
         self.most_aux = int(max(aux, default=0)) + 1
-        self.sizes = (3, len(tables.vcs), self.routers, self.goals, self.most_aux)
+        routers = len(tables.detour_class)
+        self.sizes = (3, len(tables.vcs), routers, len(goals.table), self.most_aux)
 
     def stages(self, router: Numbers, goal: Numbers) -> tuple[Stages, Numbers] | None:
         """Return all stages of packets that enter at these routers for these goals.
@@ -158,8 +199,8 @@ class Follower:
         tail = np.flatnonzero(decides)
         state, router, goal = at.state[tail], at.router[tail], at.goal[tail]
         row = tables.detour_class[router].astype(np.int64) * tables.detour_classes
-        start = tables.detour_start[row + tables.detour_class[self.exit[goal]]].astype(np.int64)
-        here = router == self.exit[goal]
+        start = tables.detour_start[row + tables.detour_class[self.to.exit[goal]]].astype(np.int64)
+        here = router == self.to.exit[goal]
         if self.idle and tables.detour != ALWAYS and tables.threshold >= 0:
             here[:] = True  # no queue is longer than another
         many = np.where(here, 0, tables.detours[start]).astype(np.int64)
@@ -206,14 +247,16 @@ class Follower:
         """Return the arcs of packets that go on, and set their kinds; None where one cannot."""
         tables, tail = self.tables, np.flatnonzero(decided)
         state, router, goal, aux = (field[tail] for field in at[1:])
-        _, count, _ = self._lists(state, router, np.where(tables.to_aux[state], aux, goal))
+        _, count, _ = self._lists(
+            state, router, np.where(tables.to_aux[state], aux, self.to.table[goal])
+        )
         turns = (tables.to_aux[state] != 0) & (count == 0)
         state = np.where(turns, tables.turn[state], state).astype(np.int64)
-        leaves = (router == self.exit[goal]) & (tables.eject_vcs[state] != 0)
+        leaves = (router == self.to.exit[goal]) & (tables.eject_vcs[state] != 0)
         tail, state, router, goal, aux = (
             each[~leaves] for each in (tail, state, router, goal, aux)
         )
-        toward = np.where(tables.to_aux[state], aux, goal)
+        toward = np.where(tables.to_aux[state], aux, self.to.table[goal])
         start, count, length = self._lists(state, router, toward)
         if (count == 0).any() or (length < 0).any():
             return None
@@ -247,6 +290,9 @@ class Follower:
         """Return the arcs by all ports of some lists."""
         tables = self.tables
         each, place = _repeated(count)
+        if tables.choice == HASHED:
+            each, place = np.arange(len(count)), self._hashed(router, goal, count)
+            count = np.ones_like(count)
         port = tables.ports[start[each] + 1 + place].astype(np.int64)
         at = (router[each] << tables.port_shift) | port
         next_state = tables.delta[state[each] * tables.num_kinds + tables.out_kind[at]]
@@ -258,15 +304,26 @@ class Follower:
         share = 1 / count[each]
         return _Arcs(tail[each], head, self.channel_at[router[each], port], share)
 
+    def _hashed(self, router: Numbers, goal: Numbers, count: Numbers) -> Numbers:
+        """Return which port of each list the hash picks."""
+        salted = self.to.pair[goal] ^ self.tables.salts[router]
+        with np.errstate(over="ignore"):
+            found = mixed.py_func(salted) % count.astype(np.uint64)
+        return np.asarray(found.astype(np.int64))
+
 
 def can_follow(tables: HopTables) -> bool:
-    """Whether stages are all that the routing looks at: no hash, function, or given path."""
-    return tables.choice not in (HASHED, OWN, GIVEN)
+    """Whether stages are all that the routing looks at: no function, no given path."""
+    return tables.choice not in (OWN, GIVEN)
 
 
 def chooses(tables: HopTables) -> bool:
     """Whether packets look at what is used."""
-    return tables.choice != DRAWN or tables.detour not in (0, ALWAYS) or tables.escape_vcs != 0
+    return (
+        tables.choice not in (DRAWN, HASHED)
+        or tables.detour not in (0, ALWAYS)
+        or tables.escape_vcs != 0
+    )
 
 
 def alike_states(tables: HopTables) -> Numbers:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from netloom.contention.hop_stages import Follower
-from netloom.routing.by_hop.tables import channels_at_ports
+from netloom.contention.hop_stages import Follower, Goals, pair_goals, table_goals
+from netloom.routing.by_hop.tables import HASHED, channels_at_ports
 from netloom.simulation.network.demand import at_ports, between
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def enter(
     tables: HopTables,
     demand: Demand,
     kind_of: NDArray[np.int64] | None = None,
-) -> Entries | None:
-    """Return what enters the routers under a demand of hosts, by any of their ports.
+) -> tuple[Entries, Goals] | None:
+    """Return what enters the routers under a demand of hosts by any of their ports, and the goals.
 
     Parameters
     ----------
@@ -68,21 +68,24 @@ def enter(
     """
     kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
     first, ports = topology.num_network_channels, topology.num_ports
-    known_in, into = np.unique(kinds[first : first + ports], return_inverse=True)
-    known_out, out_of = np.unique(kinds[first + ports :], return_inverse=True)
-    routers, goals = topology.num_routers, int(tables.sink_goal.max(initial=0)) + 1
-    shape = len(known_in) * routers, len(known_out) * goals
-    if shape[0] * shape[1] > MOST_ENTRIES:
-        return None
-    begins = into * routers + topology.injection_router
-    ends = out_of * goals + tables.sink_goal
     by_port = at_ports(demand, topology.port_host, topology.num_hosts)
-    sent = between(by_port, begins, ends, shape)
+    entry = np.stack([kinds[first : first + ports], topology.injection_router], axis=1)
+    leave = np.stack([kinds[first + ports :], tables.sink_goal], axis=1)
+    if tables.choice == HASHED:  # which tells every host from every other
+        entry, leave = (np.column_stack([each, np.arange(ports)]) for each in (entry, leave))
+    known_in, begins = np.unique(entry, axis=0, return_inverse=True)
+    known_out, ends = np.unique(leave, axis=0, return_inverse=True)
+    if len(known_in) * len(known_out) > MOST_ENTRIES:
+        return None
+    sent = between(by_port, begins.ravel(), ends.ravel(), (len(known_in), len(known_out)))
     row, column = np.nonzero(sent > sent.max(initial=0) * ROUNDING)
-    return Entries(
-        row % routers, column % goals, sent[row, column],
-        known_in[row // routers], known_out[column // goals],
-    )  # fmt: skip
+    came, going = known_in[row], known_out[column]
+    goal, goals = going[:, 1], table_goals(tables)
+    if tables.choice == HASHED:
+        host = topology.port_host
+        goals = pair_goals(tables, host[came[:, 2]], host[going[:, 2]], going[:, 2])
+        goal = np.arange(len(goal))
+    return Entries(came[:, 1], goal, sent[row, column], came[:, 0], going[:, 0]), goals
 
 
 def followed(
@@ -97,9 +100,10 @@ def followed(
 
     None where there are too many. ``idle`` is as for ``Follower``, the rest as for ``enter``.
     """
-    entries = enter(topology, tables, demand, kind_of)
-    if entries is None:
+    came = enter(topology, tables, demand, kind_of)
+    if came is None:
         return None
+    entries, goals = came
     outward, _ = channels_at_ports(topology)
-    found = Follower(tables, outward, idle=idle).stages(entries.router, entries.goal)
+    found = Follower(tables, goals, outward, idle=idle).stages(entries.router, entries.goal)
     return None if found is None else (*found, entries)
