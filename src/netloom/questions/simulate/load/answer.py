@@ -14,6 +14,7 @@ from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
+from netloom.topology.measures import busy_shares
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
-    from netloom.topology import Topology
 
 MOST_BINS = 64
 """Bins of a histogram in JSON; ``latencies`` has every value."""
@@ -120,7 +120,7 @@ class SimulatedLoad:
     @property
     def utilisation(self) -> NDArray[np.float64]:
         """float64[num_network_channels], flits a cycle over the bandwidth of each channel."""
-        return busy_share(self.network.topology, self.run.channel_utilisation)
+        return busy_shares(self.network.topology, self.run.channel_utilisation)
 
     @property
     def busiest_channel(self) -> str | None:
@@ -366,11 +366,6 @@ def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
             "bandwidth": topology.channel_bandwidth[:inside],
         }
     return _long(points, lambda run: ends | {"utilisation": run.channel_utilisation} | named)
-
-
-def busy_share(topology: Topology, flits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return flits a cycle on channels between routers, over the bandwidth of each."""
-    return np.asarray(flits / topology.channel_bandwidth[: topology.num_network_channels])
 
 
 def _long(

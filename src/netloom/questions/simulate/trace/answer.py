@@ -12,6 +12,7 @@ from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.simulation.traces import MessageTimes, Parts, TraceRun
+from netloom.topology.measures import busy_shares
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
@@ -98,7 +99,7 @@ class TraceReplay(TraceRun, Answer):
         Column("flit_hops", value=lambda found: found.channel_flits.sum(), kind=int),
         *_latency("message_latency", "latency", "latency"),
         *_latency("unhindered_latency", "unhindered", "unhindered latency"),
-        *use_of_channels(lambda found: found.utilisation),
+        *use_of_channels(lambda it: busy_shares(it.network.topology, it.utilisation)),
         Column("cycles", "simulated", CYCLES, "ending.cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
