@@ -74,10 +74,11 @@ def test_a_second_run_asks_nothing_again(store):
 
 def test_what_one_network_cannot_have_is_kept_as_its_error(tmp_path):
     text = '[simulate]\non = ["mesh:2x2", "leaf-spine:2x1x2"]\nload = 0.1\ncycles = 300\n'
+    text += 'routing = "o1turn"\n'
     found = run(write(tmp_path, text), store=tmp_path / "some.sqlite", workers=1)
     assert found.table()["on"].to_list() == ["mesh:2x2"]
     (refused,) = found.refused
-    assert refused.reason.startswith("leaf-spine:2x1x2: found hosts that hang on routers")
+    assert refused.reason.startswith("routing 'o1turn': found 'o1turn'; expected nca,")
 
 
 def test_a_network_that_is_none_is_refused_before_anything_runs(tmp_path):

@@ -21,11 +21,6 @@ LEAVES = "leaf-spine:4x2x4"
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: nl.simulate(LEAVES, load=0.1),
-        lambda: nl.find_saturation(LEAVES),
-        lambda: nl.simulate_loop(LEAVES, app="ring:8", applied=0.1, engine="network"),
-        lambda: nl.simulate_transactions(LEAVES, app="ring:8"),
-        lambda: nl.replay(LEAVES, trace="examples/halo.csv", engine="network"),
         lambda: nl.simulate_broadcast(LEAVES, rate=0.001),
         lambda: nl.simulate_broadcast(LEAVES, rate=0.001, engine="worm"),
     ],

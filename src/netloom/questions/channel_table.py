@@ -37,13 +37,31 @@ def use_of_channels(channels: Callable[[Any], NDArray[Any]]) -> Columns:
 
 
 def channel_columns(load: Column) -> Columns:
-    """Return the columns of ``channels_by`` for such a load."""
+    """Return the columns of ``channels_by`` for such a load, the last two if hosts have routers."""
     return Columns(
         load,
         Column("source_node", kind=int),
         Column("target_node", kind=int),
         Column("utilisation", "carried by the channel", USED),
+        Column("name", "channel", kind=str, optional=True),
+        Column("bandwidth", unit=USED, optional=True),
     )
+
+
+def channel_ends(topology: Topology) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what tables say of the channels between routers: their nodes; names and bandwidths.
+
+    The latter only if hosts hang on routers.
+    """
+    inside = topology.num_network_channels
+    ends = {
+        "source_node": topology.channel_source[:inside],
+        "target_node": topology.channel_target[:inside],
+    }
+    if topology.direct:
+        return ends, {}
+    names = [topology.channel_name(channel) for channel in range(inside)]
+    return ends, {"name": names, "bandwidth": topology.channel_bandwidth[:inside]}
 
 
 def channels_by(
@@ -67,13 +85,14 @@ def channels_by(
     """
     import polars as pl
 
+    ends, named = channel_ends(topology)
     tables = [
         pl.DataFrame(
             {
                 load: np.full(len(used), value),
-                "source_node": topology.channel_source[: len(used)],
-                "target_node": topology.channel_target[: len(used)],
+                **ends,
                 "utilisation": np.asarray(used, np.float64),
+                **named,
             }
         )
         for value, used in runs

@@ -12,6 +12,7 @@ from netloom.simulation.intervals import Batches, interval_over_runs, paired_rat
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.replay import ProgramRun, run_program
 from netloom.simulation.steady import run_to
+from netloom.topology.measures import busy_shares
 from netloom.workload.programs.loops import loop_times, loops_done
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class LoopRun:
         are none over the network.
     channel_flits
         float64[num_network_channels], flits a cycle on each channel.
+    busiest
+        What the channel that is busy most carries, over its bandwidth.
     flit_hops
         Flits times channels crossed.
     """
@@ -110,6 +113,7 @@ class LoopRun:
     message_latency: float
     unhindered: float
     channel_flits: NDArray[np.float64]
+    busiest: float
     flit_hops: int
 
     @property
@@ -163,6 +167,7 @@ def run_loop(
         nodes = shared.node_of[shared.program_of == number]
         own = times(ends[:, shared.program_of[loop.tasks] == number])
         programs.append(ProgramSpeed(name, len(np.unique(nodes)), len(nodes), own, None))
+    used = engine.channel_flits() / max(ending.cycle, 1)
     return LoopRun(
         applied=loop.applied,
         times=times(ends),
@@ -172,7 +177,8 @@ def run_loop(
         loops=loop.loops_done(engine.rows["complete"]),
         message_latency=latency,
         unhindered=unhindered,
-        channel_flits=engine.channel_flits() / max(ending.cycle, 1),
+        channel_flits=used,
+        busiest=float(busy_shares(network.topology, used).max(initial=0.0)),
         flit_hops=engine.flit_hops,
     )
 

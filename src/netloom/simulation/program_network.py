@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netloom.routing import VirtualChannelRouting
+from netloom.routing import VirtualChannelRouting, hosted_ports
 from netloom.routing.virtual_channel_tables import TABLE
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import end_channels
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from netloom.simulation.agenda import ProgramEngine, Records
     from netloom.simulation.network.routers import Router
     from netloom.topology import Topology
+
+MOST_STEPS = 2**30
+"""Most sources times channels through which the quickest ways are looked for."""
+
+SOURCES_AT_ONCE = 256
+
+TINY = 1e-6
+"""Cycles that channels are taken to be longer, so that none is of length 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +100,7 @@ class ProgramNetwork:
         channel be used in every cycle (see ``Router.zero_load_cycles``). For longer messages it is
         a lower bound: the packet that is last in its source's queue, or the one before, waits there
         for its predecessors only; and all flits have to go through the target's ejection channels.
+        So it is where channels differ: the hops take at least what the quickest way takes.
 
         ``rows`` are records of rows that sent a message which has arrived: int64[len(rows)] cycles.
 
@@ -114,7 +123,7 @@ class ProgramNetwork:
         packets = -(-flits // packet_flits)
         if _ways_differ_in_length(self.routing):
             hops = np.where(packets > 1, 1, hops)
-        injection, ejection = end_channels(self.topology, router)
+        injection, ejection = _ends(self.topology, router)
         last_flits = flits - (packets - 1) * packet_flits
         short = _alone(router, hops, last_flits)
         last = (packets - 1) // injection * _taken(router, hops, packet_flits) + short
@@ -122,7 +131,47 @@ class ProgramNetwork:
         before += _alone(router, hops, packet_flits)
         ejected = short - last_flits + -(-flits // ejection)
         cut = np.maximum(np.maximum(last, before), ejected)
-        return np.where(packets > 1, cut, short)
+        found = np.where(packets > 1, cut, short)
+        return found + _longer(self.topology, router, rows)
+
+
+def _longer(topology: Topology, router: Router, rows: Records) -> NDArray[np.int64]:
+    """Return how much longer than with channels of a cycle each message takes at least, int64[].
+
+    By the quickest way between its hosts, if that has as many hops as the message took. Nothing
+    where there are too many hosts and channels to look for it.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    longer, inside = np.zeros(len(rows)), topology.num_network_channels
+    sources, row = np.unique(rows["source"], return_inverse=True)
+    alike = bool((topology.channel_cycles == 1).all())
+    if topology.direct or alike or len(sources) * topology.num_channels > MOST_STEPS:
+        return longer.astype(np.int64)
+    cycles = topology.channel_cycles.astype(np.float64)
+    cycles[:inside] *= router.channel_cycles
+    key = topology.channel_source.astype(np.int64) * topology.num_vertices + topology.channel_target
+    quickest = np.lexsort([cycles, key])
+    quickest = quickest[np.unique(key[quickest], return_index=True)[1]]
+    ends = topology.channel_source[quickest], topology.channel_target[quickest]
+    shape = (topology.num_vertices,) * 2
+    graph = csr_array((cycles[quickest] + TINY, ends), shape=shape)
+    for first in range(0, len(sources), SOURCES_AT_ONCE):
+        some = slice(first, first + SOURCES_AT_ONCE)
+        away = dijkstra(graph, indices=sources[some])
+        here = (row >= first) & (row < first + SOURCES_AT_ONCE)
+        longer[here] = away[row[here] - first, rows["target"][here]]
+    plain = rows["hops"].astype(np.int64) * router.channel_cycles + 2
+    return np.asarray(np.maximum(np.floor(longer).astype(np.int64) - plain, 0))
+
+
+def _ends(topology: Topology, router: Router) -> tuple[int, int]:
+    """Return the injection and ejection channels of a node, or the lanes of a host's port."""
+    if topology.direct:
+        return end_channels(topology, router)
+    lanes = hosted_ports(topology).lanes[topology.num_network_channels :].reshape(2, -1)
+    return int(lanes[0].max(initial=1)), int(lanes[1].max(initial=1))
 
 
 def _alone(router: Router, hops: NDArray[np.int64], flits: Any) -> NDArray[np.int64]:
@@ -142,10 +191,13 @@ def _taken(router: Router, hops: NDArray[np.int64], flits: int) -> NDArray[np.in
 def _ways_differ_in_length(routing: VirtualChannelRouting | Routing) -> bool:
     """Whether packets of one message may cross different numbers of channels.
 
-    Only those of a table may: all other routings are minimal, or draw one path for a message.
+    In direct networks only those of a table may: all other routings are minimal, or draw one path
+    for a message. Elsewhere those that make detours may.
     """
     assert isinstance(routing, VirtualChannelRouting)
     tables = routing.tables
+    if not routing.topology.direct:
+        return not routing.minimal and routing.routes is None
     if tables.kind != TABLE or routing.minimal:
         return False
     ports = np.bitwise_count(tables.next_slots) // tables.num_vcs

@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from netloom.topology.cubes import Cube
 
 
+def busy_shares(topology: Topology, flits: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return what channels between routers carry, over the bandwidth of each.
+
+    Parameters
+    ----------
+    flits
+        float[num_network_channels], flits a cycle.
+
+    Examples
+    --------
+    >>> from netloom.topology import mesh
+    >>> busy_shares(mesh(2), np.array([0.5, 0.25]))
+    array([0.5 , 0.25])
+    """
+    return np.asarray(flits / topology.channel_bandwidth[: topology.num_network_channels])
+
+
 def degree(topology: Topology) -> int:
     """Return the largest number of channels that lead from a router to others.
 

@@ -135,6 +135,19 @@ class NetworkProgram(ProgramEngine):
         """Return the flits that have crossed each network channel (int64[num_channels])."""
         return self.network.channel_flits()
 
+    def host_channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each channel of hosts; see ``ProgramEngine``.
+
+        Of messages that have arrived. Empty where hosts have several ports.
+        """
+        topology, ports = self.network.topology, self.network.topology.num_ports
+        if topology.direct or ports != topology.num_hosts:
+            return np.zeros(0, np.int64)
+        rows = self.rows[: self.num_rows]
+        gone = rows[(rows["arrived"] >= 0) & (rows["source"] != rows["target"])]
+        ends = (np.bincount(gone[end], gone["flits"], ports) for end in ("source", "target"))
+        return np.concatenate(list(ends)).astype(np.int64)
+
     def append(self, messages: Messages, connections: NDArray[np.int32] | None = None) -> None:
         """Append rows to the program; see ``ProgramEngine``.
 

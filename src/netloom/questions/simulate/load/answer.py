@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.questions.answers import CYCLES, FLITS, Answer, Column, Columns, table
+from netloom.questions.channel_table import channel_ends
 from netloom.questions.curve_kind import Axes, CurveKind
 from netloom.questions.numbers import known, parse_numbers, tidy
 from netloom.questions.simulate.load import VERB
 from netloom.questions.simulate.load.programs import PROGRAMS, program_loads
 from netloom.questions.simulate.network import NETWORK
 from netloom.simulation.intervals import Batches, paired_ratio
+from netloom.topology.measures import busy_shares
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from netloom.simulation.broadcasts import BroadcastRun
     from netloom.simulation.network.loaded import Setting
     from netloom.simulation.network.run import NetworkRun
-    from netloom.topology import Topology
 
 MOST_BINS = 64
 """Bins of a histogram in JSON; ``latencies`` has every value."""
@@ -120,7 +121,7 @@ class SimulatedLoad:
     @property
     def utilisation(self) -> NDArray[np.float64]:
         """float64[num_network_channels], flits a cycle over the bandwidth of each channel."""
-        return busy_share(self.network.topology, self.run.channel_utilisation)
+        return busy_shares(self.network.topology, self.run.channel_utilisation)
 
     @property
     def busiest_channel(self) -> str | None:
@@ -219,16 +220,18 @@ CHANNELS = RUN + Columns(
     Column("source_node", kind=int),
     Column("target_node", kind=int),
     Column("utilisation", unit="flits/cycle"),
-    Column("name", kind=str),
-    Column("bandwidth", unit="flits/cycle"),
+    Column("name", "channel", kind=str, optional=True),
+    Column("bandwidth", unit="flits/cycle", optional=True),
 )
-"""Channels have names and a bandwidth of their own where hosts hang on routers."""
+"""The last two only if hosts hang on routers."""
 
 NODES = RUN + Columns(
     Column("node", kind=int),
     Column("node_offered", "offered by the node", FLITS),
     Column("node_accepted", "accepted of that", FLITS),
+    Column("name", "host", kind=str, optional=True),
 )
+"""The last only if hosts hang on routers."""
 
 LATENCIES = RUN + Columns(
     Column("packet_latency", "packet latency", CYCLES, kind=int),
@@ -305,14 +308,19 @@ class Simulation(Answer):
     @table(NODES)
     def nodes(self) -> pl.DataFrame:
         """Return one row a run and node: the traffic that it offers, and what is accepted of it."""
-        traffic = self.network.traffic
+        topology, traffic = self.network.topology, self.network.traffic
+        hosts = range(topology.num_hosts)
+        named = {} if topology.direct else {"name": [topology.name_of(host) for host in hosts]}
         return _long(
             self.points,
-            lambda run: {
-                "node": np.arange(traffic.num_nodes, dtype=np.int32),
-                "node_offered": run.load * traffic.rate,
-                "node_accepted": run.accepted_by_node,
-            },
+            lambda run: (
+                {
+                    "node": np.arange(traffic.num_nodes, dtype=np.int32),
+                    "node_offered": run.load * traffic.rate,
+                    "node_accepted": run.accepted_by_node,
+                }
+                | named
+            ),
         )
 
     @table(LATENCIES)
@@ -353,24 +361,8 @@ def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
     """Return one row a run and channel between routers."""
     if not points:
         return _long(points, lambda _: {})
-    topology = points[0].network.topology
-    inside = topology.num_network_channels
-    ends = {
-        "source_node": topology.channel_source[:inside],
-        "target_node": topology.channel_target[:inside],
-    }
-    named: dict[str, Any] = {}
-    if not topology.direct:
-        named = {
-            "name": [topology.channel_name(channel) for channel in range(inside)],
-            "bandwidth": topology.channel_bandwidth[:inside],
-        }
+    ends, named = channel_ends(points[0].network.topology)
     return _long(points, lambda run: ends | {"utilisation": run.channel_utilisation} | named)
-
-
-def busy_share(topology: Topology, flits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return flits a cycle on channels between routers, over the bandwidth of each."""
-    return np.asarray(flits / topology.channel_bandwidth[: topology.num_network_channels])
 
 
 def _long(

@@ -69,8 +69,7 @@ SPEEDS = Columns(
     Column("message_latency", "message latency", CYCLES, key=True),
     Column("unhindered_latency", "unhindered", CYCLES, "unhindered", key=True),
     Column(
-        "utilisation_max", "busiest channel", "flits/cycle",
-        lambda point: point.channel_flits.max(initial=0.0), key=True,
+        "utilisation_max", "busiest channel", "flits/cycle", "busiest", key=True,
     ),
     Column("cycles", "run", CYCLES, "ending.cycle", kind=int),
     Column("messages", kind=int, value=lambda point: point.loops.sum()),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
-from netloom.questions.channel_table import USED, use_of_channels
+from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
 from netloom.simulation.traces import MessageTimes, Parts, TraceRun
+from netloom.topology.measures import busy_shares
 from netloom.words import counted
 from netloom.workload.programs.traces import EVERYONE
 
@@ -52,7 +53,11 @@ MESSAGES = Columns(
 CHANNELS = Columns(
     *_whole("channel", *NODES, "flits"),
     Column("utilisation", "carried by the channel", USED),
+    Column("name", "channel", kind=str, optional=True),
+    Column("bandwidth", unit=USED, optional=True),
 )
+"""The last two only if hosts hang on routers."""
+
 LINKS = Columns(Column("id", kind=str), *_whole(*NODES), *_whole("complete", *ON_PATH, unit=CYCLES))
 
 
@@ -98,7 +103,7 @@ class TraceReplay(TraceRun, Answer):
         Column("flit_hops", value=lambda found: found.channel_flits.sum(), kind=int),
         *_latency("message_latency", "latency", "latency"),
         *_latency("unhindered_latency", "unhindered", "unhindered latency"),
-        *use_of_channels(lambda found: found.utilisation),
+        *use_of_channels(lambda it: busy_shares(it.network.topology, it.utilisation)),
         Column("cycles", "simulated", CYCLES, "ending.cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
@@ -208,26 +213,21 @@ class TraceReplay(TraceRun, Answer):
         """Return one row a channel, the busiest first: its nodes, its flits, and flits a cycle."""
         import polars as pl
 
-        topology = self.network.topology
-        listed = np.arange(topology.num_network_channels)
+        ends, named = channel_ends(self.network.topology)
         table = pl.DataFrame(
             {
-                "channel": listed,
-                "source_node": topology.channel_source[listed],
-                "target_node": topology.channel_target[listed],
+                "channel": np.arange(len(self.channel_flits)),
+                **ends,
                 "flits": self.channel_flits,
                 "utilisation": self.utilisation,
+                **named,
             }
         )
         return table.sort("flits", descending=True, maintain_order=True)
 
     def busiest_channels(self) -> list[dict[str, Any]]:
-        """Return the first rows of ``channels``; with names, where routers are no hosts."""
-        topology = self.network.topology
-        rows = self.channels().head(MOST_LISTED).to_dicts()
-        if topology.direct:
-            return rows
-        return [row | {"name": topology.channel_name(row["channel"])} for row in rows]
+        """Return the first rows of ``channels``."""
+        return self.channels().head(MOST_LISTED).to_dicts()
 
     @property
     def busiest_host_channel(self) -> dict[str, Any] | None:

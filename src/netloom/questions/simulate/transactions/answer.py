@@ -10,6 +10,7 @@ from netloom.questions.channel_table import channel_columns, channels_by, use_of
 from netloom.questions.simulate.engines import NETWORK
 from netloom.questions.simulate.loop.answer import silent
 from netloom.simulation.loops import TransactionRun
+from netloom.topology.measures import busy_shares
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +73,7 @@ class TransactionSimulation(TransactionRun, Answer):
         ),
         Column("message_flits", "message length", "flits", "mean_flits"),
         Column("processor_use", "processor use", key=True),
-        *use_of_channels(lambda it: it.channel_flits),
+        *use_of_channels(lambda it: busy_shares(it.network.topology, it.channel_flits)),
         Column("cycles", "simulated", CYCLES, "cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
