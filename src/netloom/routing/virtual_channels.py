@@ -92,6 +92,9 @@ def virtual_channel_routing(
         - ``up-down``: any VC, on any network of two-way links, but not always a shortest path.
         - ``layered``: shortest paths, dimension order where that is not broken, in layers of VCs in
           which no circle closes: see ``Layered``.
+
+        These are the routings of direct networks. Where hosts hang on routers, see
+        ``by_hop.hosted.hosted_routing``: nearest common ancestors, UGAL, Valiant and others.
     num_vcs
         Virtual channels of every channel.
     injection_channels, ejection_channels
