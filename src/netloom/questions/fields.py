@@ -20,7 +20,13 @@ from netloom.errors import InputError
 from netloom.machines import Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
-from netloom.routing import ForwardingTable, NamedRouting, RouteTable, SourceRoutes
+from netloom.routing import (
+    ForwardingTable,
+    NamedRouting,
+    RouteTable,
+    SourceRoutes,
+    VirtualChannelRouting,
+)
 from netloom.simulation.network.routers import (
     MOST_CYCLES,
     MOST_FLITS,
@@ -49,7 +55,7 @@ OnePath: TypeAlias = (
 """A routing that tells the paths of each pair of hosts."""
 
 OnePathOrFunction: TypeAlias = OnePath | Callable[[Topology, int, int], Iterable[int | str]]
-AnyPath: TypeAlias = OnePath
+AnyPath: TypeAlias = OnePath | InstanceOf[VirtualChannelRouting]
 PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | InstanceOf[Lengths]
 
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]

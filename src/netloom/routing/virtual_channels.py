@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RouteTables", "VirtualChannelRouting", "draw_aux", "virtual_channel_routing"]
 
-VirtualRouting: TypeAlias = str | Routing | RouteTable
+VirtualRouting: TypeAlias = str | Routing | RouteTable | VirtualChannelRouting
 
 NAMES = ", ".join([*RULES, "dimension-order:0,1", "shortest-path, up-down, layered or routes:FILE"])
 
@@ -66,8 +66,9 @@ def virtual_channel_routing(
     topology
         The network.
     routing
-        A name or a routing. Half-way round a ring, where both ways are as short, each packet's
-        coin decides. x is the last dimension; west is falling x.
+        A name, a routing, or what this or ``routing_by_hop`` made for this network. Half-way round
+        a ring, where both ways are as short, each packet's coin decides. x is the last dimension;
+        west is falling x.
 
         - ``default``: dimension order on k-ary n-cubes, ``layered`` on networks with broken parts,
           ``shortest-path`` elsewhere.
@@ -119,6 +120,8 @@ def virtual_channel_routing(
     for each other in a circle: 0 -> 1 (VC 0), 1 -> 2 (VC 0), 2 -> 3 (VC 0), 3 -> 0 (VC 0);
     expected at least 2 VCs
     """
+    if isinstance(routing, VirtualChannelRouting):
+        return _made_for(topology, routing, num_vcs)
     if not topology.direct:
         return hosted_routing(topology, routing, num_vcs)
     check_slots(topology, num_vcs, injection_channels, ejection_channels)
@@ -143,6 +146,19 @@ def virtual_channel_routing(
     cube = _fitting(topology, name)
     check_rule(cube, name, order, num_vcs)
     return rule_routing(cube, name, order, num_vcs, ejection_channels)
+
+
+def _made_for(
+    topology: Topology, routing: VirtualChannelRouting, num_vcs: int
+) -> VirtualChannelRouting:
+    """Return a routing that was made before, for this network and so many VCs."""
+    made = routing.topology
+    like = made is topology or (made.name == topology.name and not made.broken | topology.broken)
+    if not like or routing.tables.num_vcs != num_vcs:
+        found = f"one made for {made.name} with {routing.tables.num_vcs} VCs"
+        wanted = f"one for {topology.name} with {num_vcs}"
+        raise InputError(f"routing '{routing.name}'", found, wanted)
+    return routing
 
 
 def draw_aux(

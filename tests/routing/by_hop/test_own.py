@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netloom.errors import DeadlockError, InputError
-from netloom.routing import hosted_ports, routing_by_hop
+from netloom.routing import hosted_ports, routing_by_hop, virtual_channel_routing
 from netloom.topology import topology
 from tests.routing.by_hop.walks import idle, walk
 
@@ -113,3 +113,13 @@ def test_other_mistakes_are_refused():
         routing_by_hop(net, last, num_vcs=65)
     with pytest.raises(TypeError, match="calls a function of this process"):
         pickle.dumps(routing_by_hop(net, last, num_vcs=1))
+
+
+def test_what_was_made_before_is_taken_where_it_fits():
+    net = topology("leaf-spine:2x2x2")
+    made = routing_by_hop(net, last, num_vcs=2)
+    assert virtual_channel_routing(net, made, num_vcs=2) is made
+    assert virtual_channel_routing(topology(net.name), made, num_vcs=2) is made
+    for other, vcs in ((net, 3), (topology("leaf-spine:2x2x3"), 2)):
+        with pytest.raises(InputError, match="made for leaf-spine:2x2x2 with 2 VCs"):
+            virtual_channel_routing(other, made, num_vcs=vcs)

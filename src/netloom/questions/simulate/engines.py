@@ -13,6 +13,7 @@ from netloom.questions.named import network_of
 from netloom.routing import (
     RouteTable,
     UpDown,
+    VirtualChannelRouting,
     parse_routing,
     virtual_channel_routing,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.questions.simulate.fields import ProgramQuestion
-    from netloom.routing import Routing, VirtualChannelRouting
+    from netloom.routing import Routing
 
 WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
 """Fields of ``Worm`` that a question may change one by one."""
@@ -150,7 +151,7 @@ def _worm_routing(question: ProgramQuestion, topology: Topology) -> Routing:
     asked = question.routing
     if asked == "default" and topology.broken:
         return UpDown()
-    if isinstance(asked, RouteTable):
+    if isinstance(asked, RouteTable | VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "one path for each pair of nodes")
     routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
     check_one_path(routing)

@@ -7,7 +7,13 @@ from math import ceil, nan
 from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
-from netloom.routing import RouteTable, parse_routing, paths, virtual_channel_routing
+from netloom.routing import (
+    RouteTable,
+    VirtualChannelRouting,
+    parse_routing,
+    paths,
+    virtual_channel_routing,
+)
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
 from netloom.simulation.network.idle import idle_network, tightest_loop
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from netloom.routing import Routing, VirtualChannelRouting
+    from netloom.routing import Routing
     from netloom.routing.virtual_channels import VirtualRouting
     from netloom.simulation.network.bound import Bound
     from netloom.simulation.network.idle import Idle, Loop
@@ -251,7 +257,7 @@ def _setting(network: LoadedNetwork, router: Router, asked: VirtualRouting) -> S
         raise InputError("packet_flits", found, wanted)
     reservation = None
     if router.switching == "reserved":
-        if isinstance(asked, RouteTable):
+        if isinstance(asked, RouteTable | VirtualChannelRouting):
             wanted = "a routing of one path for each pair of nodes, as reserved VCs need"
             raise InputError("routing", f"the table {asked.name}", wanted)
         reservation = reserve(topology, asked, network.traffic, router)

@@ -51,7 +51,12 @@ from netloom.questions.predict.points import some_of
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.load.question import simulate
-from netloom.routing import RouteTable, parse_routing, virtual_channel_routing
+from netloom.routing import (
+    RouteTable,
+    VirtualChannelRouting,
+    parse_routing,
+    virtual_channel_routing,
+)
 from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
@@ -250,7 +255,7 @@ def _prepared_hosts(
     traffic: Traffic,
 ) -> tuple[PreparedChannels, Bound, str]:
     """Return the same where hosts hang on routers: the bound is the channels', hosts' included."""
-    if isinstance(given, str | RouteTable):
+    if isinstance(given, str | RouteTable | VirtualChannelRouting):
         found = given if isinstance(given, str) else f"the table {given.name}"
         raise InputError("routing", found, "paths between hosts, such as up-down or routes:FILE")
     flows = host_flows(topology, given, *_rates(traffic), vcs=router.vcs, most_hops=MOST_HOPS)
