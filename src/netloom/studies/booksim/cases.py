@@ -177,14 +177,15 @@ class _Line:
     def file(self) -> str:
         """Return the path of the ``network_file``; one that is recorded, where none is found."""
         said = self.values.get("network_file", "")
-        places = [NETWORK_FILES]
+        places = [NETWORK_FILES / Path(said).name]
         if self.folder is not None:
-            places = [self.folder, self.folder.parent / "data" / "fabrics" / "anynet", *places]
-        for path in (str(place / said) for place in places):
+            beside = (self.folder, self.folder.parent / "data" / "fabrics" / "anynet")
+            places = [*(place / said for place in beside), *places]
+        for path in map(str, places):
             if said and file_kind(path) == "a file":
                 return path
-        shown = " or in ".join(str(place) for place in places[:-1])
-        raise self.wrong("network_file", f"'{said}'", f"a file in {shown or NETWORK_FILES}")
+        shown = " or in ".join(str(place.parent) for place in places)
+        raise self.wrong("network_file", f"'{said}'", f"a file in {shown}")
 
 
 def case_of(
