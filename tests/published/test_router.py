@@ -10,7 +10,8 @@ import pytest
 from netloom.errors import InputError
 from netloom.studies import router, validate
 from netloom.studies.booksim import runs
-from netloom.studies.booksim.cases import Case, case_of, read_cases
+from netloom.studies.booksim.cases import Case, case_of
+from netloom.studies.booksim.tables import read_cases
 from netloom.studies.router import theory_rows
 from netloom.studies.validation import published
 
@@ -307,3 +308,75 @@ def test_a_hopeless_run_ends_early():
     latency, _ = runs.short_run(case.run(1.0, 1), window, stop)
     least, _ = runs.short_run(case.run(1.0, 1), window, stop, most=30.0)
     assert 30 < least <= latency
+
+
+RUNS = "family,topology,k,n,routing,traffic,num_vcs,vc_buf_size,packet_size"
+RUNS += ",offered_flits_node_cycle,avg_packet_latency,routers_traversed_mean,stable,sim_type"
+RUNS += ",sample_period"
+
+
+def run_of(load, latency, *, stable=1, sim_type="latency", period=600, crossed=2.5, vcs=4):
+    values = ("fast", "fattree", 4, 2, "nca", "uniform", vcs, 8, 5)
+    return [*values, load, latency, crossed, stable, sim_type, period]
+
+
+def test_a_table_of_runs_asks_for_latencies_well_below_saturation(tmp_path):
+    runs_ = [
+        run_of(0.3, 20.0), run_of(0.005, 16.1, period=1_800), run_of(1.0, 900.0, stable=0),
+        run_of(0.62, 48.0), run_of(1.0, 800.0, sim_type="throughput"), run_of(0.5, 26.0),
+        run_of(0.2, 19.0, vcs=2), run_of(0.52, 30.0),
+    ]  # fmt: skip
+    one, other = read_cases(table(tmp_path, *runs_, header=RUNS), {})
+    assert one.measured == {
+        "zero-load latency": 16.1,
+        "latency at a load of 0.3": 20.0,
+        "latency at a load of 0.5": 26.0,
+        "latency at a load of 0.52": 30.0,
+    }
+    assert one.asked["latency at a load of 0.5"] == runs.Asked(0.5, runs.Window(1_800, 4_200))
+    assert one.effort.idle == runs.Window(5_400, 12_600)
+    assert one.routers_crossed == 2.5
+    assert other.measured == {}  # its only run is its highest
+
+
+def test_runs_of_a_table_reproduce(tmp_path):
+    """A fat tree of 16 hosts at half of its saturation, as recorded."""
+    known = dict(zip(HOSTED["columns"], HOSTED["rows"][12], strict=True))
+    half = known["saturation_offered"] / 2
+    lines = [
+        run_of(half, known["latency_at_50pct_sat"], period=2_500, vcs=2),
+        run_of(2 * half, 50.0, vcs=2),
+    ]
+    found = validate("router", reference=table(tmp_path, *lines, header=RUNS))
+    assert [row.item for row in found.rows] == [f"latency at a load of {half:g}"]
+    assert found.failures == ()
+    assert found.rows[0].tolerance == 0.05
+
+
+def test_torus_links_of_a_table_of_runs_may_be_long(tmp_path):
+    header = RUNS.replace("sim_type", "long_torus_links")
+    values = run_of(0.2, 30.0)
+    torus = [*values[:1], "torus", 4, 2, "dim_order", *values[5:]]
+    cases = [
+        read_cases(table(tmp_path, [*torus[:-2], long, 600], header=header), {})[0]
+        for long in (0, 1)
+    ]
+    assert [case.router.channel_cycles for case in cases] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (0, "slow", "2, family: found 'slow'; expected one of default, fast, spec"),
+        (9, "-1", "2, offered_flits_node_cycle: found '-1'"),
+        (10, "", "2, avg_packet_latency: found ''"),
+        (14, "long", "2, sample_period: found 'long'"),
+    ],
+)
+def test_mistakes_in_a_table_of_runs_name_line_and_field(tmp_path, place, value, message):
+    line = run_of(0.005, 20.0)
+    line[place] = value
+    file = table(tmp_path, line, header=RUNS)
+    with pytest.raises(InputError) as raised:
+        read_cases(file, {})
+    assert str(raised.value).startswith(f"{file}:{message}")

@@ -21,8 +21,9 @@ from netloom.progress import track
 from netloom.routing import virtual_channel_routing
 from netloom.simulation.network.routers import PRESETS, Router, router
 from netloom.simulation.network.run import Run
-from netloom.studies.booksim.cases import Case, case_of, read_cases
-from netloom.studies.booksim.runs import PEAK, measure
+from netloom.studies.booksim.cases import Case, case_of
+from netloom.studies.booksim.runs import AT_80, PEAK, measure
+from netloom.studies.booksim.tables import read_cases
 from netloom.studies.validation import Row, published
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
@@ -57,7 +58,9 @@ def rows(reference: str | None = None) -> Iterator[Row]:
         ``x`` is 8, ``use_noc_latency`` is 1. ``sample_period`` says how long its runs were: 3
         periods of start-up and 7 measured. A ``network_file`` of an anynet is looked for beside the
         table, in ``../data/fabrics/anynet``, and among those of the recorded configurations.
-        Further columns are left alone.
+        Further columns are left alone. A table with ``offered_flits_node_cycle``,
+        ``avg_packet_latency`` and ``stable`` has one run a row instead: latencies are compared, up
+        to 0.85 of the highest load at which a run of the configuration was stable.
 
     Raises
     ------
@@ -76,7 +79,8 @@ def rows(reference: str | None = None) -> Iterator[Row]:
     for case, computed in _measured(cases):
         for item, value in case.measured.items():
             same = values.get(case.name, {}).get(item) == value
-            yield _row(known["items"][item], case, item, computed.get(item, nan), recorded=same)
+            about = known["items"].get(item, known["items"][AT_80])  # the latter: at any load
+            yield _row(about, case, item, computed.get(item, nan), recorded=same)
     if reference is None:
         yield from theory_rows()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from math import inf
 from pathlib import Path
@@ -18,9 +17,9 @@ from netloom.spec import real_number, whole_number
 from netloom.studies.booksim import direct
 from netloom.studies.booksim.networks import KINDS, Shape, network
 from netloom.studies.booksim.routings import ROUTINGS, routing_of
-from netloom.studies.booksim.runs import AT_50, AT_80, SATURATION, Window
+from netloom.studies.booksim.runs import AT_50, AT_80, SATURATION, Asked, Window
 from netloom.studies.booksim.traffic import pattern
-from netloom.textfiles import file_kind, read_text
+from netloom.textfiles import file_kind
 from netloom.workload import parse_arrivals, parse_lengths
 
 if TYPE_CHECKING:
@@ -121,6 +120,8 @@ class Case:
     routers_crossed
         Of the reference's packets at next to no load, in the mean; None where its table does not
         say so.
+    asked
+        In tables of runs: the load and window of each item; empty in others.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Case:
     difference: str
     effort: Effort
     routers_crossed: float | None = None
+    asked: Mapping[str, Asked] = field(default_factory=dict)
 
     def run(self, load: float, seed: int) -> Run:
         """Return a run that has not begun."""
@@ -175,41 +177,15 @@ class _Line:
     def file(self) -> str:
         """Return the path of the ``network_file``; one that is recorded, where none is found."""
         said = self.values.get("network_file", "")
-        places = [NETWORK_FILES]
+        places = [NETWORK_FILES / Path(said).name]
         if self.folder is not None:
-            places = [self.folder, self.folder.parent / "data" / "fabrics" / "anynet", *places]
-        for path in (str(place / said) for place in places):
+            beside = (self.folder, self.folder.parent / "data" / "fabrics" / "anynet")
+            places = [*(place / said for place in beside), *places]
+        for path in map(str, places):
             if said and file_kind(path) == "a file":
                 return path
-        shown = " or in ".join(str(place) for place in places[:-1])
-        raise self.wrong("network_file", f"'{said}'", f"a file in {shown or NETWORK_FILES}")
-
-
-def read_cases(reference: str, columns: Mapping[str, str]) -> list[Case]:
-    """Return the configurations of a CSV file; ``columns`` are those of what was measured.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read, or names what netloom does not have.
-    """
-    text = read_text(reference, wanted="a table of reference runs")
-    lines = csv.reader(text.splitlines())
-    header = [word.strip() for word in next(lines, [])]
-    needed = [*NEEDED, *columns.values()]
-    for column in needed:
-        if column not in header:
-            raise InputError(f"{reference}:1", f"no column '{column}'", ", ".join(needed))
-    cases, folder = [], Path(reference).parent
-    for line in lines:
-        where = f"{reference}:{lines.line_num}"
-        if not any(line):
-            continue
-        if len(line) != len(header):
-            raise InputError(where, f"{len(line)} values", f"{len(header)}, one a column")
-        values = dict(zip(header, map(str.strip, line), strict=True))
-        cases.append(case_of(values, columns, where, folder))
-    return cases
+        shown = " or in ".join(str(place.parent) for place in places)
+        raise self.wrong("network_file", f"'{said}'", f"a file in {shown}")
 
 
 def case_of(
