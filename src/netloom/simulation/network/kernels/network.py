@@ -63,9 +63,13 @@ def count_credit(setup, state, place):
 
 @inlined
 def open_slot(setup, state, place, output, cycle):
-    """Let flits go to an output slot that has credit, once its port may send."""
+    """Let flits go to an output slot that has credit, once its port may send.
+
+    The router looks again before that: a head may wait for room to be given a VC.
+    """
     node = place // setup.num_slots
     slot = place - node * setup.num_slots
+    wake(state.active, node)
     if setup.uneven:
         line = record(state.lines, port_at(setup, node, state.port_of[slot]))
         if line.ready > cycle * line.share:
@@ -75,7 +79,6 @@ def open_slot(setup, state, place, output, cycle):
     if masks.free & bit == 0:
         owner = np.int64(output.owner)
         masks_of(setup, state, node, owner).credit |= bit_of(owner)
-    wake(state.active, node)
 
 
 @inlined
