@@ -103,6 +103,13 @@ def test_latency_is_predicted_between_hosts() -> None:
     assert "12 hosts, 5 routers, 12 channels" in text
 
 
+@pytest.mark.parametrize("on", ["fat-tree:4x2", "dragonfly:2x4x2", "torus:4x4/2"])
+def test_the_model_of_hosts_is_near_to_their_simulation(on) -> None:
+    found = nl.predict_latency(on, offered=[0.1, 0.3], simulate=True, cycles=5000)
+    for predicted, run in zip(found.points, found.simulated.points, strict=True):
+        assert predicted.latency == pytest.approx(run.run.measured.packet_latency, rel=0.06)
+
+
 def test_a_network_without_channels_between_routers_is_predicted() -> None:
     found = nl.predict_latency("fat-tree:4x1", traffic="pairs:0-3,1-3,2-3", offered=0.2)
     data = found.to_dict()
@@ -114,7 +121,6 @@ def test_a_network_without_channels_between_routers_is_predicted() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"simulate": True}, "for simulation beside the model; for this one, use the model alone"),
         ({"routing": "adaptive"}, "routing 'adaptive'"),
         ({"traffic": "tornado"}, "a k-ary n-cube"),
         ({"traffic": "transpose"}, "found 12 hosts; expected a square number"),

@@ -196,8 +196,8 @@ def accuracy_flags(
         yield _beside(f"more than {MOST_NODES} nodes", "large")
     if not topology.direct:
         yield (
-            "hosts that hang on routers: the expected errors are not of such networks, which are "
-            "not simulated yet"
+            "hosts that hang on routers: the expected errors are not of such networks; simulate "
+            "beside the model"
         )
     elif not (isinstance(topology, Cube) and routing == "dimension-order"):
         yield _beside(f"routing {routing}, not dimension order on all of a cube", "faults")

@@ -92,11 +92,14 @@ class PathBirths:
         del tables
         topology = self.topology
         start, end, count = sources, targets, topology.num_hosts
+        own, sink = (topology.port_offsets[hosts] for hosts in (sources, targets))
         if self.ports is None:
-            offsets, count = topology.port_offsets, topology.num_routers
-            start = topology.injection_router[offsets[sources]]
-            end = topology.ejection_router[offsets[targets]]
-        still = start == end
+            count = topology.num_routers
+            start, end = topology.injection_router[own], topology.ejection_router[sink]
+            still = start == end
+        else:
+            stays = topology.injection_router[own] == topology.ejection_router[own]
+            still = (start == end) & stays
         keys = start.astype(np.int64) * count + end
         place = np.searchsorted(self.pairs, keys)
         found = still | (np.append(self.pairs, -1)[place] == keys)

@@ -185,6 +185,8 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     """
     pipeline = router.switch_allocation_cycles + router.traversal_cycles
     head = router.timing().head_wait + (not router.speculative)
+    if router.switching == "reserved":
+        head = 0
     last = len(channels) - 1
     flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
     credit = [router.switch_allocation_cycles + each.cycles for each in channels]

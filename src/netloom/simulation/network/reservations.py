@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError, NoRouteError
-from netloom.routing import SourceRoutes, UpDown, parse_routing, paths, ports
+from netloom.routing import SourceRoutes, UpDown, hosted_ports, parse_routing, paths, ports
+from netloom.routing.by_hop.listed import port_lists, states
+from netloom.routing.by_hop.tables import GIVEN, hop_tables
+from netloom.routing.hosted import between_routers
 from netloom.routing.parse import ROUTINGS
 from netloom.routing.virtual_channel_tables import (
     PATHS,
@@ -50,7 +53,8 @@ class Reservation:
         The path of each connection, one VC at a time; its ``tables`` are the engine's.
     connections
         int32[num_nodes, injection channels, vcs], the connection that owns each VC of each
-        injection channel, −1 where none does: the engine's ``connections``.
+        injection channel, −1 where none does: the engine's ``connections``. Where hosts hang on
+        routers, their ports are the first index.
     sources, targets
         int32[num_connections] nodes.
     """
@@ -127,7 +131,11 @@ def reserve(
         wanted = f"one path for each pair of nodes, as reserved VCs need: {ROUTINGS}"
         raise InputError(f"routing '{routing}'", "a routing with a choice", wanted)
     named = parse_routing(routing, topology) if isinstance(routing, str) else routing
-    check_slots(topology, router.vcs, *end_channels(topology, router))
+    if named.several:
+        found = "a routing of several paths for each pair of nodes"
+        raise InputError(f"routing '{named}'", found, f"one path, as reserved VCs need: {ROUTINGS}")
+    if topology.direct:
+        check_slots(topology, router.vcs, *end_channels(topology, router))
     if listed_pairs(traffic) > MOST_CONNECTIONS:
         found = f"{listed_pairs(traffic)} pairs of nodes in {traffic.name}"
         raise InputError("reserved VCs", found, f"at most {MOST_CONNECTIONS} connections")
@@ -136,8 +144,9 @@ def reserve(
     made = reserve_paths(topology, source, target, routed, router, name=str(named))
     pairs = source.astype(np.int64) * topology.num_hosts + target
     routes = SourceRoutes(str(named), pairs, routed)
+    given = routes if topology.direct else named
     minimal = not isinstance(named, SourceRoutes | UpDown)
-    return replace(made, routing=replace(made.routing, routes=routes, minimal=minimal))
+    return replace(made, routing=replace(made.routing, routes=given, minimal=minimal))
 
 
 def reserve_paths(
@@ -165,6 +174,8 @@ def reserve_paths(
     array([[0, 1]], dtype=int32)
     """
     assert len(source) == len(target) == len(routed)
+    if not topology.direct:
+        return _between_hosts(topology, source, target, routed, router, name)
     injection, ejection = end_channels(topology, router)
     check_slots(topology, router.vcs, injection, ejection)
     node = topology.name_of
@@ -188,7 +199,49 @@ def reserve_paths(
     return Reservation(routing, connections, source, target)
 
 
-def rank(owner: NDArray[np.int32]) -> NDArray[np.int64]:
+def _between_hosts(
+    topology: Topology,
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    routed: Paths,
+    router: Router,
+    name: str,
+) -> Reservation:
+    """Return connections between hosts that hang on routers; see ``reserve_paths``.
+
+    The lanes of a bundle have each VC once more.
+    """
+    first, ports = topology.num_network_channels, topology.num_ports
+    lanes = hosted_ports(topology).lanes.astype(np.int64)
+    port = topology.port_offsets[source]
+    sink = topology.port_offsets[target]
+    apart = source != target
+    port[apart] = routed.channels[routed.offsets[:-1][apart]] - first
+    sink[apart] = routed.channels[routed.offsets[1:][apart] - 1] - first - ports
+    inner = between_routers(topology, routed)
+    for channels in (first + port, inner.channels, first + ports + sink):
+        counts = np.bincount(channels, minlength=topology.num_channels)
+        channel = int(np.argmax(counts / lanes))
+        most = int(lanes[channel]) * router.vcs
+        if counts[channel] > most:
+            found = f"{counts[channel]} connections on channel {topology.channel_name(channel)}"
+            raise InputError("reserved VCs", found, f"at most {most}, one a VC")
+    lists, vcs = port_lists(topology), np.int64(1) << np.arange(router.vcs)
+    tables = hop_tables(
+        topology, router.vcs, [], states(topology, vcs, router.vcs), choice=GIVEN,
+        ports=lists.ports, path_offsets=inner.offsets, path_starts=lists.start[inner.channels],
+        path_layer=(rank(inner.channels) // lanes[inner.channels]).astype(np.uint8),
+        path_entry=port.astype(np.int32), path_sink=sink.astype(np.int32),
+    )  # fmt: skip
+    entry, own = rank(port), lanes[first + port]
+    most = int(lanes[first : first + ports].max(initial=1))
+    connections = np.full((ports, most, router.vcs), -1, np.int32)
+    connections[port, entry % own, entry // own] = np.arange(len(source))
+    routing = VirtualChannelRouting(name, topology, tables, needs_aux=True, minimal=False)
+    return Reservation(routing, connections, source, target)
+
+
+def rank(owner: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return how many of those before each one have the same owner, int64[len(owner)]."""
     order = np.argsort(owner, kind="stable")
     counts = np.bincount(owner)

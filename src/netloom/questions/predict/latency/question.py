@@ -61,7 +61,7 @@ from netloom.routing.virtual_channels import named_routing
 from netloom.simulation.network.bound import Bound, throughput_bound
 from netloom.simulation.network.routers import Router
 from netloom.topology import Cube, average_distance
-from netloom.topology.alike import check_alike, check_direct
+from netloom.topology.alike import check_alike
 from netloom.words import counted
 from netloom.workload import Traffic
 from netloom.workload.traffic import from_process_graph
@@ -119,8 +119,6 @@ def prepare(question: LatencyQuestion) -> PredictedNetwork:
     question.refuse_limits_alone()
     topology, on_machine = network_of(question)
     check_alike(topology, "the model of latency")
-    if question.simulate:
-        check_direct(topology, "simulation beside the model", "the model alone")
     router_name, router = _router(question, on_machine)
     traffic = _traffic(question, topology)
     with patience(f"{traffic.name} on {topology.name}: channel queueing"):
