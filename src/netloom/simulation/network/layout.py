@@ -11,7 +11,7 @@ Records of slots come in two sizes: ``SMALL`` ones keep a small router in few li
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -217,6 +217,12 @@ NUM_SIZES = Setup._fields.index("num_ports")
 
 PLAIN = (1, *(False,) * 9)
 """What a plain router has for the fields from ``words`` on."""
+
+
+class PlainSetup(Setup):
+    """The set-up of plain routers."""
+
+    KNOWN: ClassVar[dict[str, int]] = dict(zip(Setup._fields[-len(PLAIN) :], PLAIN, strict=True))
 
 
 OF_WORDS = ("ready", "early", "left", "offered", "asked", "contested")

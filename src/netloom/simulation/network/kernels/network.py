@@ -7,6 +7,7 @@ are due, and only routers and sources that may have something to do are visited.
 import numpy as np
 
 from netloom.compilation import inlined, kernel
+from netloom.held import held
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.fronts import begin_packets
@@ -21,7 +22,7 @@ from netloom.simulation.network.kernels.slots import (
     wake,
 )
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
-from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, Setup
+from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, PlainSetup, Setup
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
@@ -207,19 +208,19 @@ def go_on(setup, state, cycle):
     move_winners(setup, state, cycle)
 
 
-def compiled(frozen):
+def compiled(kind, frozen):
     """Return the kernel that runs a network whose last fields of ``Setup`` are ``frozen``.
 
     What is known when it is compiled makes it smaller and faster: ``PLAIN`` are the routers that
-    most networks have. ``run(given, tables, state, born, until)`` runs the cycles from
+    most networks have. ``run(given, tables, arrays, born, until)`` runs the cycles from
     ``clock.cycle`` to ``until`` and returns why it came back. ``given`` are the other fields of
     ``Setup``; ``born`` holds the packets to come, one row each, by birth. It comes back early,
     before a cycle, when packets or log have no room for that cycle, or when nothing moves any more.
     """
 
     @kernel
-    def run(given, tables, state, born, until):
-        setup = Setup(*(given + frozen))
+    def run(given, tables, arrays, born, until):
+        setup, state = held(kind(*(given + frozen))), held(arrays)
         clock = record(state.clock, 0)
         while clock.cycle < until:
             cycle = clock.cycle
@@ -238,5 +239,5 @@ def compiled(frozen):
     return run
 
 
-run = compiled(())
-run_plain = compiled(PLAIN)
+run = compiled(Setup, ())
+run_plain = compiled(PlainSetup, PLAIN)
