@@ -310,7 +310,9 @@ class Simulation(Answer):
         """Return one row a run and node: the traffic that it offers, and what is accepted of it."""
         topology, traffic = self.network.topology, self.network.traffic
         hosts = range(topology.num_hosts)
-        named = {} if topology.direct else {"name": [topology.name_of(host) for host in hosts]}
+        named: dict[str, Any] = {}
+        if not topology.direct:
+            named["name"] = [topology.name_of(host) for host in hosts]
         return _long(
             self.points,
             lambda run: (
