@@ -191,7 +191,7 @@ def direct_cases(draw):
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(direct_cases())
 def test_hosts_hung_on_a_direct_network_change_nothing(cases):
     """One host a router, its channels of latency 1: as many cycles and flits, to the packet.
