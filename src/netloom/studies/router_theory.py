@@ -90,7 +90,7 @@ def host_queue_wait(load: float, flits: int, cycles: int) -> float:
     Examples
     --------
     >>> host_queue_wait(0.25, 5, 2)
-    2.25
+    4.5
     """
     chance, served = load / flits, flits * cycles
     return chance * served * (served - 1) / (2 * (1 - chance * served))
