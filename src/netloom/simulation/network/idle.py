@@ -191,6 +191,8 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
     credit = [router.switch_allocation_cycles + each.cycles for each in channels]
     credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
+    around = np.add(flight, credit) if router.fill_channels else [0] * len(channels)
+    depth = [max(router.buffer_flits, int(trip)) for trip in around]
     sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
     ready = np.full(len(channels), -(2**40))  # the packet comes long after the last one
     whole = router.switching == "store-and-forward"
@@ -202,8 +204,8 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
             start = first + head * (flit == 0)
         if flit:
             start = max(start, sent[place, flit - 1] + 1)
-        if flit >= router.buffer_flits and place < last:
-            start = max(start, sent[place + 1, flit - router.buffer_flits] + credit[place])
+        if flit >= depth[place] and place < last:
+            start = max(start, sent[place + 1, flit - depth[place]] + credit[place])
         many, cycles = channels[place].rate.as_integer_ratio()
         start = max(start, -(-ready[place] // many))
         ready[place] = max(ready[place], start * many - (many - 1)) + cycles
@@ -269,7 +271,8 @@ def tightest_loop(
     rates = [(each.rate.numerator, each.rate.denominator) for each in kinds]
     share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
     needed = -(-loops * share // whole) * lanes
-    room = _usable_vcs(topology, routing) * router.buffer_flits * lanes
+    depth = np.maximum(router.buffer_flits, loops if router.fill_channels else 0)
+    room = _usable_vcs(topology, routing) * depth * lanes
     channel = int(np.argmin(room / needed))
     return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
 

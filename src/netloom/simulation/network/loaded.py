@@ -322,7 +322,7 @@ def _too_small(setting: Setting, loop: Loop) -> str:
     name = topology.channel_name(loop.channel)
     return (
         f"buffers of {said} on channel {name}: it {most} of its bandwidth; {loop.needed} flits "
-        f"fill it, with buffer_flits {more}, or more vcs"
+        f"fill it, with buffer_flits {more}, fill_channels or more vcs"
     )
 
 
