@@ -136,7 +136,7 @@ def throughput_bound(
     What a routing by hop loads is followed from router to router: packets that draw their way
     spread as they draw, packets that look at credits as evenly as they could. Of detours that are
     drawn, packets take as many as suit all. The kind is ``network`` where there are too many
-    stages to follow, and where a function of the user decides.
+    stages to follow.
 
     Raises
     ------

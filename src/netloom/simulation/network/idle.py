@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.contention.decisions import sequences
-from netloom.contention.hop_stages import can_follow
+from netloom.contention.hop_stages import can_follow, forks
 from netloom.routing import paths
-from netloom.routing.by_hop.tables import EVERY, GIVEN, HopTables
+from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
 from netloom.simulation.network.entries import followed
@@ -89,7 +89,7 @@ def idle_network(
 
     Returns
     -------
-    None where there are too many ways to follow, or where a function of the user decides.
+    None where there are too many ways to follow.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def idle_network(
     found = _sequences(topology, routing, traffic, kind_of)
     if found is None:
         return None
-    every, weight = found
+    every, weight, exact = found
     low = floor(flits)
     latency = np.zeros(len(every))
     for length, part in ((low, 1 - (flits - low)), (low + 1, flits - low)):
@@ -115,9 +115,8 @@ def idle_network(
             taken = [lone_cycles(router, [kinds[at] for at in each], length) for each in every]
             latency += part * np.array(taken, float)
     hops = np.array([len(each) - 2 for each in every])
-    drawn = routing.routes is not None or routing.tables.choice != EVERY
     total = weight.sum()
-    return Idle(float(latency @ weight / total), float(hops @ weight / total), drawn)
+    return Idle(float(latency @ weight / total), float(hops @ weight / total), exact)
 
 
 def channel_kinds(
@@ -322,9 +321,12 @@ def _sequences(
     routing: VirtualChannelRouting,
     traffic: Traffic,
     kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
-    """Return the sequences of kinds of channels that packets take, and how many take each."""
-    if routing.routes is not None:
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
+    """Return the sequences of kinds of channels that packets take, and how many take each.
+
+    Also whether that is exact.
+    """
+    if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
         return _given(topology, routing, traffic, kind_of)
     tables = routing.tables
     if not can_follow(tables):
@@ -338,7 +340,8 @@ def _sequences(
     if taken is None:
         return None
     every = [(into, *inside, out_of) for into, out_of, *inside in taken]
-    return every, np.array(list(taken.values()))
+    exact = tables.choice not in (EVERY, OWN) or not forks(stages).any()
+    return every, np.array(list(taken.values())), exact
 
 
 def _given(
@@ -346,10 +349,8 @@ def _given(
     routing: VirtualChannelRouting,
     traffic: Traffic,
     kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
     """Return the same where packets have given paths."""
-    if listed_pairs(traffic) > MOST_PAIRS:
-        return None
     assert routing.routes is not None
     source, target, weight = traffic.matrix()
     routed = paths(topology, routing.routes, source, target)
@@ -362,4 +363,4 @@ def _given(
     if len(known) > MOST_SEQUENCES:
         return None
     every = [tuple(kind for kind in row if kind >= 0) for row in known.tolist()]
-    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64)
+    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64), True
