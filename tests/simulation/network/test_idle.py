@@ -77,7 +77,22 @@ def test_a_lone_packet_takes_what_is_reckoned(
     assert first_latency(net, parts, flits) == expected
 
 
-@pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through", "store-and-forward"])
+@settings(max_examples=30, deadline=None)
+@given(
+    lines(), st.sampled_from(sorted(PRESETS)), st.integers(1, 8),
+    st.sampled_from(["virtual-cut-through", "store-and-forward", "circuit"]), st.integers(0, 2),
+)  # fmt: skip
+def test_however_it_is_switched(net, preset, flits, switching, credit_cycles):
+    parts = router(preset, vcs=2, switching=switching, credit_cycles=credit_cycles)
+    kinds, kind_of = channel_kinds(net, parts)
+    way = [net.num_network_channels, 0, 1, net.num_channels - 1]
+    expected = lone_cycles(parts, [kinds[kind_of[channel]] for channel in way], flits)
+    assert first_latency(net, parts, flits) == expected
+
+
+@pytest.mark.parametrize(
+    "switching", ["wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"]
+)
 @pytest.mark.parametrize("flits", [1, 5, 8])
 def test_channels_that_are_alike_take_what_the_formula_says(switching, flits):
     parts, plain = Router(switching=switching), ChannelKind(1, Fraction(1))

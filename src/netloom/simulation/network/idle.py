@@ -160,7 +160,7 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     Parameters
     ----------
     router
-        The routers; those that switch packets, not circuits.
+        The routers.
     channels
         The injection channel, those between routers, and the ejection channel.
     flits
@@ -182,10 +182,25 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     >>> lone_cycles(Router(), [near, ChannelKind(1, Fraction(1, 2)), near, near], 5)
     20
     """
-    pipeline = router.switch_allocation_cycles + router.traversal_cycles
     head = router.timing().head_wait + (not router.speculative)
     if router.switching == "reserved":
-        head = 0
+        return _through(router, channels, flits, 0)
+    if router.switching != "circuit":
+        return _through(router, channels, flits, head)
+    # a probe there, its acknowledgement back, then the data, which waits for nothing
+    back = sum(router.switch_allocation_cycles + each.cycles for each in channels)
+    back += router.credit_cycles * (len(channels) - 2)
+    probed = _through(router, channels, 1, head) + back
+    return probed + _through(router, channels, flits, 0)
+
+
+def _through(router: Router, channels: Sequence[ChannelKind], flits: int, head: int) -> int:
+    """Return what a packet takes whose head spends ``head`` cycles before it asks for the switch.
+
+    Every flit leaves as soon as it has come, the one before it has left, the channel may send
+    again, and the buffer behind it has room.
+    """
+    pipeline = router.switch_allocation_cycles + router.traversal_cycles
     last = len(channels) - 1
     flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
     credit = [router.switch_allocation_cycles + each.cycles for each in channels]
