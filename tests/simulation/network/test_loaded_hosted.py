@@ -1,5 +1,7 @@
 """What is known of networks of hosts on routers before they run: advice, idle latency, failures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from netloom.simulation.network.loaded import (
 from netloom.simulation.network.routers import Router
 from netloom.simulation.network.run import run_network
 from netloom.simulation.steady import Limits
-from netloom.topology import topology
+from netloom.topology import mesh, topology
 from netloom.topology.faults import without
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 
@@ -71,3 +73,19 @@ def test_what_failures_cost():
     assert cost.hops == pytest.approx(cost.intact.hops)  # there are other ways up
     assert cost.bound.load < cost.intact.bound.load == pytest.approx(1)
     assert np.isfinite(cost.bound.load)
+
+
+def test_a_direct_network_of_long_channels_warms_up_for_as_long_as_they_take():
+    plain = mesh(3, 3)
+    net = replace(plain, channel_cycles=np.full(plain.num_channels, 500, np.int32))
+    network = LoadedNetwork(
+        topology=net, traffic=parse_traffic("uniform", net), lengths=parse_lengths(1),
+        arrivals=parse_arrivals("bernoulli"), seed=1,
+    )  # fmt: skip
+    router = Router(buffer_flits=20)
+    (setting,), _ = possible_settings(network, router, "default", ["wormhole"], None)
+    idle = network.make_run(setting, 0.1).idle
+    assert idle.hops == pytest.approx(2 * 8 / 9)  # those of a node to itself included
+    assert idle.latency == pytest.approx(6 + idle.hops * 503)
+    assert np.isnan(setting.zero_load_latency(2, 1))
+    assert "1003 flits fill it, with buffer_flits 251" in advice_of((setting,), (0.1,))

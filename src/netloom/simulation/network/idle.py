@@ -119,6 +119,11 @@ def idle_network(
     return Idle(float(latency @ weight / total), float(hops @ weight / total), exact)
 
 
+def one_kind(topology: Topology) -> bool:
+    """Return whether all channels take a flit a cycle, and a cycle for it."""
+    return topology.even and bool((topology.channel_cycles == 1).all())
+
+
 def channel_kinds(
     topology: Topology, router: Router
 ) -> tuple[list[ChannelKind], NDArray[np.int64]]:
