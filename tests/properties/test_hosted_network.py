@@ -1,5 +1,6 @@
 """The fast network and the readable one must agree on hosts that hang on routers, too."""
 
+from dataclasses import replace
 from functools import cache
 
 import hypothesis.strategies as st
@@ -7,12 +8,19 @@ import numba
 import numpy as np
 from hypothesis import given, settings
 
+from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
 from netloom.routing.kernels.by_hop import next_hop
-from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.port_numbers import hosted_ports, ports
+from netloom.routing.route_tables import RouteTable
+from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_routing
+from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import PACKET
+from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers
+from tests.properties.test_network import graphs as one_way_graphs
+from tests.properties.test_network import small_cubes
 from tests.reference.network import simulate
 from tests.reference.network_parts import drawn_ports
 
@@ -153,3 +161,46 @@ def check(case):
 @given(cases())
 def test_the_kernel_equals_the_readable_network(case):
     check(case)
+
+
+@st.composite
+def direct_cases(draw):
+    """A direct network, packets by all shortest ways in any VC, and the same with hosts hung on."""
+    net = draw(small_cubes()) if draw(st.booleans()) else draw(one_way_graphs())
+    hung = attach_hosts(net, np.arange(net.num_vertices), name=net.name)
+    router = replace(draw(routers(hung, SWITCHINGS)), fill_channels=False)
+    router = replace(router, vcs=min(router.vcs, 62 // hosted_ports(hung).num_ports))
+    cycles, packets = draw(births(hung, router))
+    packets = np.column_stack([packets, np.full(len(packets), -1, np.int32)]).astype(np.int32)
+    shortest = next_ports(hung, shortest_ways(net))
+    far = shortest.lengths.reshape(net.num_vertices, -1)
+    listed = np.zeros_like(far, np.int64)
+    for channel, port in enumerate(ports(net).out_port.tolist()):
+        one, other = net.channel_source[channel], net.channel_target[channel]
+        listed[one] |= (far[one] == far[other] + 1).astype(np.int64) << port
+    table = table_routing(net, RouteTable("shortest", listed), router.vcs, 1)
+    inside = np.zeros(net.num_channels, np.int8)
+    alike = np.array([bits(router.vcs)], np.int64)
+    none, stay = np.zeros(1, np.int8), np.zeros(1, np.int16)
+    states = Automaton(inside, stay[:, None], alike, alike, none, none, none, stay, stay, stay)
+    tables = hop_tables(hung, router.vcs, [shortest], states, choice=EVERY)
+    by_hop = VirtualChannelRouting("shortest", hung, tables)
+    return [
+        Case(each, routing, router, packets, cycles, cycles, exact=True)
+        for each, routing in ((net, table), (hung, by_hop))
+    ]
+
+
+@settings(max_examples=40)
+@given(direct_cases())
+def test_hosts_hung_on_a_direct_network_change_nothing(cases):
+    """One host a router, its channels of latency 1: as many cycles and flits, to the packet.
+
+    It is so for one injection and ejection channel a node, however ports are numbered: those of
+    both networks are in the same order. (Of several ejection channels of a node a head asks for
+    all, of the lanes to a host's port for one that it draws.)
+    """
+    (one, delivered), (other, same) = (run(case) for case in cases)
+    assert same == delivered
+    assert other.channel_flits().tolist() == one.channel_flits().tolist()
+    assert other.flits() == one.flits()

@@ -88,7 +88,7 @@ def measure(net, routing, ends, seeds, **parts):
     found = []
     for seed in seeds:
         run = Run(
-            net, routing, router, pairs(net.num_nodes, *ends), LOAD, lengths=parse_lengths(5),
+            net, routing, router, pairs(net.num_hosts, *ends), LOAD, lengths=parse_lengths(5),
             arrivals=parse_arrivals("bernoulli"), seed=seed,
         )  # fmt: skip
         run.advance(START)

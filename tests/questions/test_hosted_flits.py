@@ -182,3 +182,14 @@ def test_reserved_channels_are_kept_for_pairs_of_hosts(pair, hops):
 def test_more_connections_than_reserved_channels_are_refused_with_the_channel():
     with pytest.raises(InputError, match=r"found 11 connections on channel h0 -> leaf0; .* most 4"):
         nl.simulate(LEAVES, load=0.1, switching="reserved")
+
+
+@pytest.mark.parametrize("routing", ["up-down", "layered"])
+def test_one_host_on_every_router_is_a_direct_network(routing):
+    """Both have the same packets; where a port has which number decides ties only."""
+    direct, hosted = (
+        nl.simulate(on, routing=routing, load=0.3, cycles=5000).point.run.measured
+        for on in ("torus:4x4", "torus:4x4/1")
+    )
+    assert (direct.packets, direct.hops) == (hosted.packets, pytest.approx(hosted.hops, abs=0.01))
+    assert direct.packet_latency == pytest.approx(hosted.packet_latency, rel=0.01)

@@ -240,6 +240,7 @@ def best_split(
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
     weights: NDArray[np.float64],
+    rate: NDArray[np.float64] | None = None,
 ) -> Split | None:
     """Return how evenly traffic can be split over the ways that a routing allows.
 
@@ -249,6 +250,8 @@ def best_split(
         One whose routers choose: adaptive, a turn model, a table with choices.
     sources, targets, weights
         Pairs of different nodes.
+    rate
+        float64[num_channels], the bandwidths that loads are divided by; 1 if not given.
 
     Returns
     -------
@@ -279,21 +282,20 @@ def best_split(
     ways = list_ways(routing.tables, wiring, target[offsets[:-1]], offsets, source, most)
     if not len(ways[1]):
         return None
-    return _priced(ways, weight, topology.num_channels)
+    return _priced(ways, weight, np.ones(topology.num_channels) if rate is None else rate)
 
 
 Ways = tuple["NDArray[np.int64]", "NDArray[np.int32]", "NDArray[np.int32]", "NDArray[np.int32]"]
 
 
-def _priced(ways: Ways, weight: NDArray[np.float64], num_channels: int) -> Split:
-    from netloom.contention.kernels.choice import take_cheapest
-
+def _priced(ways: Ways, weight: NDArray[np.float64], rate: NDArray[np.float64]) -> Split:
+    num_channels = len(rate)
     arcs, load = len(ways[1]), np.empty(num_channels)
     prices = np.full(num_channels, 1 / num_channels)
-    best = Split(take_cheapest(ways, weight, prices, load), False, prices)  # noqa: FBT003
+    best = Split(_take(ways, weight, prices, rate, load), False, prices)  # noqa: FBT003
     if arcs <= MOST_EXACT and load.max() > best.least * (1 + ROUNDING):
-        prices = _best_prices(ways, weight, num_channels)
-        return Split(take_cheapest(ways, weight, prices, load), True, prices)  # noqa: FBT003
+        prices = _best_prices(ways, weight, rate)
+        return Split(_take(ways, weight, prices, rate, load), True, prices)  # noqa: FBT003
     level, mean = np.zeros(num_channels), np.zeros(num_channels)
     for number in range(1, min(max(WORK // arcs, FEWEST_ROUNDS), MOST_ROUNDS) + 1):
         if load.max() <= best.least * (1 + ROUNDING):  # the cheapest ways are a split themselves
@@ -303,18 +305,35 @@ def _priced(ways: Ways, weight: NDArray[np.float64], num_channels: int) -> Split
         prices /= prices.sum()
         mean += number**2 * prices
         for tried in (mean / mean.sum(), prices) if number % 20 == 0 else (prices,):
-            least = take_cheapest(ways, weight, tried, load)
+            least = _take(ways, weight, tried, rate, load)
             best = Split(least, False, tried) if least > best.least else best  # noqa: FBT003
     return best
 
 
-def _best_prices(ways: Ways, weight: NDArray[np.float64], num_channels: int) -> NDArray[np.float64]:
+def _take(
+    ways: Ways,
+    weight: NDArray[np.float64],
+    prices: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    load: NDArray[np.float64],
+) -> float:
+    """Send all by the cheapest ways; fill in loads over bandwidths, return what is paid."""
+    from netloom.contention.kernels.choice import take_cheapest
+
+    paid: float = take_cheapest(ways, weight, prices / rate, load)
+    load /= rate
+    return paid
+
+
+def _best_prices(
+    ways: Ways, weight: NDArray[np.float64], rate: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the prices by which the limit is exact: the duals of the channels' capacities."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack
 
     first, channels, heads, entries = ways
-    arcs, places = len(channels), len(first) - 1
+    arcs, places, num_channels = len(channels), len(first) - 1, len(rate)
     tails = np.repeat(np.arange(places), np.diff(first))
     one, arc = np.ones(arcs), np.arange(arcs)
     kept = np.diff(first) > 0  # what is no target passes on all that it gets
@@ -325,11 +344,11 @@ def _best_prices(ways: Ways, weight: NDArray[np.float64], num_channels: int) -> 
     solve: Any = linprog  # whose types know no sparse arrays
     found = solve(
         np.append(np.zeros(arcs), 1.0),
-        A_ub=hstack([on_channel, csr_array(-np.ones((num_channels, 1)))]),
+        A_ub=hstack([on_channel, csr_array(-rate[:, None])]),
         b_ub=np.zeros(num_channels),
         A_eq=hstack([flow[kept], none]),
         b_eq=np.bincount(entries, weight, minlength=places)[kept],
         method="highs",
     )
-    prices = np.maximum(-found.ineqlin.marginals, 0)
+    prices = np.maximum(-found.ineqlin.marginals, 0) * rate
     return np.asarray(prices / prices.sum())

@@ -27,7 +27,8 @@ MOST_STAGES = 2**21
 
 COMES, OFFERED, DECIDED = 0, 1, 2
 
-KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, HASHED: SHARED}
+KINDS = {DRAWN: SHARED, TWO: BETTER_OF_TWO, LEAST: PREFERRED, EVERY: PREFERRED, OWN: PREFERRED,
+         HASHED: SHARED}  # fmt: skip
 
 
 class _At(NamedTuple):
@@ -155,6 +156,7 @@ class Follower:
             np.concatenate([arcs.share for arcs, *_ in found]),
             np.concatenate([kind for *_, kind, _ in found]),
         )  # fmt: skip
+        stages.kind[~forks(stages)] = SHARED
         return stages, place.astype(np.int64)
 
     def _key(self, at: _At) -> Numbers:
@@ -200,15 +202,15 @@ class Follower:
         state, router, goal = at.state[tail], at.router[tail], at.goal[tail]
         row = tables.detour_class[router].astype(np.int64) * tables.detour_classes
         start = tables.detour_start[row + tables.detour_class[self.to.exit[goal]]].astype(np.int64)
-        here = router == self.to.exit[goal]
-        if self.idle and tables.detour != ALWAYS and tables.threshold >= 0:
-            here[:] = True  # no queue is longer than another
-        many = np.where(here, 0, tables.detours[start]).astype(np.int64)
+        many = np.where(router == self.to.exit[goal], 0, tables.detours[start]).astype(np.int64)
+        after = np.where(many == 0, tables.none[state], tables.keep[state]).astype(np.int64)
+        if self.idle and tables.detour != ALWAYS and not self._detours_when_idle():
+            many[:] = 0
         if many.sum() > MOST_STAGES:
             return None
         none = many == 0
         straight = _At(
-            np.full(none.sum(), DECIDED), tables.keep[state[none]].astype(np.int64),
+            np.full(none.sum(), DECIDED), after[none],
             router[none], goal[none], np.full(none.sum(), -1),
         )  # fmt: skip
         kept = _Arcs(tail[none], straight, *_plain(none.sum()))
@@ -228,18 +230,29 @@ class Follower:
         state, router, goal, aux = (field[tail] for field in at[1:])
         step = np.full(len(tail), DECIDED)
         keep, leave = (each[state].astype(np.int64) for each in (tables.keep, tables.leave))
-        _, count, _ = self._lists(leave, router, aux)
+        _, count = self._lists(leave, router, aux)
         away = count > 0  # who is there has no detour to make
-        stays = np.ones(len(tail), np.bool_)
+        stays, share = np.ones(len(tail), np.bool_), 1.0
         if self.idle:
-            away &= tables.threshold < 0
-            stays = ~away
+            even = tables.threshold == 0
+            stays, share = even | ~away, 0.5 if even else 1.0
         refused = _At(step, keep, router, goal, np.full(len(tail), -1))
         taken = _At(step, leave, router, goal, aux)
+        shares = np.where(away, share, 1.0)
         return [
-            _Arcs(tail[some], _At(*(field[some] for field in head)), *_plain(int(some.sum())))
+            _Arcs(
+                tail[some],
+                _At(*(field[some] for field in head)),
+                np.full(int(some.sum()), -1),
+                shares[some],
+            )
             for some, head in ((stays, refused), (away, taken))
         ]
+
+    def _detours_when_idle(self) -> bool:
+        """Whether packets make some detours where all queues are empty."""
+        tables = self.tables
+        return tables.threshold < 0 or (tables.threshold == 0 and tables.even_by_coin != 0)
 
     def _going(
         self, at: _At, decided: NDArray[np.bool_], kind: NDArray[np.int8]
@@ -247,7 +260,7 @@ class Follower:
         """Return the arcs of packets that go on, and set their kinds; None where one cannot."""
         tables, tail = self.tables, np.flatnonzero(decided)
         state, router, goal, aux = (field[tail] for field in at[1:])
-        _, count, _ = self._lists(
+        _, count = self._lists(
             state, router, np.where(tables.to_aux[state], aux, self.to.table[goal])
         )
         turns = (tables.to_aux[state] != 0) & (count == 0)
@@ -257,8 +270,8 @@ class Follower:
             each[~leaves] for each in (tail, state, router, goal, aux)
         )
         toward = np.where(tables.to_aux[state], aux, self.to.table[goal])
-        start, count, length = self._lists(state, router, toward)
-        if (count == 0).any() or (length < 0).any():
+        start, count = self._lists(state, router, toward)
+        if (count == 0).any():
             return None
         escaped = state >= tables.escape_state if tables.escape_vcs else np.zeros(len(state), bool)
         if not self.idle:
@@ -268,20 +281,18 @@ class Follower:
             free = ~escaped
             kind[tail[free]] = PREFERRED
             own = np.full(int(free.sum()), tables.escape_state)
-            start, count, _ = self._lists(own, router[free], toward[free])
+            start, count = self._lists(own, router[free], toward[free])
             ends = (each[free] for each in (router, goal, aux))
             parts.append(self._hops(tail[free], start, count, own, *ends))
         return parts
 
-    def _lists(
-        self, state: Numbers, router: Numbers, goal: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Return where the lists of next ports begin, how long they are, and the hops to go."""
+    def _lists(self, state: Numbers, router: Numbers, goal: Numbers) -> tuple[Numbers, Numbers]:
+        """Return where the lists of next ports begin, and how long they are."""
         tables = self.tables
         table = tables.table[state]
         place = tables.table_start[table] + router * tables.table_goals[table] + goal
         start = tables.starts[place].astype(np.int64)
-        return start, tables.ports[start].astype(np.int64), tables.lengths[place].astype(np.int64)
+        return start, tables.ports[start].astype(np.int64)
 
     def _hops(
         self, tail: Numbers, start: Numbers, count: Numbers, state: Numbers, router: Numbers,
@@ -313,8 +324,8 @@ class Follower:
 
 
 def can_follow(tables: HopTables) -> bool:
-    """Whether stages are all that the routing looks at: no function, no given path."""
-    return tables.choice not in (OWN, GIVEN)
+    """Whether packets are routed by tables of next ports, and have no given paths."""
+    return tables.choice != GIVEN
 
 
 def chooses(tables: HopTables) -> bool:
@@ -344,14 +355,25 @@ def alike_states(tables: HopTables) -> Numbers:
         keep, leave = (
             np.where(tables.decides, group[after], -1) for after in (tables.keep, tables.leave)
         )
+        none = np.where(tables.decides, group[tables.none], -1)
         turn = np.where(tables.to_aux, group[tables.turn], -1)
-        row = np.column_stack([group, group[delta], keep, leave, turn])
+        row = np.column_stack([group, group[delta], keep, leave, none, turn])
         _, finer = np.unique(row, axis=0, return_inverse=True)
         if finer.max(initial=0) == group.max(initial=0):
             break
         group = finer
     _, lowest = np.unique(group, return_index=True)
     return lowest[group].astype(np.int64)
+
+
+def forks(stages: Stages) -> NDArray[np.bool_]:
+    """Return which stages packets leave by different ways, and not by lanes of one channel."""
+    count = np.diff(stages.first)
+    stage = np.repeat(np.arange(len(count)), count)
+    found, begin = np.zeros(len(count), np.bool_), stages.first[stage]
+    for field in (stages.head, stages.channel):
+        found[stage[field != field[begin]]] = True
+    return found
 
 
 def _plain(count: int) -> tuple[Numbers, NDArray[np.float64]]:

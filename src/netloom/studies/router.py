@@ -24,6 +24,7 @@ from netloom.simulation.network.run import Run
 from netloom.studies.booksim.cases import Case, case_of
 from netloom.studies.booksim.runs import AT_80, PEAK, measure
 from netloom.studies.booksim.tables import read_cases
+from netloom.studies.router_theory import hosted_rows
 from netloom.studies.validation import Row, published
 from netloom.topology import topology
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
@@ -83,6 +84,7 @@ def rows(reference: str | None = None) -> Iterator[Row]:
             yield _row(about, case, item, computed.get(item, nan), recorded=same)
     if reference is None:
         yield from theory_rows()
+        yield from hosted_rows()
 
 
 def _row(about: dict[str, Any], case: Case, item: str, computed: float, *, recorded: bool) -> Row:

@@ -1,5 +1,6 @@
 """Bounds on throughput: sums by hand, and every pair and every cut by brute force."""
 
+from dataclasses import replace
 from itertools import combinations
 from unittest.mock import patch
 
@@ -308,3 +309,16 @@ def test_without_a_list_of_pairs_cuts_are_all_there_is(monkeypatch):
     exact = bound_of(mesh(8, 8), "transpose")
     monkeypatch.setattr(bound, "MOST_PAIRS", 63)
     assert bound_of(mesh(8, 8), "transpose").load > exact.load
+
+
+@pytest.mark.parametrize("routing", ["shortest-path", "adaptive"])
+def test_channels_of_a_direct_network_that_are_slow(routing):
+    # a square: from corner 0 to corner 3 by 1 or by 2, over channels of half and a quarter
+    rates = {(0, 1): 0.5, (0, 2): 0.25}
+    plain = mesh(2, 2)
+    ends = zip(plain.channel_source.tolist(), plain.channel_target.tolist(), strict=True)
+    rate = np.array([rates.get(pair, 1.0) for pair in ends])
+    network = replace(plain, channel_bandwidth=rate)
+    found = bound_of(network, pairs(4, [0], [3]), routing)
+    assert found.kind == "routing"
+    assert found.load == pytest.approx(0.25 if routing == "shortest-path" else 0.75)

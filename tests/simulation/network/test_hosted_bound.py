@@ -13,7 +13,7 @@ from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.demand import at_ports, between, crossing, demand_of, received
 from netloom.simulation.network.routers import Router
 from netloom.simulation.network.run import Run
-from netloom.topology import mesh, topology
+from netloom.topology import Topology, mesh, topology
 from netloom.topology.core import attach_hosts
 from netloom.workload import parse_arrivals, parse_lengths, parse_traffic
 from netloom.workload.traffic import hot_spot, pairs, permutation, uniform, with_rates
@@ -102,6 +102,18 @@ def test_chance_takes_one_of_several_ports():
     found = bound_of(net, "minimal", pairs(2, [0], [1]))
     # half of the packets go by the slow port, though the host as a whole could send 1.25
     assert (found.load, found.what) == (pytest.approx(0.5), "channel h0 -> 0")
+
+
+def test_pairs_whose_ports_are_in_planes_of_their_own():
+    ends = np.array([0, 1, 2, 3], np.int32)
+    planes = Topology("planes", 4, ends, ends ^ 1)  # routers 0 and 1, 2 and 3
+    net = attach_hosts(
+        planes, np.array([0, 2, 1, 3]), port_host=np.array([0, 0, 1, 1]), name="planes",
+        bandwidth=np.array([1.0, 0.5, 1.0, 0.25]),
+    )  # fmt: skip
+    found = bound_of(net, "minimal", pairs(2, [0], [1]))
+    # source and target, 0 + 1, say that the pair takes the second plane
+    assert (found.load, found.what) == (pytest.approx(0.25), "channel r3 -> h1")
 
 
 # Sums of traffic.

@@ -62,10 +62,14 @@ def lines(draw):
 @settings(max_examples=60, deadline=None)
 @given(
     lines(), st.sampled_from(sorted(PRESETS)), st.integers(1, 3), st.integers(1, 12),
-    st.integers(1, 30),
+    st.integers(1, 30), st.booleans(),
 )  # fmt: skip
-def test_a_lone_packet_takes_what_is_reckoned(net, preset, channel_cycles, buffer_flits, flits):
-    parts = router(preset, vcs=2, channel_cycles=channel_cycles, buffer_flits=buffer_flits)
+def test_a_lone_packet_takes_what_is_reckoned(
+    net, preset, channel_cycles, buffer_flits, flits, fill
+):
+    parts = router(
+        preset, vcs=2, channel_cycles=channel_cycles, buffer_flits=buffer_flits, fill_channels=fill
+    )
     kinds, kind_of = channel_kinds(net, parts)
     # from host 0 along the line to host 1
     way = [net.num_network_channels, 0, 1, net.num_channels - 1]
@@ -73,7 +77,22 @@ def test_a_lone_packet_takes_what_is_reckoned(net, preset, channel_cycles, buffe
     assert first_latency(net, parts, flits) == expected
 
 
-@pytest.mark.parametrize("switching", ["wormhole", "virtual-cut-through", "store-and-forward"])
+@settings(max_examples=30, deadline=None)
+@given(
+    lines(), st.sampled_from(sorted(PRESETS)), st.integers(1, 8),
+    st.sampled_from(["virtual-cut-through", "store-and-forward", "circuit"]), st.integers(0, 2),
+)  # fmt: skip
+def test_however_it_is_switched(net, preset, flits, switching, credit_cycles):
+    parts = router(preset, vcs=2, switching=switching, credit_cycles=credit_cycles)
+    kinds, kind_of = channel_kinds(net, parts)
+    way = [net.num_network_channels, 0, 1, net.num_channels - 1]
+    expected = lone_cycles(parts, [kinds[kind_of[channel]] for channel in way], flits)
+    assert first_latency(net, parts, flits) == expected
+
+
+@pytest.mark.parametrize(
+    "switching", ["wormhole", "virtual-cut-through", "store-and-forward", "circuit", "reserved"]
+)
 @pytest.mark.parametrize("flits", [1, 5, 8])
 def test_channels_that_are_alike_take_what_the_formula_says(switching, flits):
     parts, plain = Router(switching=switching), ChannelKind(1, Fraction(1))
@@ -82,11 +101,11 @@ def test_channels_that_are_alike_take_what_the_formula_says(switching, flits):
         assert found == parts.zero_load_cycles(hops, flits)
 
 
-@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 4), st.integers(1, 3))
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 4), st.integers(1, 3), st.booleans())
 def test_packets_longer_than_buffers_wait_for_credits_as_the_formula_says(
-    flits, buffer_flits, hops, channel_cycles
+    flits, buffer_flits, hops, channel_cycles, fill
 ):
-    parts = Router(buffer_flits=buffer_flits, channel_cycles=channel_cycles)
+    parts = Router(buffer_flits=buffer_flits, channel_cycles=channel_cycles, fill_channels=fill)
     ends, inside = ChannelKind(1, Fraction(1)), ChannelKind(channel_cycles, Fraction(1))
     found = lone_cycles(parts, [ends, *[inside] * hops, ends], flits)
     assert found == parts.zero_load_cycles(hops, flits)
@@ -116,6 +135,18 @@ def test_the_loop_that_needs_the_largest_buffers():
     net = uneven([1, 200, 1, 200, 1, 1], [1, 0.5, 1, 0.25, 1, 1])
     routing = virtual_channel_routing(net, "minimal", num_vcs=4)
     assert tightest_loop(net, routing, Router(buffer_flits=10))[:3] == (1, 403, 202)
+    filled = tightest_loop(net, routing, Router(buffer_flits=10, fill_channels=True))
+    assert filled.room >= filled.needed
+
+
+def test_vcs_that_no_packet_takes_do_not_fill_a_channel():
+    net = topology("dragonfly:2x4x2")
+    routing = virtual_channel_routing(net, "minimal-group", num_vcs=3)
+    found = tightest_loop(net, routing, Router(vcs=3, buffer_flits=1))
+    assert (found.cycles, found.needed, found.room) == (5, 5, 3)
+    first = routing.tables._replace(vcs=np.ones_like(routing.tables.vcs))
+    routing = replace(routing, tables=first)
+    assert tightest_loop(net, routing, Router(vcs=3, buffer_flits=1)).room == 1
 
 
 @pytest.mark.parametrize("spec", ["fat-tree:2x3", "dragonfly:2x4x2", "leaf-spine:4x2x3"])

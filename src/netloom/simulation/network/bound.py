@@ -136,7 +136,7 @@ def throughput_bound(
     What a routing by hop loads is followed from router to router: packets that draw their way
     spread as they draw, packets that look at credits as evenly as they could. Of detours that are
     drawn, packets take as many as suit all. The kind is ``network`` where there are too many
-    stages to follow, and where a function of the user decides.
+    stages to follow.
 
     Raises
     ------
@@ -299,6 +299,7 @@ def _of_routing(
     if load is not None:
         if not len(load):
             return []
+        load = load / channel_rates(topology)
         channel = first_largest(load)
         return [(float(load[channel]), f"channel {topology.channel_name(channel)}")]
     if routing.tables.kind in (DIMENSION_ORDER, STATIC_DATELINE, TWO_PHASE):
@@ -306,15 +307,18 @@ def _of_routing(
     if isinstance(topology, Cube) and routing.tables.kind in (ADAPTIVE, STICKY_ESCAPE):
         orders = _both_orders(topology)
         attained = _in_orders(topology, orders, traffic)
-        if attained is not None and attained.max(initial=0) <= fullest / SAME:
-            return []
+        if attained is not None:
+            attained /= channel_rates(topology)
+            if attained.max(initial=0) <= fullest / SAME:
+                return []
     sent = _pairs(traffic)
     if sent is None:
         return None
     apart = sent.source != sent.target
     if not apart.any():
         return []
-    split = best_split(routing, *(each[apart] for each in sent))
+    source, target, weight = (each[apart] for each in sent)
+    split = best_split(routing, source, target, weight, channel_rates(topology))
     if split is None:
         return None
     dearest = first_largest(split.prices)

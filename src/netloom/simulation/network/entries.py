@@ -8,14 +8,13 @@ import numpy as np
 
 from netloom.contention.hop_stages import Follower, Goals, pair_goals, table_goals
 from netloom.routing.by_hop.tables import HASHED, channels_at_ports
-from netloom.simulation.network.demand import at_ports, between
+from netloom.simulation.network.demand import Demand, at_ports, between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.contention.decisions import Stages
     from netloom.routing.by_hop.tables import HopTables
-    from netloom.simulation.network.demand import Demand
     from netloom.topology import Topology
 
 MOST_ENTRIES = 2**22
@@ -45,13 +44,31 @@ class Entries(NamedTuple):
     out_of: NDArray[np.int64]
 
 
+def between_ports(topology: Topology, tables: HopTables, demand: Demand) -> Demand | None:
+    """Return a demand of hosts as one of their ports; None if there are too many pairs.
+
+    Of several ports chance takes one at either end, unless the tables say which each pair takes.
+    """
+    hosts = topology.num_hosts
+    if not len(tables.pair_entry):
+        return at_ports(demand, topology.port_host, hosts)
+    if hosts**2 > MOST_ENTRIES:
+        return None
+    each = np.arange(hosts)
+    sent = between(demand, each, each, (hosts, hosts)).ravel()
+    pair = np.flatnonzero(sent > sent.max(initial=0) * ROUNDING)
+    none = np.zeros((2, topology.num_ports))
+    entry, sink = tables.pair_entry[pair], tables.pair_sink[pair]
+    return Demand(((none[0], none[1]),), entry, sink, sent[pair])
+
+
 def enter(
     topology: Topology,
     tables: HopTables,
     demand: Demand,
     kind_of: NDArray[np.int64] | None = None,
 ) -> tuple[Entries, Goals] | None:
-    """Return what enters the routers under a demand of hosts by any of their ports, and the goals.
+    """Return what enters the routers under a demand of hosts, and where it may be going.
 
     Parameters
     ----------
@@ -68,7 +85,9 @@ def enter(
     """
     kinds = np.zeros(topology.num_channels, np.int64) if kind_of is None else kind_of
     first, ports = topology.num_network_channels, topology.num_ports
-    by_port = at_ports(demand, topology.port_host, topology.num_hosts)
+    by_port = between_ports(topology, tables, demand)
+    if by_port is None:
+        return None
     entry = np.stack([kinds[first : first + ports], topology.injection_router], axis=1)
     leave = np.stack([kinds[first + ports :], tables.sink_goal], axis=1)
     if tables.choice == HASHED:  # which tells every host from every other

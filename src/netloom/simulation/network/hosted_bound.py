@@ -13,18 +13,17 @@ import numpy as np
 from netloom.contention.choices import chosen_loads
 from netloom.contention.cuts import cut_parts, grid_sets, parts_of
 from netloom.contention.decisions import drawn_loads
-from netloom.contention.hop_stages import can_follow, chooses
+from netloom.contention.hop_stages import can_follow, chooses, forks
 from netloom.routing import paths
 from netloom.simulation.network.demand import (
     MOST_PAIRS,
     Demand,
-    at_ports,
     crossing,
     first_largest,
     listed_pairs,
     received,
 )
-from netloom.simulation.network.entries import followed
+from netloom.simulation.network.entries import between_ports, followed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,13 +84,13 @@ def routing_limits(
 
     None where they are not to be had. ``fullest`` is the load of what limits any routing.
     """
-    if routing.routes is not None:
-        load = _given_loads(topology, routing, traffic)
-        return None if load is None else [_fullest(topology, load / rate)]
     tables: HopTables = routing.tables
-    if not can_follow(tables):
+    if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
+        return [_fullest(topology, _given_loads(topology, routing, traffic) / rate)]
+    by_port = between_ports(topology, tables, demand) if can_follow(tables) else None
+    if by_port is None:
         return None
-    limits = [_fullest(topology, _port_loads(topology, demand) / rate)]
+    limits = [_fullest(topology, _port_loads(topology, by_port) / rate)]
     inside = topology.num_network_channels
     easy = followed(topology, tables, demand, idle=True)
     if easy is None:
@@ -99,7 +98,7 @@ def routing_limits(
     stages, begin, entries = easy
     load = drawn_loads(stages, begin, entries.weight, inside)
     plain = _fullest(topology, load / rate[:inside])
-    if not chooses(tables):
+    if not (chooses(tables) and (forks(stages).any() or tables.detour or tables.escape_vcs)):
         return [*limits, plain]
     if plain[0] <= max(fullest, limits[0][0]):  # in an idle network already they choose so well
         return limits
@@ -123,10 +122,9 @@ def _port_channels(topology: Topology) -> tuple[slice, slice]:
     return slice(first, first + ports), slice(first + ports, first + 2 * ports)
 
 
-def _port_loads(topology: Topology, demand: Demand) -> NDArray[np.float64]:
-    """Return float64[num_channels], what the ports of hosts carry, of which chance takes one."""
+def _port_loads(topology: Topology, by_port: Demand) -> NDArray[np.float64]:
+    """Return float64[num_channels], what the ports of hosts carry."""
     load, (sends, receives) = np.zeros(topology.num_channels), _port_channels(topology)
-    by_port = at_ports(demand, topology.port_host, topology.num_hosts)
     back = Demand(
         tuple((taken, sent) for sent, taken in by_port.products),
         by_port.target, by_port.source, by_port.weight,
@@ -137,10 +135,8 @@ def _port_loads(topology: Topology, demand: Demand) -> NDArray[np.float64]:
 
 def _given_loads(
     topology: Topology, routing: VirtualChannelRouting, traffic: Traffic
-) -> NDArray[np.float64] | None:
+) -> NDArray[np.float64]:
     """Return float64[num_channels], what packets load that have a path of their own, or several."""
-    if listed_pairs(traffic) > MOST_PAIRS:
-        return None
     assert routing.routes is not None
     source, target, weight = traffic.matrix()
     routed = paths(topology, routing.routes, source, target)

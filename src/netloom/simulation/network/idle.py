@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from netloom.contention.decisions import sequences
-from netloom.contention.hop_stages import can_follow
+from netloom.contention.hop_stages import can_follow, forks
 from netloom.routing import paths
-from netloom.routing.by_hop.tables import EVERY, GIVEN, HopTables
+from netloom.routing.by_hop.tables import EVERY, GIVEN, OWN, HopTables
 from netloom.routing.port_numbers import hosted_ports
 from netloom.simulation.network.demand import MOST_PAIRS, demand_of, listed_pairs
 from netloom.simulation.network.entries import followed
@@ -89,7 +89,7 @@ def idle_network(
 
     Returns
     -------
-    None where there are too many ways to follow, or where a function of the user decides.
+    None where there are too many ways to follow.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def idle_network(
     found = _sequences(topology, routing, traffic, kind_of)
     if found is None:
         return None
-    every, weight = found
+    every, weight, exact = found
     low = floor(flits)
     latency = np.zeros(len(every))
     for length, part in ((low, 1 - (flits - low)), (low + 1, flits - low)):
@@ -115,9 +115,13 @@ def idle_network(
             taken = [lone_cycles(router, [kinds[at] for at in each], length) for each in every]
             latency += part * np.array(taken, float)
     hops = np.array([len(each) - 2 for each in every])
-    drawn = routing.routes is not None or routing.tables.choice != EVERY
     total = weight.sum()
-    return Idle(float(latency @ weight / total), float(hops @ weight / total), drawn)
+    return Idle(float(latency @ weight / total), float(hops @ weight / total), exact)
+
+
+def one_kind(topology: Topology) -> bool:
+    """Return whether all channels take a flit a cycle, and a cycle for it."""
+    return topology.even and bool((topology.channel_cycles == 1).all())
 
 
 def channel_kinds(
@@ -161,7 +165,7 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     Parameters
     ----------
     router
-        The routers; those that switch packets, not circuits.
+        The routers.
     channels
         The injection channel, those between routers, and the ejection channel.
     flits
@@ -183,14 +187,31 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
     >>> lone_cycles(Router(), [near, ChannelKind(1, Fraction(1, 2)), near, near], 5)
     20
     """
-    pipeline = router.switch_allocation_cycles + router.traversal_cycles
     head = router.timing().head_wait + (not router.speculative)
     if router.switching == "reserved":
-        head = 0
+        return _through(router, channels, flits, 0)
+    if router.switching != "circuit":
+        return _through(router, channels, flits, head)
+    # a probe there, its acknowledgement back, then the data, which waits for nothing
+    back = sum(router.switch_allocation_cycles + each.cycles for each in channels)
+    back += router.credit_cycles * (len(channels) - 2)
+    probed = _through(router, channels, 1, head) + back
+    return probed + _through(router, channels, flits, 0)
+
+
+def _through(router: Router, channels: Sequence[ChannelKind], flits: int, head: int) -> int:
+    """Return what a packet takes whose head spends ``head`` cycles before it asks for the switch.
+
+    Every flit leaves as soon as it has come, the one before it has left, the channel may send
+    again, and the buffer behind it has room.
+    """
+    pipeline = router.switch_allocation_cycles + router.traversal_cycles
     last = len(channels) - 1
     flight = [1 + channels[0].cycles, *(pipeline + each.cycles for each in channels[1:])]
     credit = [router.switch_allocation_cycles + each.cycles for each in channels]
     credit[1:last] = [wait + router.credit_cycles for wait in credit[1:last]]
+    around = np.add(flight, credit) if router.fill_channels else [0] * len(channels)
+    depth = [max(router.buffer_flits, int(trip)) for trip in around]
     sent = np.zeros((len(channels), flits), np.int64)  # cycle in which a channel takes each flit
     ready = np.full(len(channels), -(2**40))  # the packet comes long after the last one
     whole = router.switching == "store-and-forward"
@@ -202,8 +223,8 @@ def lone_cycles(router: Router, channels: Sequence[ChannelKind], flits: int) -> 
             start = first + head * (flit == 0)
         if flit:
             start = max(start, sent[place, flit - 1] + 1)
-        if flit >= router.buffer_flits and place < last:
-            start = max(start, sent[place + 1, flit - router.buffer_flits] + credit[place])
+        if flit >= depth[place] and place < last:
+            start = max(start, sent[place + 1, flit - depth[place]] + credit[place])
         many, cycles = channels[place].rate.as_integer_ratio()
         start = max(start, -(-ready[place] // many))
         ready[place] = max(ready[place], start * many - (many - 1)) + cycles
@@ -269,7 +290,8 @@ def tightest_loop(
     rates = [(each.rate.numerator, each.rate.denominator) for each in kinds]
     share, whole = np.array(rates, np.int64)[kind_of[:inside]].T
     needed = -(-loops * share // whole) * lanes
-    room = _usable_vcs(topology, routing) * router.buffer_flits * lanes
+    depth = np.maximum(router.buffer_flits, loops if router.fill_channels else 0)
+    room = _usable_vcs(topology, routing) * depth * lanes
     channel = int(np.argmin(room / needed))
     return Loop(channel, int(loops[channel]), int(needed[channel]), int(room[channel]))
 
@@ -319,9 +341,12 @@ def _sequences(
     routing: VirtualChannelRouting,
     traffic: Traffic,
     kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
-    """Return the sequences of kinds of channels that packets take, and how many take each."""
-    if routing.routes is not None:
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
+    """Return the sequences of kinds of channels that packets take, and how many take each.
+
+    Also whether that is exact.
+    """
+    if routing.routes is not None and listed_pairs(traffic) <= MOST_PAIRS:
         return _given(topology, routing, traffic, kind_of)
     tables = routing.tables
     if not can_follow(tables):
@@ -335,7 +360,8 @@ def _sequences(
     if taken is None:
         return None
     every = [(into, *inside, out_of) for into, out_of, *inside in taken]
-    return every, np.array(list(taken.values()))
+    exact = tables.choice not in (EVERY, OWN) or not forks(stages).any()
+    return every, np.array(list(taken.values())), exact
 
 
 def _given(
@@ -343,10 +369,8 @@ def _given(
     routing: VirtualChannelRouting,
     traffic: Traffic,
     kind_of: NDArray[np.int64],
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]] | None:
+) -> tuple[list[tuple[int, ...]], NDArray[np.float64], bool] | None:
     """Return the same where packets have given paths."""
-    if listed_pairs(traffic) > MOST_PAIRS:
-        return None
     assert routing.routes is not None
     source, target, weight = traffic.matrix()
     routed = paths(topology, routing.routes, source, target)
@@ -359,4 +383,4 @@ def _given(
     if len(known) > MOST_SEQUENCES:
         return None
     every = [tuple(kind for kind in row if kind >= 0) for row in known.tolist()]
-    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64)
+    return every, np.bincount(of.ravel(), weight, len(known)).astype(np.float64), True

@@ -16,7 +16,7 @@ from netloom.routing import (
 )
 from netloom.simulation.network.bound import throughput_bound
 from netloom.simulation.network.demand import MOST_PAIRS, listed_pairs
-from netloom.simulation.network.idle import idle_network, tightest_loop
+from netloom.simulation.network.idle import idle_network, one_kind, tightest_loop
 from netloom.simulation.network.reservations import reserve
 from netloom.simulation.network.routers import SWITCHINGS, Router, Switching, end_channels
 from netloom.simulation.network.run import Run
@@ -60,9 +60,11 @@ class Setting:
     def zero_load_latency(self, hops: float, flits: float) -> float:
         """Return the latency of packets over so many hops in the idle network; NaN if not known.
 
-        Where hosts hang on routers, it is that of all packets of the traffic.
+        Where hosts hang on routers, it is that of all packets of the traffic. It is not known of
+        direct networks whose channels differ.
         """
-        if self.routing.topology.direct:
+        topology = self.routing.topology
+        if topology.direct and one_kind(topology):
             return self.router.zero_load_cycles(hops, flits)
         return self.idle.latency if self.idle else nan
 
@@ -316,13 +318,13 @@ def _too_small(setting: Setting, loop: Loop) -> str:
     topology, router = setting.routing.topology, setting.router
     said = f"{loop.room} flits a channel, for credits that take {loop.cycles} cycles to come back"
     most = f"carries at most {loop.room / loop.needed:.0%}"
-    if topology.direct and topology.even:
+    if topology.direct and one_kind(topology):
         return f"buffers of {said}: a channel {most}; raise buffer_flits or vcs"
     more = ceil(router.buffer_flits * loop.needed / loop.room)
     name = topology.channel_name(loop.channel)
     return (
         f"buffers of {said} on channel {name}: it {most} of its bandwidth; {loop.needed} flits "
-        f"fill it, with buffer_flits {more}, or more vcs"
+        f"fill it, with buffer_flits {more}, fill_channels or more vcs"
     )
 
 

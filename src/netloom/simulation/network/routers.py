@@ -198,7 +198,7 @@ class Router:
         router) at m routers only.
         """
         times = self.timing()
-        rounds = (np.asarray(flits) - 1) // self.buffer_flits
+        rounds = (np.asarray(flits) - 1) // self.buffer_flits * (not self.fill_channels)
         inside = times.flit + times.credit - self.buffer_flits
         first = times.injection + times.injection_credit - self.buffer_flits
         behind = np.where(np.asarray(hops) > 0, rounds * inside, 0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.simulation.network.engine import Engine
-from netloom.simulation.network.idle import Idle, idle_network, rough_idle
+from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
 from netloom.simulation.network.sent import Sender, SentPackets
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
@@ -234,11 +234,15 @@ class Run:
     def idle(self) -> Idle:
         """What packets find in the idle network: about, where it is not known."""
         router, topology = self.router, self.routing.topology
-        if topology.direct:  # about as many hops as a network has ports a router
+        if topology.direct and one_kind(
+            topology
+        ):  # about as many hops as a network has ports a router
             ports = self.engine.setup.network_ports
             cycles = router.zero_load_cycles(2 * ports, 1)
             return Idle(cycles, topology.num_hosts ** (1 / max(ports / 2, 1)), exact=False)
-        known = self._idle or idle_network(topology, self.routing, self.traffic, router)
+        known = self._idle
+        if known is None and not topology.direct:
+            known = idle_network(topology, self.routing, self.traffic, router)
         return known or rough_idle(topology, router)
 
     @property
