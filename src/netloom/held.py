@@ -1,11 +1,12 @@
+# mypy: disable-error-code="no-untyped-call,misc,override,untyped-decorator"
 """Tuples that compiled functions hand on by their address, and whose constants they know.
 
 A tuple of forty arrays is some three hundred arguments of every function that it is given to, and
 Numba's work goes with them. ``held`` puts it in one place on the stack; attributes are read from
 there. Once all functions are inlined, nothing of that is left in machine code.
 
-A tuple's class may say in ``KNOWN`` what some of its fields are. Functions that are ``inlined`` then
-are compiled without the branches that those never take, and without what only such branches call.
+A tuple's class may say in ``KNOWN`` what some of its fields are. ``inlined`` functions are then
+compiled without the branches that these never take, and without what only such branches call.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from numba.extending import (
 )
 
 
-class Held(types.Type):  # type: ignore[misc]
+class Held(types.Type):
     """The type of the address of a named tuple."""
 
     def __init__(self, values: Any) -> None:
@@ -40,39 +41,42 @@ class Held(types.Type):  # type: ignore[misc]
 
 
 @register_model(Held)
-class _Address(models.PrimitiveModel):  # type: ignore[misc]
+class _Address(models.PrimitiveModel):
     def __init__(self, manager: Any, held_type: Held) -> None:
         pointed = manager.lookup(held_type.values).get_value_type()
         super().__init__(manager, held_type, pointed.as_pointer())
 
 
 @infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
+class _Fields(AttributeTemplate):
     key = Held
 
     def generic_resolve(self, held_type: Held, name: str) -> Any:
+        """Return the type of a field."""
         fields = held_type.values.fields
         return held_type.values[fields.index(name)] if name in fields else None
 
 
 @lower_getattr_generic(Held)
-def _field(context: Any, builder: Any, held_type: Held, value: Any, name: str) -> Any:
+def _field(_: Any, builder: Any, held_type: Held, value: Any, name: str) -> Any:
     place = held_type.values.fields.index(name)
     return builder.load(cgutils.gep_inbounds(builder, value, 0, place))
 
 
-@intrinsic
-def held(_: Any, values: Any) -> Any:
+def _held(_: Any, values: Any) -> Any:
     """Return the address of a copy of a named tuple, which lives as long as the caller runs."""
 
-    def put(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def put(_: Any, builder: Any, __: Any, given: Any) -> Any:
         return cgutils.alloca_once_value(builder, given[0])
 
     return Held(values)(values), put
 
 
+held: Any = intrinsic(_held)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _FillIn(FunctionPass):  # type: ignore[misc]
+class _FillIn(FunctionPass):
     """Put in what is known of arguments; Numba then drops the branches that are never taken."""
 
     _name = "fill_in_known"
@@ -81,6 +85,7 @@ class _FillIn(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
+        """Fill in; return whether anything was."""
         function = state.func_ir
         changed = False
         for block in function.blocks.values():
@@ -97,10 +102,11 @@ class _FillIn(FunctionPass):  # type: ignore[misc]
         return changed
 
 
-class Compiler(CompilerBase):  # type: ignore[misc]
+class Compiler(CompilerBase):
     """Numba's, for functions whose arguments may be held."""
 
     def define_pipelines(self) -> Any:
+        """Return the one pipeline: Numba's, with what is known filled in first."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_FillIn, IRProcessing)
         passes.finalize()

@@ -78,10 +78,10 @@ class Engine:
         DeadlockError
             If packets block each other for good; names the channels.
         """
-        from netloom.simulation.network.kernels.network import run, run_plain
+        from netloom.simulation.network.kernels.network import runs
         from netloom.simulation.network.kernels.packets import count_born
 
-        kernel, given = (run_plain, self.plain) if self.plain else (run, tuple(self.setup))
+        kernel, given = runs[self.kind], self.given
         clock = self.state.clock
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
@@ -112,11 +112,17 @@ class Engine:
         return columns
 
     @property
-    def plain(self) -> tuple[int, ...] | None:
-        """What a plain router's kernel is given of ``setup``; None for routers of other kinds."""
-        kind = len(layout.PLAIN)
-        sizes, specials = self.setup[:-kind], self.setup[-kind:]
-        return sizes if specials == layout.PLAIN else None
+    def kind(self) -> type[layout.Setup]:
+        """The kind of its routers, for which a kernel is compiled."""
+        return next(kind for kind in layout.KINDS if self._is(layout.known_of(kind)))
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """What that kernel is given of ``setup``."""
+        return self.setup[: len(self.setup) - len(layout.known_of(self.kind))]
+
+    def _is(self, known: tuple[int, ...]) -> bool:
+        return self.setup[len(self.setup) - len(known) :] == known
 
     def check_lengths(self, least: int, most: int) -> None:
         """Raise InputError where the longest packet is too long."""

@@ -167,8 +167,7 @@ DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    The fields up to ``patience`` go with the size of the network, those from ``words`` on with the
-    kind of router; see ``kernels.network.compiled``.
+    The fields from ``words`` on go with the kind of router; see ``kernels.network.compiled``.
     """
 
     num_nodes: int
@@ -201,6 +200,8 @@ class Setup(NamedTuple):
     exit_delay: int
     lazy: int
     words: int
+    uneven: bool
+    counted: bool
     whole_packets: bool
     whole_first: bool
     circuit: bool
@@ -208,15 +209,39 @@ class Setup(NamedTuple):
     speculative: bool
     oldest_first: bool
     choose_order: bool
-    uneven: bool
-    counted: bool
 
-
-NUM_SIZES = Setup._fields.index("num_ports")
-"""How many fields of ``Setup`` go with the size of the network."""
 
 PLAIN = (1, *(False,) * 9)
-"""What a plain router has for the fields from ``words`` on."""
+"""What a plain router of a direct network has for the fields from ``words`` on."""
+
+PLAIN_HOPS = (False,) * 7
+"""What a plain router has for the fields from ``whole_packets`` on."""
+
+
+def _known(values: tuple[int, ...]) -> dict[str, int]:
+    """Return the last fields of ``Setup`` by name."""
+    return dict(zip(Setup._fields[-len(values) :], values, strict=True))
+
+
+class PlainSetup(Setup):
+    """The set-up of plain routers of a direct network."""
+
+    KNOWN: ClassVar[dict[str, int]] = _known(PLAIN)
+
+
+class PlainHopsSetup(Setup):
+    """The set-up of plain routers with any number of slots and any channels."""
+
+    KNOWN: ClassVar[dict[str, int]] = _known(PLAIN_HOPS)
+
+
+KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, Setup)
+"""The kinds of routers for which a kernel of their own is compiled; the last one is any."""
+
+
+def known_of(kind: type[Setup]) -> tuple[int, ...]:
+    """Return the last fields of a set-up, as far as its kind tells them."""
+    return tuple(getattr(kind, "KNOWN", {}).values())
 
 
 class PlainSetup(Setup):

@@ -171,11 +171,11 @@ class NetworkProgram(ProgramEngine):
 
     def advance(self, until: int) -> None:
         """Run up to, and without, a cycle; see ``ProgramEngine``."""
-        from netloom.simulation.network.kernels.program import run, run_plain
+        from netloom.simulation.network.kernels.program import runs
 
         assert until <= LAST_CYCLE, "a run is too long"
         network, agenda = self.network, self.agenda
-        kernel, given = (run_plain, network.plain) if network.plain else (run, tuple(network.setup))
+        kernel, given = runs[network.kind], network.given
         came_back = None
         while came_back != layout.DONE:
             came_back = kernel(

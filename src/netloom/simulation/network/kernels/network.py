@@ -22,7 +22,14 @@ from netloom.simulation.network.kernels.slots import (
     wake,
 )
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
-from netloom.simulation.network.layout import DONE, LOG_FULL, PACKETS_FULL, PLAIN, STUCK, PlainSetup, Setup
+from netloom.simulation.network.layout import (
+    DONE,
+    KINDS,
+    LOG_FULL,
+    PACKETS_FULL,
+    STUCK,
+    known_of,
+)
 
 EMPTY = np.int64(0)
 ONE = np.int64(1)
@@ -208,19 +215,21 @@ def go_on(setup, state, cycle):
     move_winners(setup, state, cycle)
 
 
-def compiled(kind, frozen):
-    """Return the kernel that runs a network whose last fields of ``Setup`` are ``frozen``.
+def compiled(kind):
+    """Return the kernel that runs a network of a kind of ``layout.KINDS``.
 
-    What is known when it is compiled makes it smaller and faster: ``PLAIN`` are the routers that
-    most networks have. ``run(given, tables, arrays, born, until)`` runs the cycles from
-    ``clock.cycle`` to ``until`` and returns why it came back. ``given`` are the other fields of
-    ``Setup``; ``born`` holds the packets to come, one row each, by birth. It comes back early,
-    before a cycle, when packets or log have no room for that cycle, or when nothing moves any more.
+    What is known when it is compiled makes it smaller and faster.
+    ``run(given, table_arrays, arrays, born, until)`` runs the cycles from ``clock.cycle`` to
+    ``until`` and returns why it came back. ``given`` are the fields of ``Setup`` that the kind does
+    not tell, ``table_arrays`` the routing's tables and ``arrays`` the ``State``; ``born`` holds the
+    packets to come, one row each, by birth. It comes back early, before a cycle, when packets or
+    log have no room for that cycle, or when nothing moves any more.
     """
+    frozen = known_of(kind)
 
     @kernel
-    def run(given, tables, arrays, born, until):
-        setup, state = held(kind(*(given + frozen))), held(arrays)
+    def run(given, table_arrays, arrays, born, until):
+        setup, tables, state = held(kind(*(given + frozen))), held(table_arrays), held(arrays)
         clock = record(state.clock, 0)
         while clock.cycle < until:
             cycle = clock.cycle
@@ -239,5 +248,4 @@ def compiled(kind, frozen):
     return run
 
 
-run = compiled(Setup, ())
-run_plain = compiled(PlainSetup, PLAIN)
+runs = {kind: compiled(kind) for kind in KINDS}

@@ -6,7 +6,7 @@ from netloom.simulation.kernels.agenda import ARRIVED, due, next_cycle, note
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.network import deliver, go_on
 from netloom.simulation.network.kernels.sources import queue_packet
-from netloom.simulation.network.layout import DONE, PACKETS_FULL, PLAIN, STUCK, PlainSetup, Setup
+from netloom.simulation.network.layout import DONE, KINDS, PACKETS_FULL, STUCK, known_of
 
 
 @inlined
@@ -63,16 +63,17 @@ def skip(setup, state, agenda, until):
     return clock.cycle
 
 
-def compiled(kind, frozen):
+def compiled(kind):
     """Return the kernel that runs a network with a program; see ``kernels.network.compiled``.
 
-    ``run(given, tables, arrays, agenda, packet_flits, num_rows, until)`` ends early once all rows
-    are complete.
+    ``run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until)`` ends early once all
+    rows are complete.
     """
+    frozen = known_of(kind)
 
     @kernel
-    def run(given, tables, arrays, agenda, packet_flits, num_rows, until):
-        setup, state = held(kind(*(given + frozen))), held(arrays)
+    def run(given, table_arrays, arrays, agenda, packet_flits, num_rows, until):
+        setup, tables, state = held(kind(*(given + frozen))), held(table_arrays), held(arrays)
         clock, counts = record(agenda.clock, 0), record(state.clock, 0)
         while clock.completed < num_rows and counts.cycle < until:
             if clock.sent == 0:
@@ -97,5 +98,4 @@ def compiled(kind, frozen):
     return run
 
 
-run = compiled(Setup, ())
-run_plain = compiled(PlainSetup, PLAIN)
+runs = {kind: compiled(kind) for kind in KINDS}

@@ -434,9 +434,10 @@ def allocate_switch(setup, state, node, ready, heads):
     asked, taking = ask(setup, state, node, ready, heads)
     if setup.reserved:
         return take_turns(setup, state, node, asked)
-    for index in range(asked if setup.speculative else 0):
-        taking |= offer(setup, state, node, state.outs[index])
-        state.named[state.outs[index]] = 0
+    if setup.speculative:
+        for index in range(asked):
+            taking |= offer(setup, state, node, state.outs[index])
+            state.named[state.outs[index]] = 0
     if setup.words == 1:
         while taking:
             port = lowest(taking)
@@ -490,12 +491,20 @@ def ask(setup, state, node, ready, early):
                 asked = name(state, out, asked)
             else:
                 taking |= offer(setup, state, node, out)
-    for word in range(setup.words if setup.speculative else 0):
+    if setup.speculative:
+        asked = guess_all(setup, state, node, early, asked)
+    return asked, taking
+
+
+@inlined
+def guess_all(setup, state, node, early, asked):
+    """Let all early heads ask for output ports too; return how many ports are asked."""
+    for word in range(setup.words):
         heads = one_of(setup, state.early, early, word)
         while heads:
             asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
             heads &= heads - 1
-    return asked, taking
+    return asked
 
 
 @inlined
