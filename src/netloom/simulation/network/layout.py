@@ -244,12 +244,6 @@ def known_of(kind: type[Setup]) -> tuple[int, ...]:
     return tuple(getattr(kind, "KNOWN", {}).values())
 
 
-class PlainSetup(Setup):
-    """The set-up of plain routers."""
-
-    KNOWN: ClassVar[dict[str, int]] = dict(zip(Setup._fields[-len(PLAIN) :], PLAIN, strict=True))
-
-
 OF_WORDS = ("ready", "early", "left", "offered", "asked", "contested")
 OF_SLOTS = ("wanted", "wanted_at", "granted")
 """The scratch of ``State`` with a number for each word of slots, and for each slot."""
