@@ -366,7 +366,7 @@ def channels_of(points: Sequence[SimulatedLoad]) -> pl.DataFrame:
 
 
 def _long(
-    points: Sequence[SimulatedLoad], columns: Callable[[NetworkRun], dict[str, NDArray[Any]]]
+    points: Sequence[SimulatedLoad], columns: Callable[[NetworkRun], dict[str, Any]]
 ) -> pl.DataFrame:
     """Put the tables of all runs one below the other, with technique and load before them."""
     import polars as pl
