@@ -133,7 +133,9 @@ class PacketRouting(Question, panel="Network"):
     routing: AnyPath = option(
         "Routing: default, dimension-order, xy, adaptive, west-first, negative-"
         "first, odd-even, o1turn, valiant, romm, shortest-path, layered, up-down or "
-        "routes:FILE (or the file).",
+        "routes:FILE (or the file). With hosts on switches: nca, nca-adaptive, minimal, ecmp, "
+        "min-adaptive, minimal-group, valiant, ugal-l, ugal-g, par, d-mod-k, up-down, OpenSM's "
+        "engines, lfts:FILE or routes:FILE.",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
