@@ -215,11 +215,20 @@ def test_nor_where_channels_differ(data):
         channel_bandwidth=np.array(data.draw(st.lists(rates, min_size=many, max_size=many))),
     )
     net = attach_hosts(inside, plain.injection_router, name="uneven", family=plain.family)
-    name = data.draw(st.sampled_from(["minimal", "min-adaptive"]))
-    traffic, router = uniform(net.num_hosts), Router(vcs=4)
-    routing = virtual_channel_routing(net, name, num_vcs=4)
+    router, cycles = Router(vcs=4), 3000
+    routing = virtual_channel_routing(net, "min-adaptive", num_vcs=4)
+    run = Run(
+        net, routing, router, uniform(net.num_hosts), 1.0, lengths=parse_lengths(2),
+        arrivals=parse_arrivals("bernoulli"), seed=1,
+    )  # fmt: skip
+    packets = run.advance(cycles)
+    # what was delivered in so many cycles is some traffic at some load
+    ends, place = np.unique([packets.source, packets.target], axis=1, return_inverse=True)
+    flits = np.bincount(place.ravel(), packets.flits)
+    sends = np.bincount(packets.source, packets.flits, net.num_hosts)
+    traffic = with_rates(pairs(net.num_hosts, *ends, weights=flits), sends)
     bound = throughput_bound(net, routing, traffic, router)
-    assert worst_accepted(net, routing, router, traffic, 2, 3000) < 1.02 * bound.load
+    assert flits.sum() / cycles / np.count_nonzero(sends) < bound.load * (1 + 5 / cycles)
 
 
 def every_cut(net, traffic):
