@@ -144,11 +144,13 @@ def _longer(topology: Topology, router: Router, rows: Records) -> NDArray[np.int
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    longer, inside = np.zeros(len(rows)), topology.num_network_channels
+    none, inside = np.zeros(len(rows), np.int64), topology.num_network_channels
+    if topology.direct or (topology.channel_cycles == 1).all():
+        return none
     sources, row = np.unique(rows["source"], return_inverse=True)
-    alike = bool((topology.channel_cycles == 1).all())
-    if topology.direct or alike or len(sources) * topology.num_channels > MOST_STEPS:
-        return longer.astype(np.int64)
+    if len(sources) * topology.num_channels > MOST_STEPS:
+        return none
+    longer = np.zeros(len(rows))
     cycles = topology.channel_cycles.astype(np.float64)
     cycles[:inside] *= router.channel_cycles
     key = topology.channel_source.astype(np.int64) * topology.num_vertices + topology.channel_target
