@@ -34,7 +34,7 @@ class Case:
     """A network, its packets (int32[n, 6], as ``Engine.advance`` takes them), and how long to run.
 
     ``until`` is a cycle in which a run may stop and go on. Credits are ``exact`` where the engine
-    returns none early.
+    returns none early. ``connections`` are the VCs that sources send on, where VCs are reserved.
     """
 
     topology: Topology
@@ -44,6 +44,7 @@ class Case:
     cycles: int
     until: int
     exact: bool
+    connections: np.ndarray | None = None
 
     def __repr__(self):
         net = self.topology

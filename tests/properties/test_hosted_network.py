@@ -6,8 +6,10 @@ from functools import cache
 import hypothesis.strategies as st
 import numba
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
+from netloom.errors import InputError
+from netloom.routing import ShortestPath, paths
 from netloom.routing.by_hop.tables import EVERY, Automaton, bits, hop_tables, next_ports
 from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.port_numbers import hosted_ports, ports
@@ -16,6 +18,7 @@ from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_
 from netloom.routing.ways import shortest_ways
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import PACKET
+from netloom.simulation.network.reservations import reserve_paths
 from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers
@@ -104,6 +107,7 @@ def by_the_reference(case):
         packets=packets,
         cycles=case.cycles,
         preferred_vcs={vc for vc in range(router.vcs) if tables.adaptive_vcs >> vc & 1},
+        injection_slot_of=lambda aux: tuple(np.argwhere(case.connections == aux)[0, 1:].tolist()),
     )
 
 
@@ -118,7 +122,13 @@ def all_outputs(net):
 
 def engine_of(case):
     shortest = int(case.packets[:, 3].min(initial=case.router.buffer_flits))
-    engine = Engine(case.topology, case.routing, case.router, shortest_packet=shortest)
+    engine = Engine(
+        case.topology,
+        case.routing,
+        case.router,
+        shortest_packet=shortest,
+        connections=case.connections,
+    )
     if case.exact:
         engine.setup = engine.setup._replace(lazy=SLOW)
     return engine
@@ -160,6 +170,35 @@ def check(case):
 @settings(max_examples=40)
 @given(cases())
 def test_the_kernel_equals_the_readable_network(case):
+    check(case)
+
+
+@st.composite
+def reserved_cases(draw):
+    """Connections by shortest paths between some hosts, each with VCs of its own."""
+    net = draw(hosted_networks())
+    router = draw(routers(net, ("reserved",)))
+    ends = np.array(draw(st.lists(st.permutations(range(net.num_hosts)), min_size=1, max_size=6)))
+    source, target = ends[:, 0].astype(np.int32), ends[:, -1].astype(np.int32)
+    assume((source != target).all())
+    try:
+        routed = paths(net, ShortestPath(), source, target)
+        reserved = reserve_paths(net, source, target, routed, router)
+    except InputError:  # too many on one channel
+        assume(False)
+    cycles, packets = draw(births(net, router))
+    owner = (packets[:, 4] % len(source)).astype(np.int32)
+    packets[:, 1], packets[:, 2] = source[owner], target[owner]
+    packets = np.column_stack([packets, owner])[np.lexsort((owner, packets[:, 1], packets[:, 0]))]
+    until = draw(st.integers(0, cycles))
+    return Case(
+        net, reserved.routing, router, packets, cycles, until, True, reserved.connections
+    )  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(reserved_cases())
+def test_reserved_channels_equal_the_readable_network(case):
     check(case)
 
 

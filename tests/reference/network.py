@@ -225,7 +225,7 @@ def simulate(
         "wormhole"; "virtual-cut-through" (a buffer is taken only with room for the whole packet);
         "store-and-forward" (so too, and a packet goes on only when all of it is there); "circuit"
         (a probe of one flit reserves the way, the data follow the acknowledgement); or "reserved"
-        (connections own their VCs for ever: ``packet.aux`` is the connection, its route one slot).
+        (connections own the VCs for ever that their first packet got: ``packet.aux`` is theirs).
     route(router, in_slot, packet, used)
         The output slots that the packet may take at this router, by number, which it entered by
         that input slot; of its sink's port if it leaves here. ``used(router, port)`` are the flits

@@ -64,7 +64,7 @@ class Router:
         stages = 0 if self.kind.speculative else self.kind.vc_allocation_cycles - 1
         vc.ready = t + self.kind.route_cycles + stages
         assert all(port in self.outputs and vc < self.kind.vcs for port, vc in vc.allowed)
-        assert len(vc.allowed) == 1 if self.network.reserved else vc.allowed
+        assert vc.allowed
 
     def step(self, t):
         """Step 4 of a cycle."""
