@@ -1,17 +1,18 @@
 """Speed and memory of the virtual-channel simulator, beside a readable twin and a recorded peer.
 
-Uniform traffic, 4 VCs of 8 flits, packets of 5 flits, three-stage routers, one core, kernels
-compiled beforehand. A *link-hop* is a flit crossing a channel between two routers; seconds are CPU
-time of the kernel and of making the packets, which is also timed by itself. The peer is an
-established cycle-accurate simulator in C++, whose speed at these settings was recorded on a machine
-of the same class. The twin is the plain-Python model that the kernel is held to, bit by bit
-(tests/reference/network.py).
+Uniform traffic, 4 VCs of 8 flits, packets of 5 flits, three-stage routers, one core (but for the
+lines that say how many), kernels compiled beforehand. A *link-hop* is a flit crossing a channel
+between two routers; seconds are CPU time of the kernel and of making the packets, which is also
+timed by itself. The peer is an established cycle-accurate simulator in C++, whose speed at these
+settings was recorded on a machine of the same class. The twin is the plain-Python model that the
+kernel is held to, bit by bit (tests/reference/network.py).
 
 Usage: python benchmarks/network.py [seconds]    (seconds of CPU for each case, default 3)
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -109,6 +110,23 @@ def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
     return tuple(float(cost) * 1e9 for cost in each)
 
 
+def on_processors(spec: str, load: float, counts: tuple[int, ...]) -> list[float]:
+    """Wall-clock seconds of a cycle on so many processors: the best of eight steps, in turns."""
+    from netloom.simulation.side_by_side import LIMIT
+
+    run, step, best = prepared(spec, load), 50, [np.inf] * len(counts)
+    run.advance(10 * sum(run.engine.topology.sides) // 8)
+    for _ in range(8):
+        for place, count in enumerate(counts):
+            os.environ[LIMIT] = str(count)
+            until = run.engine.cycle + step
+            rows, start = run.packets.until(until), time.perf_counter()
+            run.engine.advance(rows, until)
+            best[place] = min(best[place], (time.perf_counter() - start) / step)
+    os.environ[LIMIT] = "1"
+    return best
+
+
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -134,7 +152,10 @@ def twin_rate() -> float:
 
 
 def main() -> None:
+    from netloom.simulation.side_by_side import LIMIT
+
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    os.environ[LIMIT] = "1"
     start = time.perf_counter()
     prepared("mesh:4x4", 0.1).advance(100)
     print(f"compiled, or loaded what was compiled, in {time.perf_counter() - start:.1f} s\n")
@@ -159,6 +180,10 @@ def main() -> None:
     for side in (8, 16, 32, 64, 128, 256):
         found = measure(f"mesh:{side}x{side}", 2.4 / side, seconds / 3)
         print(f"{side * side:>7} nodes {1e9 / found['hops']:>6.1f} ns", flush=True)
+    print("\nms a cycle of one network at 70 % of saturation, on one and on two processors")
+    for spec, load in (("mesh:64x64", 0.0394), ("mesh:128x128", 0.0197), ("mesh:256x256", 0.0099)):
+        one, two = on_processors(spec, load, (1, 2))
+        print(f"{spec:>13} {1e3 * one:>6.2f} {1e3 * two:>6.2f}  {one / two:.2f}x", flush=True)
     start = time.process_time()
     run = prepared("mesh:128x128", 0.0197)
     for _ in range(100):

@@ -79,6 +79,8 @@ def make_setup(
     credit = _longest(wired, times, router)
     lines = len(wired.between.source) + len(wired.entries.source)
     return Setup(
+        region=0,
+        regions=1,
         num_nodes=wired.num_routers,
         num_sources=wired.num_sources,
         source_slots=wired.num_routers * num_slots,
@@ -116,6 +118,7 @@ def make_setup(
         speculative=router.speculative,
         oldest_first=router.oldest_first,
         choose_order=routing.uses_credits and topology.direct,
+        divided=False,
         uneven=uneven,
         counted=counted,
     )
@@ -140,6 +143,8 @@ def make_state(
     in_words = setup.words * WORD
     state = State(
         clock=np.zeros(1, layout.CLOCK),
+        borders=np.array([0, setup.num_nodes]),
+        signs=np.zeros(layout.SIGN, np.int64),
         masks=np.zeros(setup.num_nodes * setup.words, layout.MASKS),
         inputs=np.zeros(slots, layout.input_record(sizes)),
         outputs=np.zeros(slots + channels * setup.num_vcs, layout.output_record(sizes)),

@@ -9,9 +9,11 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.simulation.network import layout
 from netloom.simulation.network.arrays import chain, make_setup, make_state, port_places
+from netloom.simulation.network.regions import Regions, most_regions
 from netloom.simulation.network.routers import MOST_PACKET
 from netloom.simulation.network.stuck import deadlock
 from netloom.simulation.network.wiring import wiring
+from netloom.simulation.side_by_side import extra_processors
 from netloom.simulation.tally import Delivered
 
 if TYPE_CHECKING:
@@ -59,6 +61,9 @@ class Engine:
         self.wiring = wiring(topology, router)
         self.setup = make_setup(topology, self.wiring, routing, router, shortest_packet)
         self.state = make_state(topology, self.wiring, self.setup, router, connections)
+        self._last_regions: Regions | None = None
+        self.seconds_beside = 0.0
+        """Processor time of other threads than those that called ``advance``."""
 
     @property
     def cycle(self) -> int:
@@ -82,30 +87,37 @@ class Engine:
         from netloom.simulation.network.kernels.packets import count_born
 
         kernel, given = runs[self.kind], self.given
-        clock = self.state.clock
+        clock, logs, came_back = self.state.clock, [], None
         assert packets.shape[1:] == (len(layout.BORN),)
         assert not len(packets) or self.cycle <= packets[0, 0] <= packets[-1, 0] < until
         born = np.ascontiguousarray(packets, np.int32)
         self.check_lengths(*count_born(born, self.born_packets, self.born_flits))
         clock["taken"] = 0
-        logs = []
-        came_back = None
         while came_back != layout.DONE:
-            came_back = kernel(given, self.routing.tables, self.state, born, until)
+            with extra_processors(most_regions(self) - 1) as extra:
+                if extra:
+                    came_back, noted = self._regions(extra + 1).run(self, born, until)
+                else:
+                    came_back = kernel(given, self.routing.tables, self.state, born, until)
+                    noted = self.state.log[: self.count("logged")]
             if came_back == layout.PACKETS_FULL:
                 self.make_room(len(packets))
             elif came_back == layout.STUCK:
                 raise deadlock(self)
             else:
-                logs.append(self._logged())
+                logs.append(self._columns(noted))
                 clock["logged"] = 0
         return Delivered(*(logs[0] if len(logs) == 1 else np.concatenate(logs, axis=1)))
 
-    def _logged(self) -> NDArray[np.int32]:
-        """Return int32[8, packets], the columns of ``layout.DELIVERED`` that were noted."""
+    def _regions(self, count: int) -> Regions:
+        if self._last_regions is None or len(self._last_regions.parts) != count:
+            self._last_regions = Regions(self, count)
+        return self._last_regions
+
+    def _columns(self, noted: layout.Records) -> NDArray[np.int32]:
+        """Return int32[8, packets], the columns of ``layout.DELIVERED`` of a log."""
         from netloom.simulation.network.kernels.packets import take_columns
 
-        noted = self.state.log[: int(self.state.clock["logged"][0])]
         columns = np.empty((len(layout.DELIVERED), len(noted)), np.int32)
         table = noted.view(np.int32).reshape(-1, layout.LOG.itemsize // 4)
         take_columns(table, columns, self.delivered_packets)

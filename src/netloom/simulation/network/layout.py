@@ -164,12 +164,20 @@ LOG = np.dtype([(name, "i4") for name in (*DELIVERED, "row")])
 DONE, PACKETS_FULL, LOG_FULL, STUCK = 0, 1, 2, 3
 
 
+SIGN = 16
+"""Numbers of a region's own in ``State.signs``: the cycle that it has come to and, twice, the last
+in which a flit moved there, and its free records of packets. They fill lines of the cache."""
+
+
 class Setup(NamedTuple):
     """What does not change during a run: sizes, delays in cycles, and the kind of router.
 
-    The fields from ``words`` on go with the kind of router; see ``kernels.network.compiled``.
+    ``divided`` networks have a processor for each of ``regions``, which runs one ``region``. The
+    fields from ``words`` on go with the kind of router; see ``kernels.network.compiled``.
     """
 
+    region: int
+    regions: int
     num_nodes: int
     num_sources: int
     source_slots: int
@@ -209,12 +217,13 @@ class Setup(NamedTuple):
     speculative: bool
     oldest_first: bool
     choose_order: bool
+    divided: bool
 
 
-PLAIN = (1, *(False,) * 9)
+PLAIN = (1, *(False,) * 10)
 """What a plain router of a direct network has for the fields from ``words`` on."""
 
-PLAIN_HOPS = (False,) * 7
+PLAIN_HOPS = (False,) * 8
 """What a plain router has for the fields from ``whole_packets`` on."""
 
 
@@ -235,7 +244,19 @@ class PlainHopsSetup(Setup):
     KNOWN: ClassVar[dict[str, int]] = _known(PLAIN_HOPS)
 
 
-KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, Setup)
+class OtherSetup(Setup):
+    """The set-up of routers of any kind."""
+
+    KNOWN: ClassVar[dict[str, int]] = _known((False,))
+
+
+class RegionSetup(Setup):
+    """The set-up of a region of a network that ``PlainSetup`` would be that of."""
+
+    KNOWN: ClassVar[dict[str, int]] = _known((*PLAIN[:-1], True))
+
+
+KINDS: tuple[type[Setup], ...] = (PlainSetup, PlainHopsSetup, OtherSetup)
 """The kinds of routers for which a kernel of their own is compiled; the last one is any."""
 
 
@@ -252,6 +273,10 @@ OF_SLOTS = ("wanted", "wanted_at", "granted")
 class State(NamedTuple):
     """What changes; allocated once, but for packets and log, which may grow.
 
+    ``borders`` are the first router of each region, and the number of routers; ``signs`` say how
+    far each of those who run them is, ``SIGN`` numbers each. Wheels of flits and credits have a
+    part for each region that sends and each that takes.
+
     Wheels (``arrivals``, ``credits``, ``heads``) hold what is due in each of the coming cycles, and
     ``*_due`` how much of it there is. ``allowed`` holds the output slots that each input slot's
     current packet may take, a word after the other, and ``used`` the flits sent into each port
@@ -263,6 +288,8 @@ class State(NamedTuple):
     """
 
     clock: Records
+    borders: NDArray[np.int64]
+    signs: NDArray[np.int64]
     masks: Records
     inputs: Records
     outputs: Records

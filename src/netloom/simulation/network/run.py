@@ -20,6 +20,7 @@ import numpy as np
 from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.idle import Idle, idle_network, one_kind, rough_idle
 from netloom.simulation.network.sent import Sender, SentPackets
+from netloom.simulation.side_by_side import one_processor
 from netloom.simulation.steady import (
     LEAST_SAMPLES,
     Limits,
@@ -261,6 +262,7 @@ class Run:
         return int(self.born_flits.sum()) - self.engine.count("ejected") + probes
 
 
+@one_processor()
 def run_network(
     run: Run,
     limits: Limits,
@@ -327,7 +329,7 @@ def run_network(
         accepted_worst_node=worst.accepted,
         worst_node=worst.node,
         flit_hops=engine.count("link_hops") - hops,
-        cpu_seconds=time.thread_time() - start,
+        cpu_seconds=time.thread_time() - start + engine.seconds_beside,
         channel_utilisation=(engine.channel_flits() - channels) / cycles,
         accepted_by_node=tally.delivered_flits / cycles,
         vc_occupancy=window.occupancy / max(window.steps * len(channels), 1),

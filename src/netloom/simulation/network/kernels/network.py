@@ -11,13 +11,16 @@ from netloom.held import held
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.fronts import begin_packets
+from netloom.simulation.network.kernels.regions import meet
 from netloom.simulation.network.kernels.router import allocate_switch, allocate_vcs, move
 from netloom.simulation.network.kernels.slots import (
     bit_of,
+    bucket_of,
     masks_of,
     node_of,
     place_of,
     port_at,
+    region_of,
     slot_of,
     wake,
 )
@@ -28,6 +31,7 @@ from netloom.simulation.network.layout import (
     LOG_FULL,
     PACKETS_FULL,
     STUCK,
+    RegionSetup,
     known_of,
 )
 
@@ -47,7 +51,14 @@ def born_at(born, first, cycle):
 @inlined
 def deliver_credits(setup, state, cycle):
     """Credits that come back in this cycle."""
-    bucket = cycle & setup.wheel
+    for sender in range(setup.regions if setup.divided else 1):
+        deliver_credits_of(setup, state, sender, cycle)
+
+
+@inlined
+def deliver_credits_of(setup, state, sender, cycle):
+    """Credits that come back in this cycle from one region."""
+    bucket = bucket_of(setup, sender, setup.region, cycle)
     first = bucket * setup.credits_each
     for due in range(first, first + state.credits_due[unsigned(bucket)]):
         place = np.int64(state.credits[unsigned(due)])
@@ -122,7 +133,14 @@ def deliver_heads(setup, state, cycle):
 @inlined
 def deliver_flits(setup, state, cycle):
     """Flits that reach a buffer in this cycle."""
-    bucket = cycle & setup.wheel
+    for sender in range(setup.regions if setup.divided else 1):
+        deliver_flits_of(setup, state, sender, cycle)
+
+
+@inlined
+def deliver_flits_of(setup, state, sender, cycle):
+    """Flits that reach a buffer in this cycle from one region."""
+    bucket = bucket_of(setup, sender, setup.region, cycle)
     first = bucket * setup.arrivals_each
     fronts = record(state.clock, 0).fronts
     for due in range(first, first + state.arrivals_due[unsigned(bucket)]):
@@ -144,12 +162,22 @@ def create(setup, tables, state, born, cycle):
     clock = record(state.clock, 0)
     while clock.taken < len(born) and born[clock.taken, 0] == cycle:
         given = clock.taken
+        clock.taken += 1
+        if setup.divided and not starts_here(setup, state, born[given, 1]):
+            clock.created += 1
+            continue
         packet = queue_packet(
             setup, tables, state, born[given, 1], born[given, 2], born[given, 4], born[given, 5],
             cycle,
         )  # fmt: skip
         packet.flits = born[given, 3]
-        clock.taken += 1
+
+
+@inlined
+def starts_here(setup, state, source):
+    """Whether the one source of a node or host is in this region."""
+    entry = record(state.entries, source * setup.entry_channels)
+    return region_of(setup, state, node_of(setup, np.int64(entry.first))) == setup.region
 
 
 @inlined
@@ -215,6 +243,16 @@ def go_on(setup, state, cycle):
     move_winners(setup, state, cycle)
 
 
+@inlined
+def is_stuck(setup, state, cycle):
+    """Whether packets are in the network and nothing has moved for too long."""
+    clock = record(state.clock, 0)
+    last, free = clock.last_move, clock.free_packets
+    if setup.divided:
+        last, free = meet(setup, state, cycle)
+    return cycle - last > setup.patience and free < len(state.packets)
+
+
 def compiled(kind):
     """Return the kernel that runs a network of a kind of ``layout.KINDS``.
 
@@ -237,7 +275,7 @@ def compiled(kind):
                 return PACKETS_FULL
             if clock.logged + setup.num_nodes * setup.num_ports > len(state.log):
                 return LOG_FULL
-            if cycle - clock.last_move > setup.patience and clock.free_packets < len(state.packets):
+            if is_stuck(setup, state, cycle):
                 return STUCK
             deliver(setup, tables, state, cycle)
             create(setup, tables, state, born, cycle)
@@ -249,3 +287,4 @@ def compiled(kind):
 
 
 runs = {kind: compiled(kind) for kind in KINDS}
+run_region = compiled(RegionSetup)

@@ -1,7 +1,7 @@
 """Packets that are given to the network, and those that it has delivered."""
 
 from netloom.compilation import kernel
-from netloom.simulation.kernels.records import unsigned
+from netloom.simulation.kernels.records import record, unsigned
 
 NONE = 2**31 - 1
 """More flits than any packet has."""
@@ -40,3 +40,17 @@ def take_columns(table, columns, packets_of):
         for column in range(len(columns)):
             columns[unsigned(column), row] = table[row, unsigned(column)]
         packets_of[unsigned(table[row, 4])] += 1
+
+
+@kernel
+def give_free(packets, giver, taker, count):
+    """Take so many free records of packets, one at least, from one list to another."""
+    giver, taker = record(giver, 0), record(taker, 0)
+    first = last = giver.free_packet
+    for _ in range(count - 1):
+        last = record(packets, last).next
+    giver.free_packet = record(packets, last).next
+    giver.free_packets -= count
+    record(packets, last).next = taker.free_packet
+    taker.free_packet = first
+    taker.free_packets += count

@@ -8,7 +8,7 @@ from netloom.routing.kernels.by_hop import ends_of
 from netloom.simulation.kernels.bits import lowest, mixed, next_from, post
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.router import spend
-from netloom.simulation.network.kernels.slots import place_at, wake
+from netloom.simulation.network.kernels.slots import bucket_of, place_at, wake
 
 ONE = np.int64(1)
 NEVER = np.int32(2**31 - 1)
@@ -170,7 +170,7 @@ def send_flit(setup, state, index, there, cycle):
         line = record(state.lines, setup.num_nodes * setup.num_ports + index)
         delay = np.int64(line.flit)
         spend(line, cycle)
-    bucket = (cycle + delay) & setup.wheel
+    bucket = bucket_of(setup, setup.region, setup.region, cycle + delay)
     post(state.arrivals, state.arrivals_due, setup.arrivals_each, bucket, there)
     record(state.clock, 0).injected += 1
     record(state.clock, 0).last_move = cycle
