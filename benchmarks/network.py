@@ -7,32 +7,48 @@ timed by itself. The peer is an established cycle-accurate simulator in C++, who
 settings was recorded on a machine of the same class. The twin is the plain-Python model that the
 kernel is held to, bit by bit (tests/reference/network.py).
 
-Usage: python benchmarks/network.py [seconds]    (seconds of CPU for each case, default 3)
+Each case is run in steps of some 0.3 s; the best one is given, and the median.
+With ``--against`` the steps alternate with those of another checkout, so that whatever else the
+machine does falls on both, and the ratio of the medians is given.
+
+Usage: python benchmarks/network.py [seconds] [--against FOLDER]
+    seconds    of CPU for each case, default 3
+    FOLDER     another checkout of netloom, whose src is measured too
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-PEER = {  # link-hops per CPU second
+PEER = {  # link-hops per CPU second; none is recorded for other networks
     ("mesh:8x8", 30): 0.68e6,
     ("mesh:8x8", 90): 0.60e6,
     ("torus:16x16", 30): 0.53e6,
     ("torus:16x16", 90): 0.55e6,
 }
-CASES = [  # network, per cent of saturation, offered load
-    ("mesh:8x8", 30, 0.122),
-    ("mesh:8x8", 90, 0.365),
-    ("torus:16x16", 30, 0.0875),
-    ("torus:16x16", 90, 0.2625),
-    ("mesh:32x32", 30, 0.0335),
-    ("mesh:32x32", 90, 0.1005),
-    ("mesh:128x128", 70, 0.0197),
+CASES = [  # network, per cent of saturation, offered load, flits of a packet
+    ("mesh:8x8", 30, 0.122, 5),
+    ("mesh:8x8", 90, 0.365, 5),
+    ("mesh:8x8", 90, 0.365, 1),
+    ("torus:16x16", 30, 0.0875, 5),
+    ("torus:16x16", 90, 0.2625, 5),
+    ("mesh:32x32", 30, 0.0335, 5),
+    ("mesh:32x32", 90, 0.1005, 5),
+    ("mesh:64x64", 70, 0.0394, 5),
+    ("mesh:128x128", 70, 0.0197, 5),
+    ("mesh:256x256", 70, 0.0099, 5),
+    ("fat-tree:4x3", 90, 0.55, 5),
+    ("dragonfly:2x4x2", 90, 0.53, 5),
+    ("hyperx:4x4/4", 90, 0.505, 5),
+    ("leaf-spine:18x18x18", 90, 0.49, 5),
 ]
 PACKET_FLITS, VCS, BUFFER_FLITS = 5, 4, 8
 
@@ -68,22 +84,54 @@ def timed(run, cycles: int) -> tuple[float, int]:
     return time.process_time() - start, run.engine.count("link_hops") - hops
 
 
-def measure(spec: str, load: float, seconds: float) -> dict[str, float]:
-    """Best of as many steps as ``seconds`` allow, in a network that is warm."""
-    run = prepared(spec, load)
-    timed(run, 10 * sum(run.engine.topology.sides))
-    spent, hops = timed(run, 100)
-    step = max(100, int(100 * 0.3 / max(spent, 1e-6)))  # about 0.3 s
-    rates, spent = [], 0.0
-    while spent < seconds or len(rates) < 3:
+def serve() -> None:
+    """Answer requests of cases on standard input with steps of them on standard output."""
+    run = step = case = None
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if asked != case:
+            case, (spec, load, flits) = asked, asked
+            run = prepared(spec, load, flits=flits)
+            sides = getattr(run.engine.topology, "sides", (50,))  # a packet has come through all
+            timed(run, min(10 * sum(sides), 1500))
+            spent, _ = timed(run, 100)
+            step = max(20, int(100 * 0.3 / max(spent, 1e-6)))
         took, hops = timed(run, step)
-        rates.append((hops / took, step / took))
-        spent += took
-    best, median = max(rates), sorted(rates)[len(rates) // 2]
-    return {
-        "hops": best[0], "cycles": best[1], "median": median[0],
-        "bytes": run.engine.bytes_per_node,
-    }  # fmt: skip
+        found = {"hops": hops / took, "cycles": step / took, "took": took,
+                 "bytes": run.engine.bytes_per_node}  # fmt: skip
+        print(json.dumps(found), flush=True)
+
+
+class Served:
+    """Cases measured with the netloom of one checkout, in a process of its own."""
+
+    def __init__(self, checkout: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--serve", str(checkout)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def step(self, spec: str, load: float, flits: int) -> dict[str, float]:
+        """Run a case a little further."""
+        self.process.stdin.write(json.dumps([spec, load, flits]) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def measure(served, spec: str, load: float, flits: int, seconds: float) -> list[dict[str, float]]:
+    """Best and median of the steps that ``seconds`` allow, of each checkout, alternately."""
+    steps = [[] for _ in served]
+    for each in served:  # the network is made
+        each.step(spec, load, flits)
+    while len(steps[0]) < 3 or sum(step["took"] for step in steps[0]) < seconds:
+        order = list(zip(served, steps, strict=True))
+        for each, found in order if len(steps[0]) % 2 else order[::-1]:
+            found.append(each.step(spec, load, flits))
+    return [
+        {**max(found, key=lambda step: step["hops"]),
+         "median": sorted(step["hops"] for step in found)[len(found) // 2]}
+        for found in steps
+    ]  # fmt: skip
 
 
 def packet_costs(traffic: str, flits: int, load: float) -> tuple[float, float]:
@@ -151,47 +199,54 @@ def twin_rate() -> float:
     return found.link_hops / (time.process_time() - start)
 
 
+def print_cases(served: list[Served], seconds: float) -> None:
+    against = f"{'against':>9}" if len(served) > 1 else ""
+    print(f"{'network':>20} {'flits':>5} {'load':>7} {'% of sat.':>9} {'M link-hops/s':>13} "
+          f"{'(median)':>9} {'cycles/s':>9} {'B/host':>7} {'peer':>6}{against}")  # fmt: skip
+    for spec, share, load, flits in CASES:
+        found, *other = measure(served, spec, load, flits, seconds)
+        peer = PEER.get((spec, share)) if flits == PACKET_FLITS else None
+        ratio = f"{found['hops'] / peer:.0f}x" if peer else ""
+        more = "".join(f"{found['median'] / each['median']:>8.2f}x" for each in other)
+        print(f"{spec:>20} {flits:>5} {load:>7} {share:>9} {found['hops'] / 1e6:>13.1f} "
+              f"{found['median'] / 1e6:>9.1f} {found['cycles']:>9.0f} {found['bytes']:>7.0f} "
+              f"{ratio:>6}{more}", flush=True)  # fmt: skip
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("seconds", nargs="?", type=float, default=3.0)
+    parser.add_argument("--against", type=Path)
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
 def main() -> None:
     from netloom.simulation.side_by_side import LIMIT
 
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    given = arguments()
     os.environ[LIMIT] = "1"
-    start = time.perf_counter()
+    if given.serve:
+        sys.path.insert(0, str(given.serve / "src"))
+        serve()
+        return
+    seconds, here = given.seconds, Path(__file__).parents[1]
+    start = time.process_time()
     prepared("mesh:4x4", 0.1).advance(100)
-    print(f"compiled, or loaded what was compiled, in {time.perf_counter() - start:.1f} s\n")
-    print(f"{'network':>13} {'load':>7} {'% of sat.':>9} {'M link-hops/s':>13} {'(median)':>9} "
-          f"{'cycles/s':>9} {'B/node':>7} {'peer':>6}")  # fmt: skip
-    for spec, share, load in CASES:
-        found = measure(spec, load, seconds)
-        peer = PEER.get((spec, share))
-        ratio = f"{found['hops'] / peer:.0f}x" if peer else ""
-        print(f"{spec:>13} {load:>7} {share:>9} {found['hops'] / 1e6:>13.1f} "
-              f"{found['median'] / 1e6:>9.1f} {found['cycles']:>9.0f} {found['bytes']:>7.0f} "
-              f"{ratio:>6}", flush=True)  # fmt: skip
+    print(f"compiled, or loaded what was compiled, in {time.process_time() - start:.1f} s CPU\n")
+    print_cases([Served(each) for each in (here, given.against) if each], seconds)
     print("\nns a packet, mesh:8x8: made, and counted when it is delivered")
     for traffic in PACKETS:
         for flits, load in ((PACKET_FLITS, 0.3), (1, 0.3)):
             costs = packet_costs(traffic, flits, load)
             print(f"{traffic:>24} {flits} flits {costs[0]:>6.1f} {costs[1]:>6.1f}", flush=True)
-    own = measure("mesh:8x8", 0.365, 1.0)["hops"]
-    twin = twin_rate()
-    print(f"\nreadable twin, mesh:8x8 at 90 %: {twin / 1e3:.1f} k link-hops/s, {own / twin:.0f}x")
-    print("\ncost of a link-hop against N, at the same load of every channel (offered 2.4 / side)")
-    for side in (8, 16, 32, 64, 128, 256):
-        found = measure(f"mesh:{side}x{side}", 2.4 / side, seconds / 3)
-        print(f"{side * side:>7} nodes {1e9 / found['hops']:>6.1f} ns", flush=True)
+    (own,), twin = measure([Served(here)], "mesh:8x8", 0.365, 5, 1.0), twin_rate()
+    print(f"\nreadable twin, mesh:8x8 at 90 %: {twin / 1e3:.1f} k link-hops/s, "
+          f"{own['hops'] / twin:.0f}x")  # fmt: skip
     print("\nms a cycle of one network at 70 % of saturation, on one and on two processors")
     for spec, load in (("mesh:64x64", 0.0394), ("mesh:128x128", 0.0197), ("mesh:256x256", 0.0099)):
         one, two = on_processors(spec, load, (1, 2))
         print(f"{spec:>13} {1e3 * one:>6.2f} {1e3 * two:>6.2f}  {one / two:.2f}x", flush=True)
-    start = time.process_time()
-    run = prepared("mesh:128x128", 0.0197)
-    for _ in range(100):
-        run.advance(100)
-    took = time.process_time() - start
-    accepted = np.sum(run.delivered_packets) * PACKET_FLITS / 10_000 / 128**2
-    print(f"\nmesh:128x128 at 70 % of saturation, 10,000 cycles: {took:.1f} s CPU "
-          f"(accepted {accepted:.4f})")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -96,6 +96,9 @@ without being kept apart from their callers, they compile in less than half the 
 
 inlined: Any = numba.njit(**INLINED)
 
+part: Any = numba.njit(**{**INLINED, "forceinline": False})
+"""As ``inlined``, for what is called from several places: a call stays a call if it is long."""
+
 
 def overloaded(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator of a function that chooses what compiled callers of ``plain`` call.

@@ -39,7 +39,7 @@ def compilation_announced() -> Iterator[None]:
         def on_start(self, event: object) -> None:  # noqa: ARG002
             if not Announce.told:
                 sys.stderr.write(
-                    "Compiling kernels: up to half a minute, once; kept for later runs.\n"
+                    "Compiling kernels: some ten seconds, once; kept for later runs.\n"
                 )
                 Announce.told = True
 

@@ -8,7 +8,7 @@ detour, or the number of a given path; otherwise -1) and ``way`` (the state).
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.compilation import inlined, part
 from netloom.routing.by_hop.tables import ALONG, ALWAYS, DRAWN, EVERY, GIVEN, HASHED, OWN, TWO
 from netloom.routing.kernels.called import called
 from netloom.routing.kernels.ecmp import mixed
@@ -144,7 +144,7 @@ def behind(tables, state, at):
     return tables.vcs[tables.delta[state * tables.num_kinds + tables.out_kind[at]]]
 
 
-@kernel
+@part
 def drawn(coin, number, count):
     """A random number below ``count``, always the same for a coin and a number."""
     found = np.uint64(coin) * np.uint64(0x9E3779B97F4A7C15)
@@ -154,7 +154,7 @@ def drawn(coin, number, count):
     return np.int64(((found >> np.uint64(33)) * np.uint64(count)) >> np.uint64(31))
 
 
-@kernel
+@part
 def picked(choice, ports, at, used, here, coin, hops):
     """The port that a packet takes of a list, by chance and by what is used."""
     count, number = np.int64(ports[at]), DRAWS * hops
@@ -221,7 +221,7 @@ def detour(tables, used, router, exit_router, exit_goal, state, packet, hops):
     return goal
 
 
-@kernel
+@part
 def flits_along(wires, used, way, base, goals, router, hops, most):
     """The flits in the queues along the way that a packet would take from a router.
 

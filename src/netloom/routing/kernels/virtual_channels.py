@@ -8,7 +8,7 @@ that node from there on.
 
 import numpy as np
 
-from netloom.compilation import kernel
+from netloom.compilation import kernel, part
 from netloom.routing.virtual_channel_tables import (
     ADAPTIVE,
     DIMENSION_ORDER,
@@ -72,13 +72,13 @@ def heading(tables, axis, start, end, coin):
     return (0 if 2 * ahead < side else 1), False
 
 
-@kernel
+@part
 def crosses(direction, start, end):
     """Whether the way from one coordinate to another in a direction crosses the wrap channel."""
     return end < start if direction == 0 else end > start
 
 
-@kernel
+@part
 def in_order(tables, node, in_slot, entry, goal, coin, first):
     """Dimension order from ``entry`` to ``goal``, in the VC classes ``first`` and the one above.
 
@@ -105,7 +105,7 @@ def in_order(tables, node, in_slot, entry, goal, coin, first):
     return EMPTY
 
 
-@kernel
+@part
 def static_dateline(tables, node, source, target, coin):
     """Dimension order; the class in a ring is upper for a packet that crosses the wrap there."""
     axes = len(tables.order)
@@ -124,7 +124,7 @@ def static_dateline(tables, node, source, target, coin):
     return EMPTY
 
 
-@kernel
+@part
 def adaptive(tables, node, target, coin):
     """Every minimal direction in the adaptive VCs, dimension order in the escape VCs.
 
@@ -155,7 +155,7 @@ def adaptive(tables, node, target, coin):
     return slots
 
 
-@kernel
+@part
 def sticky_escape(tables, node, in_slot, target, coin):
     """As ``adaptive``, but once in an escape VC, only escape VCs.
 
@@ -185,7 +185,7 @@ def sticky_escape(tables, node, in_slot, target, coin):
     return slots
 
 
-@kernel
+@part
 def o1turn(tables, node, target, coin):
     """Column last in the lower class, or row last in the upper one, as the coin fell."""
     axis = 0 if coin & 1 else 1
@@ -196,7 +196,7 @@ def o1turn(tables, node, target, coin):
     return tables.class_vcs[coin & 1] << tables.shifts[2 * axis + direction]
 
 
-@kernel
+@part
 def turn_model(tables, node, source, target):
     """West-first, negative-first and odd-even: minimal ways without the turns that close cycles."""
     kind, axes = tables.kind, len(tables.order)
