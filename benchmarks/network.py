@@ -178,24 +178,19 @@ def on_processors(spec: str, load: float, counts: tuple[int, ...]) -> list[float
 def twin_rate() -> float:
     """Link-hops a second of the readable twin on mesh 8x8 at 90 % of saturation."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.reference.network_routing import dimension_order
-
+    from netloom.routing.kernels.virtual_channels import allowed
     from tests.reference.network import simulate
 
     run = prepared("mesh:8x8", 0.365)
-    packets = [(*row[:4], 0, -1) for row in run.packets.until(1000).tolist()]
-    times = run.router.timing()
-    timing = type("Timing", (), {
-        "head_wait": times.head_wait, "flit_delay": times.flit, "credit_delay": times.credit,
-        "injection_delay": times.injection, "ejection_delay": times.ejection,
-        "injection_credit_delay": times.injection_credit,
-    })()  # fmt: skip
-    network = run.engine.topology
+    tables, packets = run.engine.routing.tables, run.packets.until(1000).tolist()
+
+    def route(at, slot, packet, _):
+        place = slot[0] * VCS + slot[1]
+        found = int(allowed(tables, at, place, packet.source, packet.target, -1, 0, packet.hops))
+        return {divmod(out, VCS) for out in range(found.bit_length()) if found >> out & 1}
+
     start = time.process_time()
-    found = simulate(
-        network, packets=packets, cycles=1000, num_vcs=VCS, buffer_flits=BUFFER_FLITS,
-        timing=timing, allowed=dimension_order(network, VCS),
-    )  # fmt: skip
+    found = simulate(run.engine.topology, run.router, route, packets=packets, cycles=1000)
     return found.link_hops / (time.process_time() - start)
 
 
