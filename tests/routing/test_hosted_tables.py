@@ -15,7 +15,6 @@ from netloom.routing import (
     paths,
     spread_table,
     table,
-    virtual_channel_routing,
 )
 from netloom.topology import mesh, topology, torus, without
 from netloom.topology.core import attach_hosts
@@ -156,5 +155,3 @@ def test_tables_of_other_networks_and_large_ones_are_refused():
         table(large, lambda node, target: 0)
     with pytest.raises(InputError, match="a node of 70 channels; expected at most 62"):
         table(topology("leaf-spine:70x1x1"), lambda node, target: 0)
-    with pytest.raises(InputError, match="direct network"):
-        virtual_channel_routing(small, routing, num_vcs=2)

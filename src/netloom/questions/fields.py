@@ -131,11 +131,8 @@ class PacketRouting(Question, panel="Network"):
     """A routing of packets, which may choose among channels."""
 
     routing: AnyPath = option(
-        "Routing: default, dimension-order, xy, adaptive, west-first, negative-"
-        "first, odd-even, o1turn, valiant, romm, shortest-path, layered, up-down or "
-        "routes:FILE (or the file). With hosts on switches: nca, nca-adaptive, minimal, ecmp, "
-        "min-adaptive, minimal-group, valiant, ugal-l, ugal-g, par, d-mod-k, up-down, OpenSM's "
-        "engines, lfts:FILE or routes:FILE.",
+        "Routing: default, dimension-order, adaptive, valiant ...; on switches nca, "
+        "minimal, ugal-l, par, lfts:FILE ...; all in docs/simulate-a-network.md.",
         file=True,
         default="default",
         flags=("--routing", "--routes"),
@@ -160,8 +157,9 @@ class RouterFields(Question, panel="Router"):
         "Size of a virtual channel's buffer, in flits.", default=None, ge=1, le=MOST_FLITS
     )
     fill_channels: bool | None = option(
-        "Give each VC at least the buffer that fills its channel alone: long ones need deep ones.",
+        "Deepen buffers so that each VC fills a channel.",
         default=None,
+        flags=("--fill-channels",),
     )
     route_cycles: int | None = option(
         "Route computation, in cycles; 0: done in advance.", default=None, ge=0, le=MOST_CYCLES

@@ -55,8 +55,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         default="uniform",
     )
     choice: Literal["uniform", "bytes", "messages"] = option(
-        "Choice of the neighbour that a task sends to: uniform, or by the edges' "
-        "bytes or messages.",
+        "Choice of the next neighbour: uniform, or by bytes or messages.",
         default="uniform",
     )
     gap_cycles: int | None = option(
