@@ -68,7 +68,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
         shown_default="all at once",
     )
     loops: int = option("Measured loops of each task.", default=100, ge=1, le=10**6)
-    skip: int = option("Loops of each task before the measured ones.", default=10, ge=0, le=10**6)
+    skip: int = option("Loops of a task before these.", default=10, ge=0, le=10**6)
 
 
 class LoopQuestion(ProgramQuestion, Programs, LoopFields):
