@@ -217,14 +217,14 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    from netloom.simulation.side_by_side import LIMIT
-
     given = arguments()
-    os.environ[LIMIT] = "1"
-    if given.serve:
+    if given.serve:  # before anything of netloom is imported
         sys.path.insert(0, str(given.serve / "src"))
         serve()
         return
+    from netloom.simulation.side_by_side import LIMIT
+
+    os.environ[LIMIT] = "1"
     seconds, here = given.seconds, Path(__file__).parents[1]
     start = time.process_time()
     prepared("mesh:4x4", 0.1).advance(100)
