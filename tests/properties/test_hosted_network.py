@@ -16,19 +16,16 @@ from netloom.routing.port_numbers import hosted_ports, ports
 from netloom.routing.route_tables import RouteTable
 from netloom.routing.virtual_channel_tables import VirtualChannelRouting, table_routing
 from netloom.routing.ways import shortest_ways
-from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.layout import PACKET
 from netloom.simulation.network.reservations import reserve_paths
 from netloom.topology.core import attach_hosts
 from tests.properties.hop_routings import given_paths, hop_routings
 from tests.properties.hosted_networks import Case, births, hosted_networks, routers
+from tests.properties.network_runs import run
 from tests.properties.test_network import graphs as one_way_graphs
 from tests.properties.test_network import small_cubes
 from tests.reference.network import simulate
 from tests.reference.network_parts import drawn_ports
-
-SLOW = 2**30
-"""A number of credits that is never left: no credit comes back before its time."""
 
 SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward", "circuit")
 
@@ -118,32 +115,6 @@ def all_outputs(net):
         router, first = int(net.channel_source[channel]), int(wired.out_port[channel])
         found += [(router - net.num_hosts, first + lane) for lane in range(wired.lanes[channel])]
     return found
-
-
-def engine_of(case):
-    shortest = int(case.packets[:, 3].min(initial=case.router.buffer_flits))
-    engine = Engine(
-        case.topology,
-        case.routing,
-        case.router,
-        shortest_packet=shortest,
-        connections=case.connections,
-    )
-    if case.exact:
-        engine.setup = engine.setup._replace(lazy=SLOW)
-    return engine
-
-
-def run(case, *stops):
-    """Return an engine that has run a case, in several calls, and what it delivered."""
-    engine, first, rows = engine_of(case), 0, []
-    for until in (*stops, case.cycles):
-        after = int(np.searchsorted(case.packets[:, 0], until))
-        found = engine.advance(case.packets[first:after], until)
-        rows += zip(*(column.tolist() for column in found), strict=True)
-        first = after
-    delivered = [row for row in rows if row[3] < case.cycles]
-    return engine, sorted(delivered, key=lambda row: (row[3], row[0]))
 
 
 def check(case):

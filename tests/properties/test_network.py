@@ -20,15 +20,12 @@ from netloom.routing.virtual_channels import (
     draw_aux,
     virtual_channel_routing,
 )
-from netloom.simulation.network.engine import Engine
 from netloom.simulation.network.routers import Router
 from netloom.topology import Topology, cube, graph_topology
+from tests.properties.network_runs import run
 from tests.reference.network import simulate
 
 WHOLE = ("virtual-cut-through", "store-and-forward")
-
-SLOW = 2**15
-"""A number of credits that is never left: no credit comes back before its time."""
 
 
 @dataclass(frozen=True)
@@ -257,36 +254,6 @@ def by_the_reference(case):
         preferred_vcs=members(tables.adaptive_vcs),
         injection_slot_of=entry_of,
     )
-
-
-def engine_of(case):
-    shortest = int(case.packets[:, 3].min(initial=1))
-    engine = Engine(
-        case.topology,
-        case.routing,
-        case.router,
-        shortest_packet=shortest,
-        connections=case.connections,
-    )
-    if case.exact:
-        engine.setup = engine.setup._replace(lazy=SLOW)
-    return engine
-
-
-def run(case, *stops):
-    """Return an engine that has run a case, in several calls, and what it delivered."""
-    engine, first, rows = engine_of(case), 0, []
-    for until in (*stops, case.cycles):
-        after = int(np.searchsorted(case.packets[:, 0], until))
-        found = engine.advance(case.packets[first:after], until)
-        rows += zip(*(column.tolist() for column in found), strict=True)
-        first = after
-    engine.flits()
-    return engine, sorted((row for row in rows if row[3] < case.cycles), key=by_arrival)
-
-
-def by_arrival(row):
-    return row[3], row[0]
 
 
 def queued(engine):

@@ -115,6 +115,18 @@ def hosted_ports(topology: Topology) -> HostedPorts:
     return HostedPorts(num_ports, out_port, in_port, lanes)
 
 
+def each_lane(lanes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the place in ``lanes`` of the channel of every lane, and the lane's number there.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in each_lane(np.array([1, 3], np.int32))]
+    [[0, 1, 1, 1], [0, 0, 1, 2]]
+    """
+    channel = np.repeat(np.arange(len(lanes)), lanes)
+    return channel, np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes)
+
+
 def _first_ports(
     topology: Topology, end: NDArray[np.int32], lanes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], int]:

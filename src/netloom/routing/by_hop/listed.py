@@ -34,7 +34,7 @@ from netloom.routing.by_hop.tables import (
 from netloom.routing.cycles import cycle_of_waits
 from netloom.routing.forwarding.tables import ForwardingTable
 from netloom.routing.layered import Layered, ShortestPath, layer_vcs
-from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.port_numbers import each_lane, hosted_ports
 from netloom.routing.route_tables import RouteTable, channels_by_port, check_table
 from netloom.routing.spread import Spread
 from netloom.routing.trees import DModK, SModK
@@ -136,8 +136,8 @@ def port_lists(topology: Topology) -> PortLists:
     start = np.append(0, np.cumsum(lanes + 1))
     ports = np.zeros(start[-1] + 1, np.int16)
     ports[start[:-1]] = lanes
-    lane = np.arange(lanes.sum()) - np.repeat(np.cumsum(lanes) - lanes, lanes)
-    ports[np.repeat(start[:-1] + 1, lanes) + lane] = np.repeat(wired.out_port, lanes) + lane
+    channel, lane = each_lane(wired.lanes)
+    ports[start[channel] + 1 + lane] = wired.out_port[channel] + lane
     return PortLists(start.astype(np.int32), ports)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing.hosted import legs
-from netloom.routing.port_numbers import hosted_ports
+from netloom.routing.port_numbers import each_lane, hosted_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -318,9 +318,8 @@ def channels_at_ports(topology: Topology) -> tuple[NDArray[np.int32], NDArray[np
     ):
         at = np.full((topology.num_routers, wired.num_ports), -1, np.int32)
         channels = np.flatnonzero(end >= topology.num_hosts).astype(np.int32)
-        lanes = wired.lanes[channels]
-        lane = np.arange(lanes.sum()) - np.repeat(np.cumsum(lanes) - lanes, lanes)
-        each = np.repeat(channels, lanes)
+        place, lane = each_lane(wired.lanes[channels])
+        each = channels[place]
         at[end[each] - topology.num_hosts, port[each] + lane] = each
         found.append(at)
     return found[0], found[1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.routing.port_numbers import hosted_ports, ports
+from netloom.routing.port_numbers import each_lane, hosted_ports, ports
 from netloom.simulation.network.routers import end_channels
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
             wanted = f"1: {topology.name} says which channels its hosts have"
             raise InputError(name, str(getattr(router, name)), wanted)
     wired, inside = hosted_ports(topology), topology.num_network_channels
-    lane, channel = _lanes(wired.lanes)
+    channel, lane = each_lane(wired.lanes)
     many = wired.lanes[channel]
     out_port, in_port = wired.out_port[channel] + lane, wired.in_port[channel] + lane
     source, target = (
@@ -144,12 +144,6 @@ def _hosted(topology: Topology, router: Router) -> Wiring:
         entries=chosen(into, channel - inside, lane, target, in_port),
         exits=chosen(out_of, source, out_port, channel - inside - topology.num_ports, lane),
     )  # fmt: skip
-
-
-def _lanes(lanes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each lane's number in its channel, and its channel."""
-    channel = np.repeat(np.arange(len(lanes)), lanes)
-    return np.arange(len(channel)) - np.repeat(np.cumsum(lanes) - lanes, lanes), channel
 
 
 def _lines(

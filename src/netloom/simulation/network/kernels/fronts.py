@@ -8,7 +8,6 @@ from netloom.routing.kernels.by_hop import next_hop
 from netloom.routing.kernels.virtual_channels import allowed, arrived
 from netloom.simulation.kernels.bits import lowest, post
 from netloom.simulation.kernels.records import record, unsigned
-from netloom.simulation.network.kernels.router import follow
 from netloom.simulation.network.kernels.slots import (
     bit_of,
     front_packet,
@@ -19,6 +18,7 @@ from netloom.simulation.network.kernels.slots import (
     slot_of,
     wake,
 )
+from netloom.simulation.network.kernels.vc_allocation import follow
 
 EMPTY = np.int64(0)
 

@@ -11,8 +11,8 @@ from netloom.held import held
 from netloom.simulation.kernels.bits import lowest
 from netloom.simulation.kernels.records import record, unsigned
 from netloom.simulation.network.kernels.fronts import begin_packets
+from netloom.simulation.network.kernels.moves import move
 from netloom.simulation.network.kernels.regions import meet
-from netloom.simulation.network.kernels.router import allocate_switch, allocate_vcs, move
 from netloom.simulation.network.kernels.slots import (
     bit_of,
     bucket_of,
@@ -25,6 +25,8 @@ from netloom.simulation.network.kernels.slots import (
     wake,
 )
 from netloom.simulation.network.kernels.sources import queue_packet, run_sources
+from netloom.simulation.network.kernels.switch_allocation import allocate_switch
+from netloom.simulation.network.kernels.vc_allocation import allocate_vcs
 from netloom.simulation.network.layout import (
     DONE,
     KINDS,
@@ -199,8 +201,9 @@ def run_router(setup, state, node):
     for word in range(setup.words):  # before VC allocation: who wins there asks next cycle
         masks = record(state.masks, node * setup.words + word)
         here = masks.flits & masks.active & masks.credit
-        state.ready[word] = here
-        state.early[word] = masks.waiting
+        if setup.words > 1 or setup.speculative:  # else they are at hand
+            state.ready[word] = here
+            state.early[word] = masks.waiting
         ready |= here
         heads |= masks.waiting
     if heads and not setup.speculative:

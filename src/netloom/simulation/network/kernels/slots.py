@@ -105,3 +105,22 @@ def oldest(setup, state, node, one, other):
     if second.birth == first.birth and second.number < first.number:
         return other
     return one
+
+
+@inlined
+def one_of(setup, words, only, word):
+    """Return a word of a set: ``only``, where small routers have no other."""
+    return only if setup.words == 1 else words[word]
+
+
+@inlined
+def better(setup, state, node, best, slot, pointer):
+    """Return which of two slots is granted: ``best``, if there is one yet, or a higher ``slot``.
+
+    It is the first at or after the pointer, and else the lowest; or the one of the oldest packet.
+    """
+    if best < 0:
+        return slot
+    if setup.oldest_first:
+        return oldest(setup, state, node, best, slot)
+    return slot if best < pointer <= slot else best

@@ -1,0 +1,275 @@
+"""Switch allocation of one router: which input slots send a flit, and by which output port."""
+
+import numpy as np
+
+from netloom.compilation import inlined
+from netloom.simulation.kernels.bits import lowest, next_from, single
+from netloom.simulation.kernels.records import record, unsigned
+from netloom.simulation.network.kernels.slots import (
+    address,
+    better,
+    bit_of,
+    oldest,
+    one_of,
+    place_of,
+    port_at,
+    vcs_in,
+)
+from netloom.simulation.network.kernels.vc_allocation import (
+    bound_to,
+    choices,
+    own,
+)
+
+EMPTY = np.int64(0)
+ONE = np.int64(1)
+
+
+@inlined
+def request(setup, state, node, ready, out, word, left):
+    """Let all ready slots whose packets own a slot of an output port ask for it.
+
+    Return those of ``left``, slots of a word, that have not asked; of later words, they stay in
+    ``state.left``.
+    """
+    for each in range(setup.words):
+        mine = bound_to(setup, state, node, out, each)
+        state.requests[out * setup.words + each] = one_of(setup, state.ready, ready, each) & mine
+        if setup.speculative:
+            state.guesses[out * setup.words + each] = 0
+        if each == word:
+            left &= ~mine
+        elif each > word:
+            state.left[each] &= ~mine
+    return left
+
+
+@inlined
+def guess(setup, state, node, slot, asked):
+    """Let a waiting head of a speculative router ask for output ports; return how many are asked.
+
+    It asks for every port at which it could take a VC, which goes to ``wanted``.
+    """
+    word, slots = choices(setup, state, node, slot)
+    state.wanted[slot] = slots
+    while slots:
+        port = state.port_of[word << 6 | lowest(slots)]
+        slots &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+        if state.named[port] == 0:
+            asked = name(state, port, asked)
+            for each in range(setup.words):
+                state.requests[port * setup.words + each] = 0
+                state.guesses[port * setup.words + each] = 0
+        state.guesses[port * setup.words + (slot >> 6)] |= bit_of(slot)
+    return asked
+
+
+@inlined
+def name(state, port, asked):
+    """Put an output port on the list of those asked for; return how many are."""
+    state.named[port] = 1
+    state.outs[asked] = port
+    return asked + 1
+
+
+@inlined
+def granted_slot(setup, state, node, port):
+    """Return the input slot for which an output port that is asked for decides."""
+    first = port * setup.words
+    pointer = np.int64(record(state.ports, port_at(setup, node, port)).grant)
+    if setup.words == 1 and not setup.oldest_first:
+        asking = state.requests[first]
+        if setup.speculative:
+            asking |= state.guesses[first]
+        return next_from(asking, pointer)
+    found = -1
+    for word in range(setup.words):
+        asking = state.requests[first + word]
+        if setup.speculative:
+            asking |= state.guesses[first + word]
+        if asking and not setup.oldest_first:  # the lowest of a word, and the first from a pointer
+            found = better(setup, state, node, found, word << 6 | lowest(asking), pointer)
+            start = min(max(pointer - (word << 6), 0), 63)
+            slot = word << 6 | next_from(asking, start)
+            found = better(setup, state, node, found, slot, pointer)
+            asking = EMPTY
+        while asking:
+            slot = word << 6 | lowest(asking)
+            asking &= asking - 1
+            found = better(setup, state, node, found, slot, pointer)
+    return found
+
+
+@inlined
+def accepted(setup, state, node, port, first, second):
+    """Return which of two output ports that are granted to it an input port takes."""
+    if setup.oldest_first:
+        slot = granted_slot(setup, state, node, first)
+        other = granted_slot(setup, state, node, second)
+        if slot == other:
+            return min(first, second)
+        older = oldest(setup, state, node, min(slot, other), max(slot, other))
+        return first if older == slot else second
+    pointer = record(state.ports, port_at(setup, node, port)).accept
+    if (first < pointer) == (second < pointer):
+        return min(first, second)
+    return max(first, second)
+
+
+@inlined
+def offer(setup, state, node, out):
+    """Let an output port grant itself to an input port, which takes it or keeps what it has.
+
+    ``taken`` holds the output port that each input port has; -1: none. Return the input port as a
+    bit, of a small router.
+    """
+    port = state.port_of[granted_slot(setup, state, node, out)]
+    has = state.taken[port]
+    state.taken[port] = accepted(setup, state, node, port, has, out) if has >= 0 else out
+    return ONE << port if setup.words == 1 else EMPTY
+
+
+@inlined
+def chosen_slot(setup, state, node, port, out, word):
+    """Return the slot of an input port that sends to an output port.
+
+    Those that own a VC already go before heads that only speculate.
+    """
+    at, shift = out * setup.words + word, port * setup.vc_stride
+    asking = vcs_in(setup, state.requests[at], port)
+    if setup.speculative and asking == 0:
+        asking = vcs_in(setup, state.guesses[at], port)
+    if setup.oldest_first:
+        found = -1
+        while asking:
+            found = better(setup, state, node, found, shift + lowest(asking), 0)
+            asking &= asking - 1
+        return found
+    return shift + next_from(asking, record(state.ports, port_at(setup, node, port)).turn)
+
+
+@inlined
+def win(setup, state, node, port, out, slot):
+    """Note that a slot of an input port has won an output port; turn the pointers behind it."""
+    source = record(state.ports, port_at(setup, node, port))
+    sink = record(state.ports, port_at(setup, node, out))
+    vc = slot - port * setup.vc_stride + 1
+    after = slot + 1 if setup.reserved else (port + 1) * setup.vc_stride
+    sink.grant = after if after < setup.num_slots else 0
+    source.accept = out + 1 if out + 1 < setup.num_ports else 0
+    source.turn = vc if vc < setup.num_vcs else 0
+    clock = record(state.clock, 0)
+    state.winners[unsigned(clock.winners)] = address(setup, node, slot)
+    clock.winners += 1
+
+
+@inlined
+def allocate_switch(setup, state, node, ready, heads):
+    """One iteration of separable, output-first switch allocation; the slots that win are noted.
+
+    Return whether there are any.
+    """
+    if setup.words == 1 and heads == 0 and single(ready):
+        slot = lowest(ready)
+        out = np.int64(record(state.inputs, place_of(setup, node, slot)).out_port)
+        win(setup, state, node, state.port_of[slot], out, slot)
+        return True
+    asked, taking = ask(setup, state, node, ready, heads)
+    if setup.reserved:
+        return take_turns(setup, state, node, asked)
+    if setup.speculative:
+        for index in range(asked):
+            taking |= offer(setup, state, node, state.outs[index])
+            state.named[state.outs[index]] = 0
+    if setup.words == 1:
+        while taking:
+            port = lowest(taking)
+            taking &= taking - 1
+            send_from(setup, state, node, port, 0, heads)
+    else:
+        send_from_all(setup, state, node)
+    return ready != 0 or asked > 0
+
+
+@inlined
+def send_from_all(setup, state, node):
+    """Let every input port of a router of several words that has an output port send to it."""
+    for word in range(setup.words):
+        left = state.ready[word] | (state.early[word] if setup.speculative else EMPTY)
+        while left:
+            port = state.port_of[word << 6 | lowest(left)]
+            left &= ~(setup.all_vcs << ((port * setup.vc_stride) & 63))
+            if state.taken[port] >= 0:
+                send_from(setup, state, node, port, word, state.early[word])
+
+
+@inlined
+def send_from(setup, state, node, port, word, heads):
+    """Let the slot of an input port that is chosen send to the output port that was taken."""
+    out = state.taken[port]
+    state.taken[port] = -1
+    slot = chosen_slot(setup, state, node, port, out, word)
+    if setup.speculative and heads & bit_of(slot):
+        take_vc(setup, state, node, slot, out)
+    win(setup, state, node, port, out, slot)
+
+
+@inlined
+def ask(setup, state, node, ready, early):
+    """Let all slots that are ready, and early heads, ask for output ports.
+
+    Return how many ports are, and, of a small router, the input ports to which one is offered.
+    Where nobody speculates and a port has one crossbar input, each port is offered at once.
+    """
+    asked, taking = 0, EMPTY
+    for word in range(setup.words if setup.words > 1 else 0):
+        state.left[word] = state.ready[word]
+    for word in range(setup.words):
+        left = one_of(setup, state.left, ready, word)
+        while left:
+            place = place_of(setup, node, word << 6 | lowest(left))
+            out = np.int64(record(state.inputs, place).out_port)
+            left = request(setup, state, node, ready, out, word, left)
+            if setup.speculative or setup.reserved:
+                asked = name(state, out, asked)
+            else:
+                taking |= offer(setup, state, node, out)
+    if setup.speculative:
+        asked = guess_all(setup, state, node, early, asked)
+    return asked, taking
+
+
+@inlined
+def guess_all(setup, state, node, early, asked):
+    """Let all early heads ask for output ports too; return how many ports are asked."""
+    for word in range(setup.words):
+        heads = one_of(setup, state.early, early, word)
+        while heads:
+            asked = guess(setup, state, node, word << 6 | lowest(heads), asked)
+            heads &= heads - 1
+    return asked
+
+
+@inlined
+def take_turns(setup, state, node, asked):
+    """As ``allocate_switch``, where VCs are reserved: each has a crossbar input of its own.
+
+    So those of one input port do not keep each other from output ports that are free.
+    """
+    for out in range(setup.num_ports if asked else 0):
+        if state.named[out]:
+            state.named[out] = 0
+            slot = granted_slot(setup, state, node, out)
+            if setup.speculative and state.early[slot >> 6] & bit_of(slot):
+                take_vc(setup, state, node, slot, out)
+            win(setup, state, node, state.port_of[slot], out, slot)
+    return asked > 0
+
+
+@inlined
+def take_vc(setup, state, node, slot, port):
+    """Give a speculative head that won the switch an output slot of that port."""
+    here = record(state.ports, port_at(setup, node, port))
+    vc = next_from(vcs_in(setup, state.wanted[slot], port), here.next_vc)
+    here.next_vc = vc + 1 if vc + 1 < setup.num_vcs else 0
+    own(setup, state, node, slot, port * setup.vc_stride + vc)
