@@ -36,6 +36,7 @@ from netloom.simulation.network.demand import (
     SAME,
     demand_of,
     first_largest,
+    limit_of,
     listed_by,
     listed_pairs,
     split,
@@ -321,13 +322,7 @@ def _of_routing(
     split = best_split(routing, source, target, weight, channel_rates(topology))
     if split is None:
         return None
-    dearest = first_largest(split.prices)
-    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
-    name = f"{many} channels such as {topology.channel_name(dearest)}"
-    if many == 1:
-        name = f"channel {topology.channel_name(dearest)}"
-    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
-    return [(split.least, f"{name}, however packets choose their ways{doubt}")]
+    return [limit_of(topology, split)]
 
 
 def _both_orders(topology: Cube) -> list[DimensionOrder]:

@@ -16,6 +16,8 @@ from netloom.workload.traffic.targets import Fixed, HotSpot, Uniform
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from netloom.contention.expected_load import Split
+    from netloom.topology import Topology
     from netloom.workload import Traffic
     from netloom.workload.traffic.targets import Law
 
@@ -54,6 +56,17 @@ def first_largest(values: NDArray[np.float64]) -> int:
     0
     """
     return int(np.argmax(values >= values.max() * SAME))
+
+
+def limit_of(topology: Topology, split: Split) -> tuple[float, str]:
+    """Return the load of the channels that bound a split of the traffic, and their name."""
+    dearest = first_largest(split.prices)
+    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
+    name = f"{many} channels such as {topology.channel_name(dearest)}"
+    if many == 1:
+        name = f"channel {topology.channel_name(dearest)}"
+    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
+    return split.least, f"{name}, however packets choose their ways{doubt}"
 
 
 def listed_pairs(traffic: Traffic) -> int:

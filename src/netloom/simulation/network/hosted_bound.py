@@ -20,6 +20,7 @@ from netloom.simulation.network.demand import (
     Demand,
     crossing,
     first_largest,
+    limit_of,
     listed_pairs,
     received,
 )
@@ -107,13 +108,7 @@ def routing_limits(
         return None
     stages, begin, entries = found
     split = chosen_loads(stages, begin, entries.weight, rate[:inside], enough=fullest)
-    dearest = first_largest(split.prices)
-    many = np.count_nonzero(split.prices > split.prices[dearest] * 1e-3)
-    name = f"{many} channels such as {topology.channel_name(dearest)}"
-    if many == 1:
-        name = f"channel {topology.channel_name(dearest)}"
-    doubt = "" if split.exact else " (proved, though the best choice may be some per cent below)"
-    return [*limits, (split.least, f"{name}, however packets choose their ways{doubt}")]
+    return [*limits, limit_of(topology, split)]
 
 
 def _port_channels(topology: Topology) -> tuple[slice, slice]:
