@@ -1,0 +1,85 @@
+"""The loop of the flow engine: from one time at which flows begin or end to the next."""
+
+import numpy as np
+
+from netloom.compilation import inlined, kernel
+from netloom.simulation.flow.kernels.filling import fill, refresh
+from netloom.simulation.flow.kernels.heaps import put, take
+from netloom.simulation.flow.kernels.levels import settle
+from netloom.simulation.flow.kernels.rows import end_flows, happen
+from netloom.simulation.kernels.records import record
+
+FEW, EACH = 64, 8
+"""Classes that may be looked at for a batch, and for each flow that begins or ends in it, beside a
+part of all: beyond that, filling from scratch is cheaper."""
+
+MOST_PATIENCE = 1024
+
+
+@kernel
+def advance(state, until, batches):
+    """Run up to a time, or through so many times at which flows begin or end; return how many."""
+    clock = record(state.clock, 0)
+    for batch in range(batches):
+        time = np.inf
+        if clock.active > 0:
+            time = record(state.classes, state.ends[0]).key
+        if clock.events > 0:
+            time = min(time, record(state.events, 0).time)
+        if time > until or time == np.inf:
+            return batch
+        clock.time = time
+        clock.moved = 0
+        if clock.stale != 0 and clock.left == 0:
+            refresh(state)
+        latest = time + time * clock.tolerance
+        while clock.active > 0 and record(state.classes, state.ends[0]).key <= latest:
+            number = state.ends[0]
+            clock.active = take(state.ends, clock.active, state.classes, number)
+            end_flows(state, number, time)
+        happen(state, latest, time)
+        if clock.moved > 0:
+            clock.batches += 1
+            share(state)
+        update(state, time)
+    return batches
+
+
+@inlined
+def share(state):
+    """Find the levels of all classes: anew where they change, or from scratch where most do."""
+    clock = record(state.clock, 0)
+    if clock.stale == 0:
+        if settle(state, FEW + clock.active // 4 + EACH * clock.moved):
+            clock.patience = max(clock.patience // 2, 1)
+            return
+        clock.patience = min(clock.patience * 2, MOST_PATIENCE)
+        clock.left = clock.patience
+    clock.left -= 1
+    fill(state)
+
+
+@inlined
+def update(state, now):
+    """Let the classes whose level changed end at another time."""
+    clock = record(state.clock, 0)
+    for place in range(clock.marked):
+        number = state.changed[np.uint64(place)]
+        here = record(state.classes, number)
+        how = here.changed
+        here.changed = 0
+        if here.weight == 0:
+            here.rate = 0
+            if here.place >= 0:
+                clock.active = take(state.ends, clock.active, state.classes, number)
+            continue
+        if here.one == here.rate and how < 2:
+            continue
+        if here.since != now:
+            here.served += here.rate * clock.step * (now - here.since)
+            here.since = now
+        here.rate = here.one
+        left = record(state.rows, here.flow).goal - here.served
+        here.key = now + max(left, 0.0) / (here.rate * clock.step)
+        clock.active = put(state.ends, clock.active, state.classes, number)
+    clock.marked = 0

@@ -1,0 +1,139 @@
+"""The arrays in which the flow engine keeps links, classes of flows, rows and what is to come.
+
+A *class* is all flows over the same links. Its flows have one rate per unit of weight, its level.
+Levels are whole numbers of a unit, so that sums do not depend on their order, a link is exactly
+full, and a rate that comes back to its value is equal to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Records: TypeAlias = NDArray[Any]
+
+INFINITE = 1 << 62
+"""The level of a link that is not full."""
+
+LINK = np.dtype(
+    [
+        ("level", "i8"),  # of the classes that it holds back; INFINITE: it is not full
+        ("lower", "i8"),  # what classes use of it that others hold back below its level
+        ("light", "i8"),  # their weight
+        ("weight", "i8"),  # of all classes on it
+        ("capacity", "i8"),
+        ("first", "i8"),  # where its list in ``entries`` begins
+        ("key", "i8"),  # nothing below this level changes because of it; while it is in ``agenda``
+        ("count", "i4"),  # classes in its list
+        ("place", "i4"),  # in ``agenda``; -1: it is not there
+    ]
+)
+"""One record a link."""
+
+ENTRY = np.dtype(
+    [
+        ("others", "i8"),  # the least level of the other links of the class
+        ("weight", "i8"),  # of the class on this link
+        ("owner", "i4"),  # the class
+        ("hop", "i4"),  # its place in ``hop_link``
+    ]
+)
+"""One record for each class on each link."""
+
+CLASS = np.dtype(
+    [
+        ("key", "f8"),  # when the first of its flows ends
+        ("served", "f8"),  # size that has been moved for each unit of weight, until ``since``
+        ("since", "f8"),
+        ("one", "i8"),  # the least level of its links: its own
+        ("two", "i8"),  # the second least
+        ("rate", "i8"),  # the level that ``served`` grows by
+        ("most", "i8"),  # the level that it would have alone
+        ("weight", "i8"),  # of its flows
+        ("first", "i8"),  # its first hop
+        ("hops", "i4"),
+        ("place", "i4"),  # in ``ends``; -1: it has no flow
+        ("flow", "i4"),  # the row whose flow ends first; -1: none
+        ("changed", "i4"),  # whether it is in ``changed``: 1, or 2 if its end changes in any case
+        ("filled", "i4"),  # the filling that has given it a level
+    ]
+)
+"""One record a class."""
+
+ROW = np.dtype(
+    [
+        *((name, "f8") for name in ("start", "delay", "run", "hold", "receive", "size")),
+        *((name, "f8") for name in ("ready", "sent", "entered", "arrived", "complete")),
+        ("goal", "f8"),  # what its class will have served when its bytes have moved
+        ("latency", "f8"),  # of its path
+        ("last", "i8"),  # the row that released it; -1: none
+        ("source", "i4"),
+        ("target", "i4"),
+        ("context", "i4"),
+        ("pending", "i4"),  # rows it waits for that are not complete
+        ("waiters", "i4"),  # first edge to a row that waits for it; -1: none
+        ("path", "i4"),  # its class; -1: it does not use the network
+        ("queue", "i4"),  # the queue it waits in to enter the network; -1: none
+        ("weight", "i4"),
+        ("left", "i4"),  # flows of a class are a skew heap by ``goal``; -1: none
+        ("right", "i4"),  # in a queue: the next row
+    ]
+)
+"""One record a row. Times are -1 where they are not known yet."""
+
+EVENT = np.dtype([("time", "f8"), ("code", "i8")])
+"""What is to happen to a row: ``row << 3 | kind``."""
+
+HOST = np.dtype([("free", "f8"), ("context", "i8")])
+"""One record a processor: when it is free, and its last context (-1: none)."""
+
+QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("busy", "i4")])
+"""One record for each queue of rows that enter the network one after the other; -1: none."""
+
+CLOCK = np.dtype(
+    [
+        ("time", "f8"),
+        ("step", "f8"),  # size a unit of time and weight that one level moves
+        ("switch", "f8"),  # time of a processor that goes from one context to another
+        ("tolerance", "f8"),  # ends so much later, as a part of the time, count as one event
+        ("completed", "i8"),  # rows complete
+        ("batches", "i8"),  # times at which rates were made anew
+        ("work", "i8"),  # classes looked at to do so
+        ("events", "i8"),  # in ``events``
+        ("waiting", "i8"),  # links in ``agenda``
+        ("active", "i8"),  # classes in ``ends``
+        ("marked", "i8"),  # classes in ``changed``
+        ("moved", "i8"),  # flows that began or ended in this batch
+        ("fillings", "i8"),  # how often all levels were made anew
+        ("stale", "i8"),  # whether links know only their weights
+        ("patience", "i8"),  # batches for which all levels are made anew next time
+        ("left", "i8"),  # those that are left of them
+    ]
+)
+"""One record."""
+
+
+class State(NamedTuple):
+    """All arrays of an engine."""
+
+    clock: Records
+    links: Records
+    entries: Records
+    classes: Records
+    hop_link: NDArray[np.int32]  # the links of each class
+    hop_place: NDArray[np.int32]  # where in the link's list its entry is
+    hop_share: NDArray[np.int32]  # the part of its flows that uses the link, in shares
+    rows: Records
+    edge_row: NDArray[np.int32]
+    edge_next: NDArray[np.int32]
+    hosts: Records
+    queues: Records
+    events: Records
+    agenda: NDArray[np.int32]  # links whose level is to be found: a heap by ``key``
+    ends: NDArray[np.int32]  # classes with flows: a heap by ``key``
+    changed: NDArray[np.int32]  # classes whose level changed in this batch
+    ties: NDArray[np.int32]  # links that are full at one level

@@ -1,0 +1,213 @@
+"""One run of a program on the flow engine, and what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.network import Ways, made_ways, ways_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.routing import Routing
+    from netloom.simulation.flow.network import FlowNetwork
+    from netloom.workload.programs.messages import Messages
+
+BATCHES = 2**14
+"""Batches of events between two looks at whether to stop."""
+
+
+@dataclass(frozen=True, eq=False)
+class FlowRun:
+    """When the rows of a program were ready, sent, entered the network, arrived and were complete.
+
+    Times are in the units of the network's capacities; -1 stands for what has not happened.
+
+    Attributes
+    ----------
+    ready, sent, entered, arrived, complete
+        float64[num_rows]. ``entered`` is when the bytes of a message began to leave its host.
+    last
+        int64[num_rows], the row that released each; -1 for none.
+    alone
+        float64[num_rows], what each message would take in an idle network: the latency of its path,
+        and its size over the narrowest link; 0 for rows that do not use the network.
+    link_sizes
+        float64[num_links], what has crossed each link.
+    batches, work
+        How often rates were found anew, and how many classes of flows were looked at for it.
+    done
+        Whether all rows are complete.
+    """
+
+    ready: NDArray[np.float64]
+    sent: NDArray[np.float64]
+    entered: NDArray[np.float64]
+    arrived: NDArray[np.float64]
+    complete: NDArray[np.float64]
+    last: NDArray[np.int64]
+    alone: NDArray[np.float64]
+    link_sizes: NDArray[np.float64]
+    batches: int
+    work: int
+    done: bool
+
+    @property
+    def finish(self) -> float:
+        """When the last row was complete."""
+        return float(self.complete.max(initial=0.0))
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.complete)} rows, {self.batches} times of change"
+        return f"<flows: {rows}, finished at {self.finish:.6g}>"
+
+
+def run_flows(
+    network: FlowNetwork,
+    routing: Routing,
+    messages: Messages,
+    *,
+    cycle: float = 1.0,
+    flit: float = 1.0,
+    injection: Literal["in-order", "shared"] = "in-order",
+    tolerance: float = 0.0,
+    switch: float = 0.0,
+    weights: ArrayLike = 1,
+    stopped: Callable[[], bool] = lambda: False,
+    tell: Callable[[int], None] = lambda _: None,
+) -> FlowRun:
+    """Run a table of messages as flows that share links max-min fairly.
+
+    A message is sent, and its bytes begin to move once the latency of its path is over, at the
+    max-min fair rate; it arrives when all have moved. That is SimGrid's model CM02 without its
+    corrections (Velho & Legrand 2009).
+
+    Parameters
+    ----------
+    network, routing
+        The links, and the routing of whose paths they are part.
+    messages
+        The program. Times are multiplied by ``cycle`` and lengths by ``flit`` to be in the
+        network's units.
+    injection
+        ``in-order``: the injection channel of a host sends one message after the other, in the
+        order in which they were sent, as routers do. ``shared``: all at once.
+    tolerance
+        Events so much later, as a part of the time, count as one; a finish may be off by a few
+        times as much.
+    switch
+        Time of a processor that goes from one context to another.
+    weights
+        int[num_rows] or one for all: a flow of weight 2 has twice the rate.
+    stopped, tell
+        Asked now and then whether to stop; told how many rows are complete.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a message.
+    InputError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> from netloom.routing import DModK
+    >>> from netloom.simulation.flow import flow_network
+    >>> from netloom.topology import topology
+    >>> from netloom.workload.programs.messages import messages
+    >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
+    >>> two = messages(4, source=[0, 1], target=[2, 2], flits=1000)
+    >>> run_flows(network, DModK(), two).complete  # both into host 2
+    array([6.e-06, 6.e-06])
+    """
+    if injection not in ("in-order", "shared"):
+        raise InputError("injection", f"'{injection}'", "in-order or shared")
+    moving = (messages.flits > 0) & (messages.source != messages.target)
+    hosts = np.int64(network.topology.num_hosts)
+    key = messages.source[moving] * hosts + messages.target[moving]
+    pairs, number = np.unique(key, return_inverse=True)
+    source, target = np.divmod(pairs, hosts)
+    ways = ways_of(network, routing, source.astype(np.int32), target.astype(np.int32))
+    path = np.full(len(messages), -1, np.int64)
+    path[moving] = number
+    engine = FlowEngine(
+        network, in_order=injection == "in-order", tolerance=tolerance, switch=switch
+    )
+    return _run(engine, messages, ways, path, cycle, flit, weights, stopped, tell)
+
+
+def run_paths(
+    network: FlowNetwork,
+    offsets: ArrayLike,
+    links: ArrayLike,
+    messages: Messages,
+    path: ArrayLike,
+    *,
+    weights: ArrayLike = 1,
+    tolerance: float = 0.0,
+) -> FlowRun:
+    """Run messages over given paths, all at once where they are sent at once.
+
+    Parameters
+    ----------
+    network
+        The links.
+    offsets, links
+        Path p is ``links[offsets[p]:offsets[p + 1]]``.
+    messages, path
+        The program, and int[num_rows], the path of each row; -1 for none.
+    weights, tolerance
+        As in ``run_flows``.
+
+    Raises
+    ------
+    InputError
+        If a path has no links, or links that are none.
+    """
+    begins, hops = np.asarray(offsets, np.int64), np.asarray(links, np.int32)
+    if len(hops) and not (hops.min() >= 0 and hops.max() < network.num_links):
+        raise InputError("path", "a link that is none", f"0 to {network.num_links - 1}")
+    owner = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    ways = made_ways(network, owner, hops, np.ones(len(hops)), len(begins) - 1)
+    engine = FlowEngine(network, in_order=False, tolerance=tolerance)
+    return _run(engine, messages, ways, np.asarray(path), 1.0, 1.0, weights)
+
+
+def _run(
+    engine: FlowEngine,
+    messages: Messages,
+    ways: Ways,
+    path: NDArray[Any],
+    cycle: float,
+    flit: float,
+    weights: ArrayLike,
+    stopped: Callable[[], bool] = lambda: False,
+    tell: Callable[[int], None] = lambda _: None,
+) -> FlowRun:
+    weight = np.asarray(weights)
+    if not (weight >= 1).all() or not (weight == np.rint(weight)).all():
+        raise InputError("weights", f"{weight.min()}", "whole numbers of at least 1")
+    engine.append(messages, ways, path, cycle=cycle, flit=flit, weight=weight)
+    while not engine.advance(batches=BATCHES) and not stopped():
+        tell(engine.completed)
+    rows = engine.rows
+    uses = rows["path"] >= 0
+    alone = np.zeros(len(rows))
+    rate = ways.capacity(engine.network.capacity)
+    alone[uses] = rows["latency"][uses] + rows["size"][uses] / rate[rows["path"][uses]]
+    return FlowRun(
+        **{name: rows[name].copy() for name in ("ready", "sent", "entered", "arrived", "complete")},
+        last=rows["last"].copy(),
+        alone=alone,
+        link_sizes=engine.link_sizes(),
+        batches=int(engine.state.clock["batches"][0]),
+        work=int(engine.state.clock["work"][0]),
+        done=engine.completed == len(rows),
+    )
