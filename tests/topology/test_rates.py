@@ -31,13 +31,19 @@ def test_what_is_no_bandwidth(word):
 
 @pytest.mark.parametrize(
     ("word", "value", "unit"),
-    [("4", 4, "cycles"), ("4.0", 4, "cycles"), ("600ns", 600, "ns"), ("0.6 us", 600, "ns")],
+    [
+        ("4", 4, "cycles"),
+        ("4.0", 4, "cycles"),
+        ("600ns", 600, "ns"),
+        ("0.6 us", 600, "ns"),
+        ("2ms", 2e6, "ns"),
+    ],
 )
 def test_latencies(word, value, unit):
     assert latency_of(word) == (value, unit)
 
 
-@pytest.mark.parametrize("word", ["", "0", "-1", "2.5", "600s", "0ns", "x"])
+@pytest.mark.parametrize("word", ["", "0", "-1", "2.5", "600min", "0ns", "x"])
 def test_what_is_no_latency(word):
     assert latency_of(word) is None
 

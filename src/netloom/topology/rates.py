@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import inf, isfinite, nan
+from fractions import Fraction
+from math import inf, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from netloom import units
 from netloom.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,13 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-NUMBER = r"[\d.]+(?:[eE][+-]?\d+)?"
-
-PER_GBPS = {"k": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
-"""Gb/s of a kilobit, megabit … a second."""
-
-PER_NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "µs": 1e3}
-"""Nanoseconds of a unit of time."""
+PER_GHZ = {"MHz": 1e-3, "GHz": 1.0}
+"""GHz of a unit of a clock."""
 
 MOST_CYCLES = 2**20
 """Longest latency of a channel."""
@@ -46,21 +43,18 @@ NO_UNIT = "no unit"
 def bandwidth_of(word: str) -> Said | None:
     """Return a bandwidth in Gb/s, or without a unit as a number; None if it is no bandwidth.
 
-    Units are b/s (or bit/s, bps) and B/s with k, M, G or T before them: a b is a bit, a B a byte.
+    Units are those of ``netloom.units``: a b is a bit, a B a byte.
 
     Examples
     --------
     >>> bandwidth_of("12.5GB/s"), bandwidth_of("2"), bandwidth_of("fast")
     (Said(value=100.0, unit='Gb/s'), Said(value=2.0, unit='no unit'), None)
     """
-    found = re.fullmatch(rf"({NUMBER})\s*(?:([kMGT])(bit|b|B)(?:/s|ps)?)?", word, re.ASCII)
-    number = _positive(found[1]) if found else None
-    if found is None or number is None:
-        return None
-    if not found[2]:
-        return Said(number, NO_UNIT)
-    gbps = number * PER_GBPS[found[2]] * (8 if found[3] == "B" else 1)
-    return Said(float(f"{gbps:.12g}"), "Gb/s")  # the same rate is the same number in every unit
+    plain = _positive(word)
+    if plain is not None:
+        return Said(plain, NO_UNIT)
+    gbps = _in_units(word, units.RATE, Fraction(8, 10**9))
+    return None if gbps is None else Said(gbps, "Gb/s")
 
 
 def latency_of(word: str) -> Said | None:
@@ -71,13 +65,11 @@ def latency_of(word: str) -> Said | None:
     >>> latency_of("4"), latency_of("0.6us")
     (Said(value=4.0, unit='cycles'), Said(value=600.0, unit='ns'))
     """
-    found = re.fullmatch(rf"({NUMBER})\s*(ps|ns|us|µs)?", word, re.ASCII)
-    number = _positive(found[1]) if found else None
-    if found is None or number is None:
-        return None
-    if found[2]:
-        return Said(number * PER_NS[found[2]], "ns")
-    return Said(number, "cycles") if number.is_integer() else None
+    plain = _positive(word)
+    if plain is not None:
+        return Said(plain, "cycles") if plain.is_integer() else None
+    nanoseconds = _in_units(word, units.TIME, Fraction(10**9))
+    return None if nanoseconds is None else Said(nanoseconds, "ns")
 
 
 def clock_of(word: str) -> float | None:
@@ -88,9 +80,9 @@ def clock_of(word: str) -> float | None:
     >>> clock_of("850 MHz")
     0.85
     """
-    found = re.fullmatch(rf"({NUMBER})\s*([MG])Hz", word, re.ASCII)
+    found = re.fullmatch(rf"({units.NUMBER})\s*([MG]Hz)", word, re.ASCII)
     number = _positive(found[1]) if found else None
-    return None if found is None or number is None else number * PER_GBPS[found[2]]
+    return None if found is None or number is None else number * PER_GHZ[found[2]]
 
 
 @dataclass(frozen=True)
@@ -173,9 +165,14 @@ class Channels:
 
 
 def _positive(text: str) -> float | None:
-    """Return a positive finite number; None where it is none."""
+    """Return a positive finite number without a unit; None where it is none."""
+    number = float(text) if re.fullmatch(units.NUMBER, text, re.ASCII) else 0.0
+    return number if 0 < number < inf else None
+
+
+def _in_units(word: str, quantity: units.Quantity, times: Fraction) -> float | None:
+    """Return so many times a positive value with a unit; None where it is none."""
     try:
-        number = float(text)
-    except ValueError:
-        number = inf
-    return number if isfinite(number) and number > 0 else None
+        return float(quantity.exact(word, where="") * times) or None
+    except InputError:
+        return None

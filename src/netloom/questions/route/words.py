@@ -11,6 +11,7 @@ from rich.text import Text
 from netloom.questions.fabric.verdict import PROVED, amount, percent, short_names
 from netloom.questions.fabric.words import COLUMNS
 from netloom.questions.shown import DOUBTFUL, KEPT_UP, ended, plain_table
+from netloom.units import size
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -143,19 +144,19 @@ def _of_programs(programs: list[dict[str, Any]]) -> tuple[bool, str]:
         whose = "these programs" if len(programs) > 1 else "the program"
         return True, f"Nothing that {whose} must send crosses a cable between switches."
     whose = f"For {name} the" if len(programs) > 1 else "The program's"
-    said = f"{whose} busiest cable carries {in_bytes(new)}"
+    said = f"{whose} busiest cable carries {size(new)}"
     if old is None:
         said += " (the installed tables do not lead to all its hosts)"
     elif old > new * PROVED:
-        said += f" instead of {in_bytes(old)}"
+        said += f" instead of {size(old)}"
     elif new > old * PROVED:
-        said += f", more than the {in_bytes(old)} of the installed tables"
+        said += f", more than the {size(old)} of the installed tables"
     else:
         said += ", as it does by the installed tables"
     if new <= worst["floor"] * PROVED:
         return True, f"{said}; no tables can do better (proved)."
     if new <= worst["hosts"]:
-        return True, f"{said}, less than its busiest adapter ({in_bytes(worst['hosts'])})."
+        return True, f"{said}, less than its busiest adapter ({size(worst['hosts'])})."
     ratio = new / worst["floor"]
     return ratio <= CLOSE, f"{said}, {_ratio(ratio)} must."
 
@@ -197,26 +198,9 @@ def _programs(data: Any) -> Table:
         del names["busiest adapter"]
     shown = plain_table(["busiest cable of", *names], ["busiest cable of"])
     for each in data["programs"]:
-        cells = [
-            "no path" if each[name] is None else in_bytes(each[name]) for name in names.values()
-        ]
+        cells = ["no path" if each[name] is None else size(each[name]) for name in names.values()]
         shown.add_row(escape(each["name"]), *cells)
     return shown
-
-
-def in_bytes(value: float) -> str:
-    """Return bytes with a unit, in three digits.
-
-    Examples
-    --------
-    >>> in_bytes(8), in_bytes(12_190_000)
-    ('8 B', '12.2 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 999.5:
-            return f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:.3g} TB"
 
 
 def _remarks(data: Any) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import combinations
-from math import isfinite, prod
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from netloom.errors import InputError, shown
@@ -16,6 +16,7 @@ from netloom.topology.hostlists import MOST_NAMED, unfolded
 from netloom.topology.subnets.grids import check_names
 from netloom.topology.subnets.markup import Element, read_markup
 from netloom.topology.subnets.records import HOST, SWITCH, Cable, Device, Port, Subnet
+from netloom.units import parse_rate
 
 if TYPE_CHECKING:
     from netloom.topology.core import Topology
@@ -24,9 +25,6 @@ WANTED = "a SimGrid platform with one cluster"
 
 PASSED = {"platform", "zone", "AS", "config", "prop", "cluster"}
 """Elements that may stand beside a cluster: they do not change its network."""
-
-SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
-         "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}  # fmt: skip
 
 FORMS = {
     "TORUS": "sides such as 3,2,2",
@@ -139,14 +137,12 @@ def _names(cluster: Element) -> list[str]:
 
 def _gbps(word: str, where: str) -> float:
     """Return a bandwidth in Gb/s: bytes a second, or what the unit behind it says."""
-    said = re.fullmatch(r"([\d.]+(?:[eE][+-]?\d+)?)\s*(?:([kMGT]i?)?([bB])ps)?", word.strip())
     try:
-        number = float(said[1]) if said else 0.0
-    except ValueError:
-        number = 0.0
-    if said is None or not isfinite(number) or number <= 0:
-        raise InputError(where, f"bw={word:.40}", "a bandwidth such as 125MBps or 10Gbps")
-    return float(f"{number * SCALE[said[2] or ''] * (1 if said[3] == 'b' else 8) * 1e-9:.12g}")
+        bytes_per_second = parse_rate(f"{word}B/s" if word[-1:].isdigit() else word, where=where)
+    except InputError:
+        wanted = "a bandwidth such as 125MBps or 10Gbps"
+        raise InputError(where, f"bw={word:.40}", wanted) from None
+    return float(f"{bytes_per_second * 8e-9:.12g}")
 
 
 def _torus(subnet: Subnet, names: list[str], groups: list[list[int]], where: str) -> Topology:
