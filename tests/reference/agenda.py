@@ -70,14 +70,20 @@ class Agenda:
         self.completed = 0
         self.entering = []  # rows that enter the network in this cycle
 
-    def append(self, table, cycle):
-        """Add the rows of a table of messages; ``cycle`` is the first that is still to come."""
+    def append(self, table, now, *, cycle=1, flit=1):
+        """Add the rows of a table of messages; nothing is to happen before ``now`` any more.
+
+        Times of the table are taken ``cycle`` times, lengths ``flit`` times.
+        """
         assert table.first == len(self.rows)
+        unit = dict.fromkeys(("start", "delay", "run", "hold", "receive"), cycle) | {"flits": flit}
         for i in range(len(table)):
             number = len(self.rows)
             after = table.after[table.after_offsets[i] : table.after_offsets[i + 1]].tolist()
             names = Row.__dataclass_fields__.keys() & set(vars(table)) - {"after"}
-            row = Row(**{name: int(getattr(table, name)[i]) for name in names}, after=after)
+            row = Row(after=after, **{name: getattr(table, name)[i].item() for name in names})
+            for name, one in unit.items():
+                setattr(row, name, type(one)(getattr(row, name)) * one)
             self.rows.append(row)
             self.waiters.append([])
             for other in after:
@@ -85,7 +91,7 @@ class Agenda:
                     self.waiters[other].append(number)
                     row.missing += 1
             if not row.missing:
-                self.release(number, cycle)
+                self.release(number, now)
 
     def release(self, number, cycle):
         """All that the row waits for is complete: it will be ready, in ``cycle`` or later."""

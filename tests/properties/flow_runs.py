@@ -1,0 +1,219 @@
+"""Random networks and programs for flows, and what the readable twin makes of them."""
+
+from dataclasses import dataclass, replace
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import assume
+
+from netloom.errors import InputError
+from netloom.routing import Routing, parse_routing, paths
+from netloom.topology import Topology, topology
+from netloom.workload.programs.messages import Messages, messages
+from tests.properties.hosted_networks import with_channels
+from tests.properties.several_strategies import networks
+from tests.properties.strategies import cubes
+from tests.reference.flow import FlowNetwork
+
+FAMILIES = [
+    "fat-tree:2x3", "fat-tree:4x2", "leaf-spine:3x2x2/2", "xgft:3x2/1x2", "dragonfly:1x2x1",
+    "dragonfly:2x2x1", "hyperx:3x2/2", "torus:3x3/1", "jellyfish:6x3x1/1",
+]  # fmt: skip
+
+ROUTINGS = [
+    "default", "default", "shortest-path", "spread", "ecmp", "minimal", "valiant", "layered",
+    "up-down", "d-mod-k", "random-up",
+]  # fmt: skip
+
+TIMES = ("ready", "sent", "entered", "arrived", "complete")
+
+JITTER = 1e-10
+"""Sizes of a case are changed by so much to see whether its answer depends on ties."""
+
+speeds = st.sampled_from([1.0, 1.0, 0.5, 2.0, 4.0, 0.1, 3.7, 2 / 3])
+delays = st.integers(0, 5)
+sizes = st.one_of(st.sampled_from([1.0, 64.0, 1e4]), st.floats(1e-3, 1e6), st.integers(1, 9))
+times = st.one_of(st.just(0.0), st.integers(0, 9), st.floats(0, 1e3))
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A program of flows and the network that it runs on."""
+
+    topology: Topology
+    routing: Routing
+    messages: Messages
+    cycle: float = 1.0
+    flit: float = 1.0
+    bandwidth: float = 1.0
+    latency: float = 1.0
+    end_channels: int = 1
+    injection: str = "in-order"
+    switch: float = 0.0
+    weights: np.ndarray | None = None
+    caps: np.ndarray | None = None
+
+    def __repr__(self):
+        net = self.topology
+        lists = {name: value.tolist() for name, value in vars(self.messages).items()
+                 if isinstance(value, np.ndarray)}  # fmt: skip
+        return (
+            f"{net.name}: {net.channel_source.tolist()} -> {net.channel_target.tolist()}, "
+            f"ports of {net.port_host.tolist()}, bandwidth {net.channel_bandwidth.tolist()}, "
+            f"cycles {net.channel_cycles.tolist()}, {self.routing}, bandwidth={self.bandwidth}, "
+            f"latency={self.latency}, end_channels={self.end_channels}, cycle={self.cycle}, "
+            f"flit={self.flit}, {self.injection}, switch={self.switch}, weights {self.weights}, "
+            f"caps {self.caps}, {lists}"
+        )
+
+
+def links(case):
+    """Return the capacity and the latency of each link: channels, then those of direct hosts."""
+    net = case.topology
+    more = 2 * net.num_hosts * case.end_channels if net.direct else 0
+    capacity = [float(one) * case.bandwidth for one in (*net.channel_bandwidth, *[1.0] * more)]
+    latency = [int(one) * case.latency for one in (*net.channel_cycles, *[0] * more)]
+    return capacity, latency
+
+
+def ways(case):
+    """Return for each row its paths as (probability, links); none to its own host."""
+    net, table = case.topology, case.messages
+    found = paths(net, case.routing, table.source, table.target)
+    pair = np.arange(len(found)) if found.pair is None else found.pair
+    chance = np.ones(len(found)) if found.probability is None else found.probability
+    listed = [[] for _ in range(len(table))]
+    for path, row in enumerate(pair.tolist()):
+        source, target = int(table.source[row]), int(table.target[row])
+        channels = found[path].tolist()
+        if net.direct and case.end_channels:
+            first = net.num_channels
+            channels = [first + source, *channels, first + net.num_hosts + target]
+        listed[row].append((float(chance[path]), channels))
+    return listed
+
+
+def readable(case, table=None):
+    """Return the twin of a case, which has run, and the records of its rows."""
+    listed, table = ways(case), case.messages if table is None else table
+
+    def queue(row):
+        return row if case.injection == "shared" else ("host", int(table.source[row]))
+
+    network = FlowNetwork(*links(case), listed.__getitem__, queue, case.weights, case.caps)
+    return network, network.run(table, cycle=case.cycle, flit=case.flit, switch=case.switch)
+
+
+def columns(rows):
+    return {name: np.array([float(getattr(row, name)) for row in rows]) for name in TIMES}
+
+
+def close(found, wanted, rel):
+    """Whether all times agree, relative to the last of all."""
+    scale = max(wanted["complete"].max(initial=0), 1e-300)
+    return all(np.abs(found[name] - wanted[name]).max(initial=0) <= rel * scale for name in TIMES)
+
+
+def settled(case, rows):
+    """Whether a case's answer hangs on no tie that rounding could break either way.
+
+    Processors and injection channels serve first come first served: if two come at the same time
+    for different reasons, the least change of a size decides. Ties for one and the same reason
+    stay ties.
+    """
+    rng = np.random.default_rng(1)
+    change = JITTER * rng.uniform(0.5, 1, len(rows)) * rng.choice([-1, 1], len(rows))
+    return all(
+        close(columns(readable(case, replace(case.messages, flits=flits))[1]), columns(rows), 1e-8)
+        for flits in (case.messages.flits * (1 + change), case.messages.flits * (1 - change))
+    )
+
+
+@st.composite
+def flow_networks(draw):
+    """Return a network of any kind, each channel with a capacity and a latency of its own."""
+    kind = draw(st.sampled_from(["family", "cube", "any"]))
+    if kind == "cube":
+        return draw(cubes(3, 16))
+    net = topology(draw(st.sampled_from(FAMILIES))) if kind == "family" else draw(networks())
+    many = {"min_size": net.num_channels, "max_size": net.num_channels}
+    if net.direct or draw(st.booleans()):
+        return net
+    return with_channels(net, draw(st.lists(speeds, **many)), draw(st.lists(delays, **many)))
+
+
+@st.composite
+def routings(draw, net):
+    try:
+        return parse_routing(draw(st.sampled_from(ROUTINGS)), net)
+    except InputError:
+        return parse_routing("default", net)
+
+
+def column(draw, one, count):
+    """Return a value a row: all alike or each its own."""
+    alike = draw(st.booleans())
+    return [draw(one)] * count if alike else draw(st.lists(one, min_size=count, max_size=count))
+
+
+@st.composite
+def programs(draw, num_hosts, most=14, *, plain=False):
+    """Return messages between any hosts, and unless ``plain``, what they wait for and need."""
+    count = draw(st.integers(1, most))
+    host = st.integers(0, num_hosts - 1)
+    rows = {
+        "source": column(draw, host, count),
+        "target": draw(st.lists(host, min_size=count, max_size=count)),
+        "flits": column(draw, sizes, count),
+        "start": column(draw, times, count),
+    }
+    after = [[] for _ in range(count)]
+    if not plain:
+        rows["flits"] = [draw(st.sampled_from([one, one, one, 0])) for one in rows["flits"]]
+        after = [
+            draw(st.lists(st.integers(0, row - 1), max_size=3, unique=True)) if row else []
+            for row in range(count)
+        ]
+        for name in ("delay", "run", "hold", "receive"):
+            rows[name] = column(draw, st.one_of(st.just(0.0), times), count)
+        rows["context"] = column(draw, st.integers(-1, 2), count)
+    return table(num_hosts, rows, after)
+
+
+def table(num_hosts, rows, after):
+    """Return a table whose times and lengths are floats."""
+    whole = {name: np.array(rows.pop(name)) for name in ("source", "target")}
+    context = np.array(rows.pop("context", [-1] * len(after)))
+    shape = messages(num_hosts, **whole, flits=0, context=context, after=after)
+    return replace(shape, **{name: np.array(values, float) for name, values in rows.items()})
+
+
+@st.composite
+def cases(draw, *, plain=False):
+    """Return a case; a ``plain`` one has neither processors nor dependences."""
+    net = draw(flow_networks())
+    routing = draw(routings(net))
+    program = draw(programs(net.num_hosts, plain=plain))
+    each = {"min_size": len(program), "max_size": len(program)}
+    weights = draw(st.one_of(st.none(), st.lists(st.sampled_from([1, 1, 2, 3, 0.5]), **each)))
+    caps = draw(st.one_of(st.none(), st.lists(st.sampled_from([np.inf, 0.3, 1.5]), **each)))
+    cycle, flit = draw(st.sampled_from([(1.0, 1.0), (1e-9, 16.0), (0.3, 7.0)]))
+    case = Case(
+        net,
+        routing,
+        program,
+        cycle=cycle,
+        flit=flit,
+        bandwidth=flit / cycle * draw(st.sampled_from([1.0, 3.3])),
+        latency=cycle * draw(st.sampled_from([1.0, 0.0, 0.7])),
+        end_channels=draw(st.integers(0, 1)) if net.direct else 1,
+        injection=draw(st.sampled_from(["in-order", "shared"])),
+        switch=cycle * draw(st.sampled_from([0.0, 2.5])),
+        weights=None if weights is None else np.array(weights, float),
+        caps=None if caps is None else np.array(caps, float) * flit / cycle,
+    )
+    try:
+        ways(case)
+    except InputError:
+        assume(False)  # no way there
+    return case
