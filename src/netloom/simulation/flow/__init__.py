@@ -1,7 +1,8 @@
 """Flows that share channels max-min fairly, event by event: bytes and seconds."""
 
-from netloom.simulation.flow.network import FlowNetwork, Ways, flow_network, made_ways, ways_of
+from netloom.simulation.flow.network import FlowNetwork, flow_network
 from netloom.simulation.flow.run import FlowRun, run_flows, run_paths
+from netloom.simulation.flow.ways import Ways, made_ways, ways_of
 
 __all__ = [
     "FlowNetwork", "FlowRun", "Ways", "flow_network", "made_ways", "run_flows", "run_paths",

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.simulation.flow.layout import Records
-    from netloom.simulation.flow.network import FlowNetwork, Ways
+    from netloom.simulation.flow.network import FlowNetwork
+    from netloom.simulation.flow.ways import Ways
     from netloom.workload.programs.messages import Messages
 
 MOST_BITS, ROOM_BITS = 48, 61
 """The fastest link is so many bits wide, and weights times levels at most so many."""
+
+ROUNDING = 2.0**-46
+"""Events so much later, as a part of the time, are the same but for rounding: they are one."""
 
 LEAST = 2**10
 """Levels below this are too coarse."""
@@ -61,7 +65,8 @@ class FlowEngine:
         self.num_rows, self._num_edges, self._weight = 0, 0, 0.0
         self._whole = 0
         clock = np.zeros(1, layout.CLOCK)
-        clock["tolerance"], clock["switch"], clock["patience"] = tolerance, switch, 1
+        clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
+        clock["patience"] = 1
         topology = network.topology
         hosts = np.zeros(topology.num_hosts, layout.HOST)
         hosts["context"] = -1
@@ -116,11 +121,11 @@ class FlowEngine:
 
     def link_sizes(self) -> NDArray[np.float64]:
         """Return what has crossed each link of rows that have arrived, float64[num_links]."""
-        state, rows = self.state, self.rows
-        done = rows[(rows["arrived"] >= 0) & (rows["path"] >= 0)]
-        moved = np.bincount(done["path"], done["size"], len(state.classes))
-        hops = np.repeat(moved, state.classes["hops"]) * state.hop_share / max(self._whole, 1)
-        return np.bincount(state.hop_link, hops, self.network.num_links).astype(np.float64)
+        from netloom.simulation.flow.kernels.ways import add_sizes
+
+        crossed = np.zeros(self.network.num_links)
+        add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
+        return crossed
 
     def add_ways(self, ways: Ways) -> int:
         """Add classes of flows; return the number of the first.
@@ -217,7 +222,7 @@ class FlowEngine:
         state = self.state
         self.state = state._replace(
             rows=_longer(state.rows, num_rows),
-            events=_longer(state.events, 2 * num_rows + 1),
+            events=_longer(state.events, num_rows + 1),
             edge_row=_longer(state.edge_row, num_edges),
             edge_next=_longer(state.edge_next, num_edges),
         )

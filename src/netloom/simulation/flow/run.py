@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.network import Ways, made_ways, ways_of
+from netloom.simulation.flow.ways import (
+    Ways,
+    capped,
+    latency_weights,
+    made_ways,
+    ways_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,15 +86,17 @@ def run_flows(
     injection: Literal["in-order", "shared"] = "in-order",
     tolerance: float = 0.0,
     switch: float = 0.0,
+    sharing: Literal["max-min", "by-latency"] = "max-min",
     weights: ArrayLike = 1,
+    caps: ArrayLike = inf,
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
     """Run a table of messages as flows that share links max-min fairly.
 
     A message is sent, and its bytes begin to move once the latency of its path is over, at the
-    max-min fair rate; it arrives when all have moved. That is SimGrid's model CM02 without its
-    corrections (Velho & Legrand 2009).
+    max-min fair rate; it arrives when all have moved. Shared ``by-latency``, that is SimGrid's
+    model CM02 without its corrections (Velho & Legrand 2009).
 
     Parameters
     ----------
@@ -104,8 +113,13 @@ def run_flows(
         times as much.
     switch
         Time of a processor that goes from one context to another.
+    sharing
+        ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
+        has half the weight there, as of TCP connections the one of the longer round trip gets less.
     weights
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
+    caps
+        float64[num_rows] or one for all, the highest rate of each flow.
     stopped, tell
         Asked now and then whether to stop; told how many rows are complete.
 
@@ -137,6 +151,12 @@ def run_flows(
     ways = ways_of(network, routing, source.astype(np.int32), target.astype(np.int32))
     path = np.full(len(messages), -1, np.int64)
     path[moving] = number
+    if sharing == "by-latency":
+        weights = np.asarray(weights) * _weights(ways, path)
+    elif sharing != "max-min":
+        raise InputError("sharing", f"'{sharing}'", "max-min or by-latency")
+    limits = np.broadcast_to(np.asarray(caps, np.float64), len(path))
+    network, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
         network, in_order=injection == "in-order", tolerance=tolerance, switch=switch
     )
@@ -180,6 +200,17 @@ def run_paths(
     return _run(engine, messages, ways, np.asarray(path), 1.0, 1.0, weights)
 
 
+def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the weights of rows that are shared by latency; 1 where all latencies are 0."""
+    found, uses = np.ones(len(path), np.int64), path >= 0
+    latency = ways.latency[path[uses]]
+    if latency.any():
+        if not latency.all():
+            raise InputError("sharing", "by-latency with paths of latency 0", "latencies above 0")
+        found[uses] = latency_weights(latency)
+    return found
+
+
 def _run(
     engine: FlowEngine,
     messages: Messages,
@@ -195,8 +226,10 @@ def _run(
     if not (weight >= 1).all() or not (weight == np.rint(weight)).all():
         raise InputError("weights", f"{weight.min()}", "whole numbers of at least 1")
     engine.append(messages, ways, path, cycle=cycle, flit=flit, weight=weight)
-    while not engine.advance(batches=BATCHES) and not stopped():
+    while not engine.advance(batches=BATCHES):
         tell(engine.completed)
+        if stopped():
+            break
     rows = engine.rows
     uses = rows["path"] >= 0
     alone = np.zeros(len(rows))

@@ -49,7 +49,11 @@ def advance(state, until, batches):
 def share(state):
     """Find the levels of all classes: anew where they change, or from scratch where most do."""
     clock = record(state.clock, 0)
-    if clock.stale == 0:
+    if clock.moved > FEW and 2 * clock.moved > clock.active:  # most of them change in any case
+        while clock.waiting > 0:
+            clock.waiting = take(state.agenda, clock.waiting, state.links, state.agenda[0])
+        clock.left = max(clock.left, 1)
+    elif clock.stale == 0:
         if settle(state, FEW + clock.active // 4 + EACH * clock.moved):
             clock.patience = max(clock.patience // 2, 1)
             return
