@@ -1,10 +1,10 @@
-# make demo | test | attack | wheel | lint | docs | bench | browser | opensm: each sets up what it needs first (Python >= 3.11).
+# make demo | test | attack | wheel | lint | docs | bench | browser | opensm | simgrid: each sets up what it needs first (Python >= 3.11).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test attack wheel browser opensm lint docs bench clean
+.PHONY: demo test attack wheel browser opensm simgrid lint docs bench clean
 
 # a real fabric: what is wrong with its tables, and better ones; meanwhile a program's mapping, which
 # is shown after it
@@ -51,6 +51,11 @@ opensm:
 	  >/dev/null 2>&1 || \
 	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends \
 	  opensm ibsim-utils libumad2sim0 infiniband-diags)
+
+# for the tests of flows: SimGrid and a compiler; without them, recorded finish times are compared
+simgrid:
+	@{ command -v g++ && ls /usr/include/simgrid/s4u.hpp; } >/dev/null 2>&1 || \
+	  (apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ libsimgrid-dev)
 
 lint: $(READY)
 	$(BIN)/ruff check .
