@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from netloom._version import __version__
 from netloom.errors import InputError
 from netloom.experiments.inputs import Input, find_inputs, renamed
-from netloom.experiments.lines import find_lines
 from netloom.experiments.points import Point, hashed
 from netloom.experiments.values import is_range, values_of
 from netloom.provenance import DEFAULT_SEED
@@ -23,6 +22,7 @@ from netloom.questions import former
 from netloom.questions.named import find_network
 from netloom.questions.register import all_words, heads, kind_of
 from netloom.textfiles import read_text
+from netloom.toml_lines import find_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

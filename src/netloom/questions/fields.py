@@ -37,6 +37,7 @@ from netloom.simulation.network.routers import (
 from netloom.simulation.steady import Limits
 from netloom.spec import MAX_ELEMENTS
 from netloom.topology import Topology
+from netloom.units import LARGEST, LONGEST_SECONDS
 from netloom.workload import Arrivals, Lengths, ProcessGraph, Traffic
 from netloom.workload.traffic.lengths import LONGEST
 
@@ -299,6 +300,29 @@ class PatternTraffic(Question, panel="Traffic"):
         "incast:SENDERS:NODES or pairs:0-63,5-12; most also with -self.",
         default=None,
         shown_default="uniform",
+    )
+
+
+class Timing(Question, panel="Time"):
+    """How fast and how long channels are, in bytes and seconds; see ``questions.timing``.
+
+    A number, in Python, is bytes/s or seconds.
+    """
+
+    bandwidth: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+        "Bandwidth of a channel, such as 200Gb/s or 25GB/s.",
+        default=None,
+        shown_default="the machine's, or the fabric file's",
+    )
+    latency: Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str | None = option(
+        "Latency of a channel, those of hosts too, such as 600ns.",
+        default=None,
+        shown_default="the machine's, or the file's, else 0",
+    )
+    overhead: Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str | None = option(
+        "Overhead at each end of a message, such as 1.2us.",
+        default=None,
+        shown_default="the machine's, else 0",
     )
 
 

@@ -66,6 +66,8 @@ class Topology:
         The names of the computers; empty where they are those of their hosts.
     reference_gbps
         Gb/s of a channel of bandwidth 1; None where nobody said.
+    cycle_ns
+        Nanoseconds of a cycle, where latencies and a clock were said; None elsewhere.
     family
         The parameters of a family that routings and pictures know, such as a fat tree's; or None.
     cabling
@@ -96,6 +98,7 @@ class Topology:
     node_of_host: NDArray[np.int32] = field(default_factory=_filled_later, repr=False)
     computer_labels: tuple[str, ...] = ()
     reference_gbps: float | None = None
+    cycle_ns: float | None = None
     family: Family | None = None
     cabling: Cabling | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()

@@ -130,7 +130,8 @@ class Drawing:
         bandwidth, gbps = channels.rates(reference)
         found = {"channel_bandwidth": bandwidth, "channel_cycles": channels.cycles()}
         given = {name: values for name, values in found.items() if values is not None}
-        return given | {"reference_gbps": gbps}
+        clock = self.clock_ghz if "channel_cycles" in given else None
+        return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
 
     def _direct(self, ends: NDArray[np.int32], names: list[str]) -> Topology:
         """Return a network all of whose vertices are host and router in one."""
@@ -149,12 +150,11 @@ class Drawing:
         inside, into, out_of = _parts(self.name, ends, num_hosts, names)
         order = np.concatenate([inside, into, out_of])
         said = self._said(order, _link_names(ends[order], names), slice(len(inside), None))
-        arrays = {name: values for name, values in said.items() if name != "reference_gbps"}
+        units = {name: said.pop(name) for name in ("reference_gbps", "cycle_ns")}
         source, target = ((ends[inside, side] - num_hosts).astype(np.int32) for side in (0, 1))
         routers = Topology(
             self.name, len(keys) - num_hosts, source, target, tuple(names[num_hosts:]),
-            reference_gbps=said["reference_gbps"],
-            **{name: values[: len(inside)] for name, values in arrays.items()},
+            **units, **{name: values[: len(inside)] for name, values in said.items()},
         )  # fmt: skip
         owners = [self.vertices[key].computer for key in keys[:num_hosts]]
         computers = [owner or name for owner, name in zip(owners, names[:num_hosts], strict=True)]
@@ -164,9 +164,9 @@ class Drawing:
             ejection=ends[out_of, 0] - num_hosts, port_host=ends[into, 0],
             node_of_host=np.array([node_of[computer] for computer in computers], np.int32),
             computer_labels=tuple(node_of) if any(owners) else (),
-            reference_gbps=said["reference_gbps"],
+            **units,
         )  # fmt: skip
-        found = replace(found, **arrays)
+        found = replace(found, **said)
         return replace(found, family=tree_shape(found))
 
 

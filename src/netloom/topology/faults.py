@@ -112,6 +112,7 @@ def _parts_of(
         name, whole.num_vertices, whole.channel_source[kept], whole.channel_target[kept],
         whole.labels, num_hosts=whole.num_hosts, node_of_host=whole.node_of_host, notes=whole.notes,
         computer_labels=whole.computer_labels, reference_gbps=whole.reference_gbps,
+        cycle_ns=whole.cycle_ns,
         channel_bandwidth=whole.channel_bandwidth[kept], channel_cycles=whole.channel_cycles[kept],
         unbroken=whole, kept_channels=kept, failed_nodes=tuple(np.flatnonzero(failed).tolist()),
         **hosted,

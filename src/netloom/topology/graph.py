@@ -136,6 +136,8 @@ def to_networkx(topology: Topology) -> nx.DiGraph[int] | nx.MultiDiGraph[int]:
         if topology.direct or up[vertex]:
             graph.add_node(vertex, **_of_vertex(topology, vertex))
     gbps = topology.reference_gbps
+    if topology.cycle_ns is not None:
+        graph.graph["clock"] = f"{1 / topology.cycle_ns:.12g}GHz"
     for channel in range(topology.num_channels):
         rate = float(topology.channel_bandwidth[channel])
         graph.add_edge(

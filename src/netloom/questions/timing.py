@@ -1,0 +1,178 @@
+"""Bytes and seconds of a network: what a question, a machine or a fabric's file says of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.units import parse_rate, parse_seconds, rate, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.machines import Machine
+    from netloom.questions.fields import Timing
+    from netloom.topology import Topology
+
+RATES = "a rate such as 200Gb/s, a machine, or a file of the network that says rates"
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """How many bytes and seconds the units of a network are, and who says so.
+
+    Attributes
+    ----------
+    bytes_per_second
+        Of a channel of bandwidth 1.
+    latency_seconds
+        Of a cycle of a channel's latency: one number, or float64[num_channels] where a machine's
+        links have latencies of their own. Times ``channel_cycles`` it is that of each channel.
+    overhead_seconds
+        Of each end of a message.
+    bandwidth_source, latency_source, overhead_source
+        Where each comes from, in words.
+    """
+
+    bytes_per_second: float
+    latency_seconds: float | NDArray[np.float64]
+    overhead_seconds: float
+    bandwidth_source: str
+    latency_source: str
+    overhead_source: str
+
+    def words(self, network: Topology) -> str:
+        """Return what it says in one line.
+
+        Examples
+        --------
+        >>> from netloom.topology import mesh
+        >>> Clock(25e9, 6e-7, 0.0, "--bandwidth", "--latency", "").words(mesh(2, 2))
+        '25 GB/s a channel (--bandwidth), latency 600 ns (--latency), no overhead'
+        """
+        rates = _span(self.bytes_per_second * network.channel_bandwidth, rate)
+        delays = _span(self.latency_seconds * network.channel_cycles, seconds)
+        told = [f"{rates} a channel ({self.bandwidth_source})"]
+        told.append(_and_source("latency", delays, self.latency_source))
+        told.append(_and_source("overhead", seconds(self.overhead_seconds), self.overhead_source))
+        return ", ".join(told)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data; the latency is that of most cycles, where there are several."""
+        found = asdict(self)
+        found["latency_seconds"] = float(np.median(self.latency_seconds))
+        return found
+
+
+def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Clock:
+    """Return the bytes and seconds of a network: options, else its machine's, else its file's.
+
+    A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that
+    some are slower, they keep their share of it. A latency is that of a cycle, of which channels
+    have one unless a file says more; where a file or a machine says times, it is that of every
+    channel instead. A machine's overhead is half of the start-up time of its longest messages,
+    which has both ends.
+
+    Raises
+    ------
+    InputError
+        If no bandwidth is known, or an option is no rate or time.
+
+    Examples
+    --------
+    >>> from netloom.questions.fields import Timing
+    >>> from netloom.topology import topology
+    >>> net = topology("fat-tree:4x2")
+    >>> found = clock_of(Timing(bandwidth="200Gb/s", latency="600ns"), net, None)
+    >>> found.bytes_per_second, found.latency_seconds, found.overhead_seconds
+    (25000000000.0, 6e-07, 0.0)
+    >>> clock_of(Timing(), net, None)
+    Traceback (most recent call last):
+        ...
+    netloom.errors.InputError: bandwidth: found none for fat-tree:4x2; expected a rate such as \
+200Gb/s, a machine, or a file of the network that says rates
+    """
+    found = known_clock(question, network, machine)
+    if found is None:
+        raise InputError("bandwidth", f"none for {network.name}", RATES)
+    return found
+
+
+def known_clock(question: Timing, network: Topology, machine: Machine | None) -> Clock | None:
+    """Return what ``clock_of`` does; None if nothing says a bandwidth, or asks for times.
+
+    Raises
+    ------
+    InputError
+        If an option is no rate or time, or one of time is given and no bandwidth is known.
+    """
+    bandwidth = _bandwidth(question, network, machine)
+    delay = _latency(question, network, machine)
+    overhead = _overhead(question, machine)
+    if bandwidth is not None:
+        return Clock(bandwidth[0], delay[0], overhead[0], bandwidth[1], delay[1], overhead[1])
+    if question.latency is None and question.overhead is None:
+        return None
+    raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
+
+
+def _bandwidth(
+    question: Timing, network: Topology, machine: Machine | None
+) -> tuple[float, str] | None:
+    gbps = network.reference_gbps
+    own = None if machine is None else machine.bandwidth_bytes_per_us * 1e6
+    known = own if own is not None else None if gbps is None else gbps * 1e9 / 8
+    whose = "the network's file" if machine is None else machine.name
+    if question.bandwidth is None:
+        return None if known is None else (known, whose)
+    asked = parse_rate(question.bandwidth, where="bandwidth")
+    instead = "" if known is None or known == asked else f", instead of {rate(known)}"
+    return asked, f"--bandwidth{instead}{f' of {whose}' if instead else ''}"
+
+
+def _latency(
+    question: Timing, network: Topology, machine: Machine | None
+) -> tuple[float | NDArray[np.float64], str]:
+    if question.latency is not None:
+        asked = parse_seconds(question.latency, where="latency")
+        times = network.cycle_ns is not None
+        return _per_cycle(asked, network) if times else asked, "--latency"
+    if machine is not None and machine.hop_us:
+        return machine.hop_us * 1e-6, machine.name
+    if network.cycle_ns is not None:
+        return network.cycle_ns * 1e-9, "the network's file"
+    return 0.0, ""
+
+
+def _overhead(question: Timing, machine: Machine | None) -> tuple[float, str]:
+    if question.overhead is not None:
+        return parse_seconds(question.overhead, where="overhead"), "--overhead"
+    if machine is not None and machine.message_costs:
+        startup = machine.message_costs[-1].startup_us
+        return startup * 0.5e-6, f"half of the start-up time of {machine.name}"
+    return 0.0, ""
+
+
+def _per_cycle(each: ArrayLike, network: Topology) -> float | NDArray[np.float64]:
+    """Return seconds of each channel as seconds of a cycle: one number where all are alike."""
+    found: NDArray[np.float64] = np.asarray(each, np.float64) / np.maximum(
+        network.channel_cycles, 1
+    )
+    alike = len(found) and (found == found[0]).all()
+    return float(found[0]) if alike else found
+
+
+def _span(values: NDArray[np.floating[Any]], said: Callable[[float], str]) -> str:
+    """Return the least and the largest of some values."""
+    least, most = said(float(values.min(initial=np.inf))), said(float(values.max(initial=0.0)))
+    return most if least == most or not len(values) else f"{least} to {most}"
+
+
+def _and_source(what: str, value: str, source: str) -> str:
+    nothing = value == seconds(0.0) and not source
+    return f"no {what}" if nothing else f"{what} {value} ({source})"
