@@ -176,7 +176,7 @@ def test_goal_in_seconds_has_its_bytes_and_nanoseconds(file):
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(InputError, match="gap_seconds: found"):
             read_timed_goal(path, gap_seconds=wrong)
-    with pytest.raises(InputError, match="pair.goal:3: found 3000000000.0 seconds; expected at most"):
+    with pytest.raises(InputError, match=r"pair.goal:3: found 3000000000.0 seconds; exp"):
         read_timed_goal(path, calc_seconds=1e9)
 
 
