@@ -1,4 +1,8 @@
-"""One run of a trace: when its entries are complete, what messages waited for, what decided."""
+"""One run of a trace: when its entries are complete, what messages waited for, what decided.
+
+Times are whole cycles on the engines of cycles, and floats of any unit on the flow engine. Then
+what is left of a difference by rounding counts as nothing, and parts add up to rounding.
+"""
 
 from __future__ import annotations
 
@@ -20,73 +24,69 @@ if TYPE_CHECKING:
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
 
-    Unhindered: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+    Times: TypeAlias = NDArray[Any]  # int64[], cycles, or float64[]
+    Unhindered: TypeAlias = Callable[[NDArray[np.int64]], Times]
 
 STEP_CYCLES = 2_000
 """Cycles after which a run can be interrupted."""
 
+ROUNDING = 1e-9, 1e-14
+"""A float difference is nothing if it is below these parts of what a row took, and of its end."""
+
 
 class MessageTimes(NamedTuple):
-    """What the latency of messages is made of, int64[] each, cycles; -1 if one has not arrived.
+    """What the latency of messages is made of, an array each; -1 if one has not arrived.
 
     ``latency`` is from sending to arrival: ``source_wait`` until its node's channel into the
     network took it, ``unhindered`` in an idle network, and ``contention``.
     """
 
-    latency: NDArray[np.int64]
-    source_wait: NDArray[np.int64]
-    unhindered: NDArray[np.int64]
-    contention: NDArray[np.int64]
+    latency: Times
+    source_wait: Times
+    unhindered: Times
+    contention: Times
 
 
 @dataclass(frozen=True, eq=False)
-class TraceRun:
-    """What a run of a trace found.
+class TimedRun:
+    """When the rows of a trace were complete on any engine, and what decided it.
 
     Attributes
     ----------
     program
         The rows that the trace became on its nodes.
-    ending
-        How the run ended.
     rows
-        Records of all rows; see ``agenda.ROW``.
+        Records of all rows, with the fields that ``critical_path`` takes, ``source``, ``target``
+        and ``flits``.
     unhindered
-        int64[num_rows], latency of each message had nothing been in its way; -1 for rows that send
+        Time[num_rows], latency of each message had nothing been in its way; -1 for rows that send
         none, or whose message has not arrived.
     critical_path
         The chain of rows that determined the finish; None where the trace did not finish.
-    channel_flits
-        int64[num_network_channels], flits that crossed each channel.
-    host_channel_flits
-        int64[2 * num_ports], the same of the channels of hosts that hang on routers.
     """
 
     program: Replay
-    ending: Ending
     rows: Records
-    unhindered: NDArray[np.int64]
+    unhindered: Times
     critical_path: CriticalPath | None
-    channel_flits: NDArray[np.int64]
-    host_channel_flits: NDArray[np.int64]
 
     @property
-    def finish_cycles(self) -> int | None:
-        """The cycle in which all entries were complete; None where they were not."""
-        return self.critical_path.finish_cycles if self.critical_path else None
+    def finish(self) -> Any:
+        """The time at which all entries were complete; None where they were not."""
+        return self.critical_path.finish if self.critical_path else None
 
     @property
-    def ideal_finish_cycles(self) -> int | None:
+    def ideal_finish(self) -> Any:
         """When it would have finished had no row waited: for channels, or for a processor."""
-        return self.critical_path.ideal_finish_cycles if self.critical_path else None
+        return self.critical_path.ideal_finish if self.critical_path else None
 
     @property
     def contention_share(self) -> float | None:
         """Part of the finish time that messages of the critical path lost to others."""
-        if not self.critical_path or not self.critical_path.finish_cycles:
+        if not self.critical_path or not self.critical_path.finish:
             return None
-        lost = int(self.critical_path.parts.contention.sum())
-        return lost / self.critical_path.finish_cycles
+        lost = self.critical_path.parts.contention.sum().item()
+        return float(lost / self.critical_path.finish)
 
     def message_times(self, chosen: NDArray[np.int64]) -> MessageTimes:
         """Return what the latency of some rows, which send messages, is made of."""
@@ -95,12 +95,32 @@ class TraceRun:
         alone[arrived & (rows["source"] == rows["target"])] = 0
         latency = np.where(arrived, rows["arrived"] - rows["sent"], -1)
         waited = waits_at_source(rows)
+        met = _unrounded(latency - waited - alone, rows)
         return MessageTimes(
             latency=latency,
             source_wait=np.where(arrived, waited, -1),
             unhindered=alone,
-            contention=np.where(arrived, latency - waited - alone, -1),
+            contention=np.where(arrived, np.maximum(met, 0), -1),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class TraceRun(TimedRun):
+    """What a run of a trace found on an engine of cycles.
+
+    Attributes
+    ----------
+    ending
+        How the run ended.
+    channel_flits
+        int64[num_network_channels], flits that crossed each channel.
+    host_channel_flits
+        int64[2 * num_ports], the same of the channels of hosts that hang on routers.
+    """
+
+    ending: Ending
+    channel_flits: NDArray[np.int64]
+    host_channel_flits: NDArray[np.int64]
 
 
 def run_trace(
@@ -126,11 +146,11 @@ def run_trace(
     if ending.enough:
         path = critical_path(program.messages, rows, lambda some: alone[some])
     crossed = engine.channel_flits(), engine.host_channel_flits()
-    return TraceRun(program, ending, rows, alone, path, *crossed)
+    return TraceRun(program, rows, alone, path, ending, *crossed)
 
 
 class Parts(NamedTuple):
-    """Cycles of rows, part by part, each int64[]: together the time from release to completion.
+    """Times of rows, part by part, an array each: together the time from release to completion.
 
     ``compute``: delay, and work of the source's processor. ``processor_wait``: until a processor
     was free, or had gone to another context, at the source or at the target. ``source_wait``: until
@@ -140,12 +160,12 @@ class Parts(NamedTuple):
     processor.
     """
 
-    compute: NDArray[np.int64]
-    processor_wait: NDArray[np.int64]
-    source_wait: NDArray[np.int64]
-    message: NDArray[np.int64]
-    contention: NDArray[np.int64]
-    receive: NDArray[np.int64]
+    compute: Times
+    processor_wait: Times
+    source_wait: Times
+    message: Times
+    contention: Times
+    receive: Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,47 +178,49 @@ class CriticalPath:
         int64[], from the first, which waited for nothing but its start, to the one that was
         complete last; each of the others was released by the one before.
     parts
-        The cycles of each of these rows.
-    start_cycles
-        The cycle in which the first of them was released.
-    finish_cycles
-        The cycle in which the last was complete: the start and all parts.
-    ideal_finish_cycles
+        The times of each of these rows.
+    start
+        When the first of them was released.
+    finish
+        When the last was complete: the start and all parts.
+    ideal_finish
         When the program would have finished in a network without contention, and had no row
         waited for a processor: the longest path through all rows.
     """
 
     rows: NDArray[np.int64]
     parts: Parts
-    start_cycles: int
-    finish_cycles: int
-    ideal_finish_cycles: int
+    start: Any
+    finish: Any
+    ideal_finish: Any
 
     @property
     def waited(self) -> NDArray[np.int64]:
         """The rows of the chain that had to wait for a processor."""
         return self.rows[self.parts.processor_wait > 0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the finish time is made of, in cycles, and the rows of the chain."""
-        totals = {f"{name}_cycles": int(getattr(self.parts, name).sum()) for name in Parts._fields}
+    def totals(self) -> dict[str, Any]:
+        """Return what the parts come to, by their names."""
+        return {name: part.sum().item() for name, part in self.parts._asdict().items()}
+
+    def to_dict(self, unit: str = "cycles") -> dict[str, Any]:
+        """Return what the finish time is made of, and the rows of the chain."""
+        ends = {name: getattr(self, name) for name in ("finish", "ideal_finish", "start")}
         return {
-            "finish_cycles": self.finish_cycles,
-            "ideal_finish_cycles": self.ideal_finish_cycles,
-            "start_cycles": self.start_cycles,
-            **totals,
+            **{f"{name}_{unit}": value for name, value in (ends | self.totals()).items()},
             "rows": self.rows.tolist(),
             "rows_that_waited_for_a_processor": self.waited.tolist(),
         }
 
     def __repr__(self) -> str:
-        total = {name: int(getattr(self.parts, name).sum()) for name in Parts._fields}
-        made_of = ", ".join(f"{name} {cycles}" for name, cycles in total.items() if cycles)
-        ideal = f"ideally {self.ideal_finish_cycles}"
-        return f"<{self.finish_cycles} cycles, {ideal}: {len(self.rows)} rows, {made_of}>"
+        made_of = ", ".join(f"{name} {time:.6g}" for name, time in self.totals().items() if time)
+        ends = f"finish {self.finish:.6g}, ideally {self.ideal_finish:.6g}"
+        return f"<{ends}: {len(self.rows)} rows, {made_of}>"
 
 
-def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -> CriticalPath:
+def critical_path(
+    table: Messages, rows: NDArray[Any], unhindered: Unhindered, *, slack: float = 0.0
+) -> CriticalPath:
     """Return the chain of rows that determined when a program finished.
 
     From the row that was complete last (of several, the first), back from each to the row that
@@ -207,8 +229,10 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
 
     ``table`` has all rows of the program, numbered from 0, at least one; ``rows`` are these when
     all are complete, with the fields ``ready``, ``sent``, ``entered``, ``arrived``, ``complete``
-    and ``last``. Given int64[] numbers of rows that send a message, ``unhindered`` returns int64[],
-    the cycles that each takes through the network when nothing else is in it.
+    and ``last``. Given int64[] numbers of rows that send a message, ``unhindered`` returns the time
+    that each takes through the network when nothing else is in it. All times are in one unit.
+    ``slack``: how much too early floats may be, as a part of their time: what would be negative for
+    it is 0, and parts add up no better.
 
     Examples
     --------
@@ -219,7 +243,7 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     >>> rows = np.array(rows, [(field, "i8") for field in fields])
     >>> path = critical_path(table, rows, lambda some: np.full(len(some), 12))
     >>> path  # of row 1, 2 cycles were not its computation's
-    <27 cycles, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
+    <finish 27, ideally 22: 2 rows, compute 10, processor_wait 2, source_wait 3, message 12>
     """
     from netloom.simulation.kernels.critical_path import earliest_ends
 
@@ -227,46 +251,58 @@ def critical_path(table: Messages, rows: NDArray[Any], unhindered: Unhindered) -
     assert len(table) == len(rows) > 0
     complete = rows["complete"]
     assert complete.min() >= 0, "a row is not complete"
+    kind = complete.dtype
     sends = (table.flits > 0) & (table.source != table.target)
-    alone = np.zeros(len(table), np.int64)
+    alone = np.zeros(len(table), kind)
     alone[sends] = unhindered(np.flatnonzero(sends))
-    cycles = table.delay.astype(np.int64) + table.run + alone + table.receive
-    ends = earliest_ends(table.start, cycles, table.after_offsets, table.after)
+    least = table.delay.astype(kind) + table.run + alone + table.receive
+    ends = earliest_ends(table.start.astype(kind), least, table.after_offsets, table.after)
     chain = _chain(table, rows)
-    source_wait = waits_at_source(rows)[chain]
+    taken = rows[chain]
+    source_wait = waits_at_source(taken)
+    waits = taken["sent"] - taken["ready"] - table.run[chain]
+    waits = waits + (taken["complete"] - taken["arrived"] - table.receive[chain])
     parts = Parts(
-        compute=table.delay[chain].astype(np.int64) + table.run[chain],
-        processor_wait=(
-            (rows["sent"] - rows["ready"])[chain]
-            - table.run[chain]
-            + (complete - rows["arrived"])[chain]
-            - table.receive[chain]
-        ),
+        compute=table.delay[chain].astype(kind) + table.run[chain],
+        processor_wait=_unrounded(waits, taken),
         source_wait=source_wait,
         message=alone[chain],
-        contention=(rows["arrived"] - rows["sent"])[chain] - source_wait - alone[chain],
-        receive=table.receive[chain].astype(np.int64),
+        contention=_unrounded(taken["arrived"] - taken["sent"] - source_wait - alone[chain], taken),
+        receive=table.receive[chain].astype(kind),
     )
-    assert all(part.min() >= 0 for part in parts), "a row took less time than it can"
-    start = int(rows["ready"][chain[0]]) - int(table.delay[chain[0]])
-    finish = int(complete.max())
-    assert start + sum(int(part.sum()) for part in parts) == finish
-    return CriticalPath(chain, parts, start, finish, int(ends.max()))
+    early = -slack * taken["complete"]
+    assert all((part >= early).all() for part in parts), "a row took less time than it can"
+    parts = Parts(*(np.maximum(part, 0) for part in parts))
+    start = taken["ready"][0].item() - table.delay[chain[0]].item()
+    finish = complete.max().item()
+    total = start + sum(part.sum().item() for part in parts)
+    assert slack or abs(total - finish) <= (0 if kind.kind == "i" else 1e-8 * finish)
+    return CriticalPath(chain, parts, start, finish, ends.max().item())
 
 
-def waits_at_source(rows: NDArray[Any]) -> NDArray[np.int64]:
+def waits_at_source(rows: NDArray[Any]) -> Times:
     """Return how long each row waited for its node's channel; 0 for what did not leave its node."""
     left = rows["entered"] >= 0
-    return np.where(left, rows["entered"] - rows["sent"], 0).astype(np.int64)
+    waited = np.where(left, rows["entered"] - rows["sent"], 0).astype(rows["sent"].dtype)
+    return _unrounded(waited, rows)
+
+
+def _unrounded(times: Times, rows: NDArray[Any]) -> Times:
+    """Return times of rows, those that are only what rounding left as 0."""
+    if times.dtype.kind == "i":
+        return times
+    of_row, of_end = ROUNDING
+    took = np.maximum(rows["complete"], rows["arrived"]) - rows["ready"]
+    least = of_row * took + of_end * rows["arrived"]
+    return np.where(np.abs(times) <= least, 0.0, times)
 
 
 def _chain(table: Messages, rows: NDArray[Any]) -> NDArray[np.int64]:
-    released = rows["ready"] - table.delay
     row = int(np.argmax(rows["complete"]))
     chain = [row]
     while True:
         before = int(rows["last"][row])
-        if before < 0 or released[row] > rows["complete"][before]:  # its own start came later
+        if before < 0 or table.start[row] > rows["complete"][before]:  # its own start came later
             return np.array(chain[::-1], np.int64)
         chain.append(before)
         row = before

@@ -9,9 +9,10 @@ from netloom.compilation import njit
 def earliest_ends(start, cycles, after_offsets, after):
     """When each row could end at best: all it waits for, but not before its start, and its cycles.
 
-    Rows wait for earlier ones only, so one pass in their order is enough.
+    ``start``, ``cycles``: int64[n], or float64[n] in any unit. Rows wait for earlier ones only, so
+    one pass in their order is enough.
     """
-    ends = np.empty(len(start), np.int64)
+    ends = np.empty_like(cycles)
     for row in range(len(start)):
         begin = start[row]
         for slot in range(after_offsets[row], after_offsets[row + 1]):

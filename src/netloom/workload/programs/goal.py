@@ -17,7 +17,15 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size
 from netloom.textfiles import text_lines
-from netloom.workload.programs.traces import Trace, listed, ordered_trace
+from netloom.workload.programs.traces import (
+    MOST_CYCLES,
+    MOST_LENGTH,
+    MOST_SECONDS,
+    Trace,
+    Unit,
+    listed,
+    ordered_trace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +35,8 @@ if TYPE_CHECKING:
 ANY = -1
 """In place of a receive's source or tag: whichever comes."""
 
-MOST_CYCLES = 2**31 - 1
-"""Most cycles of an overhead or a calculation, and most flits of a message: both are int32."""
+CALC_SECONDS = 1e-9
+"""Seconds of one unit of ``calc`` in LogGOPSim: a nanosecond."""
 
 LINES = (
     "'num_ranks N', 'rank N {', '}', '[LABEL:] send SIZEb to RANK [tag N]', "
@@ -76,10 +84,33 @@ class _Entry(NamedTuple):
 
     name: str
     operation: _Operation
-    run: int
-    hold: int
+    run: float
+    hold: float
     flits: int
     after: list[int]
+
+
+class _Costs(NamedTuple):
+    """What operations take, in cycles or in seconds."""
+
+    unit: Unit
+    overhead: float
+    gap: float
+    calc: float  # of one unit
+    flit_bytes: int
+
+    def calculation(self, size: int, where: str) -> float:
+        """Return the time of a calculation."""
+        if self.unit == "cycles":
+            return _limited(round(size * self.calc), where, "cycles", MOST_CYCLES)
+        return _limited(size * self.calc, where, "seconds", MOST_SECONDS)
+
+    def length(self, size: int, where: str) -> int:
+        """Return the length of a message: at least a flit, or a byte."""
+        if self.unit == "cycles":
+            flits = max(-(-size // self.flit_bytes), 1)
+            return int(_limited(flits, where, "flits", MOST_CYCLES))
+        return int(_limited(max(size, 1), where, "bytes", MOST_LENGTH))
 
 
 def read_goal(
@@ -141,9 +172,58 @@ def read_goal(
     ):
         if not least <= value <= MOST_CYCLES:
             raise InputError(name, f"{value}", f"{least} to {MOST_CYCLES}")
-    schedule = _read(path)
-    entries = _entries(path, schedule, flit_bytes, overhead_cycles, gap_cycles, calc_cycles)
+    return _trace(path, _Costs("cycles", overhead_cycles, gap_cycles, calc_cycles, flit_bytes))
 
+
+def read_timed_goal(
+    path: str | Path,
+    *,
+    overhead_seconds: float = 0.0,
+    gap_seconds: float = 0.0,
+    calc_seconds: float = CALC_SECONDS,
+) -> Trace:
+    r"""Read a schedule in GOAL's text format as a trace in seconds and bytes.
+
+    As ``read_goal``, but nothing is rounded: a message has its bytes, at least one.
+
+    Parameters
+    ----------
+    path
+        A text file; comments as in C++.
+    overhead_seconds, gap_seconds
+        o and g of LogGP, in seconds.
+    calc_seconds
+        Seconds of one unit of ``calc``: a nanosecond, as in LogGOPSim.
+
+    Raises
+    ------
+    InputError
+        As ``read_goal`` does.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp()) / "pair.goal"
+    >>> _ = file.write_text("num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\n"
+    ...                     "l2 requires l1\n}\nrank 1 {\nl1: recv 64b from 0\n}\n")
+    >>> trace = read_timed_goal(file, overhead_seconds=1.5e-6)
+    >>> trace.run.tolist(), trace.flits.tolist()
+    ([1.0000000000000001e-07, 1.5e-06, 0.0, 1.5e-06], [0.0, 0.0, 64.0, 0.0])
+    """
+    path = Path(path)
+    for name, value in (
+        ("overhead_seconds", overhead_seconds),
+        ("gap_seconds", gap_seconds),
+        ("calc_seconds", calc_seconds),
+    ):
+        if not 0 <= value <= MOST_SECONDS:
+            raise InputError(name, f"{value:g}", f"0 to {MOST_SECONDS:g}")
+    return _trace(path, _Costs("seconds", overhead_seconds, gap_seconds, calc_seconds, 1))
+
+
+def _trace(path: Path, costs: _Costs) -> Trace:
+    schedule = _read(path)
+    entries = _entries(path, schedule, costs)
     rows = {
         "run": [entry.run for entry in entries],
         "hold": [entry.hold for entry in entries],
@@ -156,11 +236,12 @@ def read_goal(
         str(path),
         schedule.num_ranks,
         [entry.name for entry in entries],
-        {name: np.array(row, np.int64) for name, row in rows.items()},
+        {name: np.array(row) for name, row in rows.items()},
         listed([entry.operation.peer] if entry.flits else [] for entry in entries),
         listed(entry.after for entry in entries),
         lambda entry: f"{path}:{entries[entry].operation.line}",
-        flit_bytes=flit_bytes,
+        flit_bytes=costs.flit_bytes,
+        unit=costs.unit,
     )
 
 
@@ -265,19 +346,12 @@ def _resolve(
         found.requirements.append(_Requirement(later, earlier, match["how"] == "irequires"))
 
 
-def _entries(
-    path: Path,
-    schedule: _Schedule,
-    flit_bytes: int,
-    overhead: int,
-    gap: int,
-    calc_cycles: float,
-) -> list[_Entry]:
+def _entries(path: Path, schedule: _Schedule, costs: _Costs) -> list[_Entry]:
     """The entries of all operations: a send is its overhead, and the message after it."""
     entries: list[_Entry] = []
 
     def add(
-        operation: _Operation, *, run: int = 0, hold: int = 0, flits: int = 0, part: str = ""
+        operation: _Operation, *, run: float = 0, hold: float = 0, flits: int = 0, part: str = ""
     ) -> int:
         entries.append(_Entry(f"{operation.name}{part}", operation, run, hold, flits, []))
         return len(entries) - 1
@@ -288,19 +362,19 @@ def _entries(
     started = {required.earlier for required in schedule.requirements if required.started}
     for number, operation in enumerate(schedule.operations):
         where = f"{path}:{operation.line}"
-        run = overhead
+        run = costs.overhead
         if operation.kind == "calc":
-            run = _limited(round(operation.size * calc_cycles), where, "cycles")
+            run = costs.calculation(operation.size, where)
         if number in started:
             begin.append(add(operation, part="?"))
-        hold = max(gap - overhead, 0) if operation.kind == "send" else 0
+        hold = max(costs.gap - costs.overhead, 0) if operation.kind == "send" else 0
         end.append(add(operation, run=run, hold=hold))
         if number in started:
             entries[end[-1]].after.append(begin[-1])
         else:
             begin.append(end[-1])
         if operation.kind == "send":
-            flits = _limited(max(-(-operation.size // flit_bytes), 1), where, "flits")
+            flits = costs.length(operation.size, where)
             message[number] = add(operation, flits=flits, part=f">{operation.peer}")
             entries[message[number]].after.append(end[-1])
     for later, earlier, started_only in schedule.requirements:
@@ -310,9 +384,9 @@ def _entries(
     return entries
 
 
-def _limited(value: int, where: str, what: str) -> int:
-    if value > MOST_CYCLES:
-        raise InputError(where, f"{value} {what}", f"at most {MOST_CYCLES}")
+def _limited(value: float, where: str, what: str, most: float) -> float:
+    if value > most:
+        raise InputError(where, f"{value} {what}", f"at most {most}")
     return value
 
 

@@ -42,20 +42,22 @@ class Messages:
     0 and no context, does not queue for it: it is sent when it is ready, even if the processor is
     busy; nor does one with ``receive`` 0 wait for its target's. In the terms of LogGP, ``run`` and
     ``receive`` are the overheads o, and ``hold`` is the gap g.
+
+    For flows, which need no cycles, times may be float64 seconds, and lengths float64 bytes.
     """
 
     num_nodes: int  # nodes of the network
     first: int  # number of the first row: tables may be appended to each other
-    start: NDArray[np.int64]  # int64[n], the earliest cycle; 0 for what only waits for others
+    start: NDArray[Any]  # int64[n], the earliest cycle; 0 for what only waits for others
     # delay, run, hold, receive: int32[n], cycles; see above.
-    delay: NDArray[np.int32]
-    run: NDArray[np.int32]
+    delay: NDArray[Any]
+    run: NDArray[Any]
     # source, target: int32[n], nodes; a message to its own source arrives at once.
     source: NDArray[np.int32]
     target: NDArray[np.int32]
-    flits: NDArray[np.int32]  # int32[n], length; 0 for a computation, which sends nothing
-    hold: NDArray[np.int32]
-    receive: NDArray[np.int32]
+    flits: NDArray[Any]  # int32[n], length; 0 for a computation, which sends nothing
+    hold: NDArray[Any]
+    receive: NDArray[Any]
     # int32[n], the hardware context that the row belongs to: a processor that goes on with another
     # context than its last has to switch first, which it begins as soon as it is free. -1 where
     # contexts mean nothing.

@@ -14,7 +14,17 @@ from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
 from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
 from netloom.workload.graphs.readers import refuse_longer_rows
-from netloom.workload.programs.traces import EVERYONE, Lists, Trace, listed, ordered_trace
+from netloom.workload.programs.traces import (
+    EVERYONE,
+    MOST_CYCLES,
+    MOST_SECONDS,
+    MOST_START,
+    Lists,
+    Trace,
+    Unit,
+    listed,
+    ordered_trace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +42,21 @@ SPELLINGS = {
 }
 """Names that a column may have as well."""
 
-NUMBERS = {"time": 2**53, "compute_cycles": 2**31 - 1, "hold_cycles": 2**31 - 1}
-NUMBERS |= {"receive_cycles": 2**31 - 1, "flits": 2**31 - 1, "bytes": 2**53}
+IN_CYCLES = {"start": "time", "run": "compute_cycles", "hold": "hold_cycles"}
+IN_CYCLES |= {"receive": "receive_cycles"}
+IN_SECONDS = {"start": "time_seconds", "run": "compute_seconds", "hold": "hold_seconds"}
+IN_SECONDS |= {"receive": "receive_seconds"}
+"""What the times of a trace are called in tables, in cycles and in seconds."""
+
+NUMBERS: dict[str, float] = dict.fromkeys([*IN_CYCLES.values(), "flits"], MOST_CYCLES)
+NUMBERS |= {"time": MOST_START, "bytes": 2**53} | dict.fromkeys(IN_SECONDS.values(), MOST_SECONDS)
 """Columns of numbers, and the largest one of each."""
 
 KNOWN = ("id", "after", "source", "target", *NUMBERS)
+WANTED = (
+    f"columns id, after, source, target, {', '.join(IN_CYCLES.values())}, flits (or bytes), or "
+    f"with bytes {', '.join(IN_SECONDS.values())}"
+)
 
 MOST_COLUMNS = 1024
 """Most columns of a table."""
@@ -47,7 +67,7 @@ MOST_ROWS_A_BYTE, MOST_SAME_ROWS = 4, 2**20
 FILES = ".csv, .tsv or .parquet"
 
 
-def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
+def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = "cycles") -> Trace:
     r"""Read a trace from a table with one entry a row.
 
     The columns, in any order; all but ``id`` and ``source`` may be missing or blank:
@@ -60,7 +80,9 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
       a computation only;
     - ``flits``, or ``bytes`` with ``flit_bytes``: the length; only rows with a target have one;
     - ``receive_cycles``: cycles of a target's processor before the entry is complete, for each
-      copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent.
+      copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent;
+    - ``time_seconds``, ``compute_seconds``, ``hold_seconds`` and ``receive_seconds`` in place of
+      those in cycles: the trace is in seconds and ``bytes`` then, and ``flit_bytes`` is not used.
 
     ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well; other columns are
     passed over. In text, ``#`` starts a comment line; the comment ``# tasks: 64`` above the names
@@ -71,7 +93,10 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
     path
         Parquet (``.parquet``), separated by tabs (``.tsv``), or by commas (any other).
     flit_bytes
-        Bytes of a flit, where the table has bytes. What has a target is at least one flit long.
+        Bytes of a flit, where the table has bytes. What has a target is at least one flit long, and
+        in seconds one byte.
+    unit
+        What a table of bytes without any times is read in: ``seconds`` leaves bytes as they are.
 
     Raises
     ------
@@ -89,11 +114,18 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
     (3, array([100,  50,  10], dtype=int32), array([0, 0, 1]))
     """
     path = Path(path)
+    if flit_bytes is not None and flit_bytes < 1:
+        raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
     if path.suffix.lower() == ".parquet":
         table, where, num_tasks = _parquet(path)
     else:
         table, where, num_tasks = _text(path)
-    columns = {name: _numbers(table, name, where) for name in NUMBERS if name in table.columns}
+    unit = _unit(table.columns, unit, path)
+    if unit == "seconds":
+        flit_bytes = 1
+    numbers = _numbers if unit == "cycles" else _measures
+    columns = {name: numbers(table, name, where) for name in NUMBERS if name in table.columns}
+    times = IN_CYCLES if unit == "cycles" else IN_SECONDS
     nothing = np.zeros(table.height, np.int64)
     ids = _ids(table, where)
     source = np.array(_tasks([[word] if word else [] for word in _words(table, "source")], where))
@@ -110,11 +142,8 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
         str(path),
         num_tasks or highest,
         ids,
-        {
-            "start": columns.get("time", nothing),
-            "run": columns.get("compute_cycles", nothing),
-            "hold": columns.get("hold_cycles", nothing),
-            "receive": columns.get("receive_cycles", nothing),
+        {name: columns.get(column, nothing) for name, column in times.items()}
+        | {
             "source": source,
             "flits": _flits(columns, np.diff(targets.offsets) > 0, flit_bytes, where, path),
         },
@@ -122,6 +151,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None) -> Trace:
         _after(table, ids, where),
         where,
         flit_bytes=flit_bytes if "bytes" in columns and "flits" not in columns else None,
+        unit=unit,
     )
 
 
@@ -147,18 +177,20 @@ def write_trace(trace: Trace, path: str | Path) -> None:
     kind = path.suffix.lower()
     if kind not in (".csv", ".tsv", ".parquet"):
         raise InputError(str(path), f"suffix '{path.suffix}'", FILES)
+    times = IN_CYCLES if trace.unit == "cycles" else IN_SECONDS
+    needed = times["start"] if trace.unit == "seconds" else ""  # which says the unit
     columns: dict[str, Any] = {
         "id": trace.ids,
-        "time": trace.start,
+        times["start"]: trace.start,
         "after": _joined(trace.after, [*trace.ids]),
-        "compute_cycles": trace.run,
-        "hold_cycles": trace.hold,
+        times["run"]: trace.run,
+        times["hold"]: trace.hold,
         "source": trace.source,
         "target": _joined(trace.targets, [*map(str, range(trace.num_tasks)), "*"]),
-        "flits": trace.flits,
-        "receive_cycles": trace.receive,
+        "flits" if trace.unit == "cycles" else "bytes": trace.flits,
+        times["receive"]: trace.receive,
     }
-    optional = ("time", "compute_cycles", "hold_cycles", "receive_cycles")
+    optional = {*times.values()} - {needed}
     table = pl.DataFrame(
         {k: v for k, v in columns.items() if k not in optional or np.asarray(v).any()}
     )
@@ -258,19 +290,31 @@ def _named(table: pl.DataFrame, where: str) -> pl.DataFrame:
         raise InputError(where, f"two columns '{repeated}'", "each column once")
     missing = [name for name in ("id", "source") if name not in names]
     if not {"flits", "bytes"} & set(names) and "target" in names:
-        missing.append("flits")
+        missing.append("bytes" if set(IN_SECONDS.values()) & set(names) else "flits")
     for name in names:
         near = get_close_matches(name, [*KNOWN, *SPELLINGS], 1, 0.7)
         if name not in KNOWN and near and _canonical(near[0]) not in names:
             raise InputError(where, f"column '{name}'", f"'{near[0]}', or another name")
     if missing:
         found = f"no column '{missing[0]}', but {', '.join(names)}"
-        raise InputError(where, found, f"columns {', '.join(KNOWN[:-1])} (or bytes)")
+        raise InputError(where, found, WANTED)
     check_size(table.height, where=where, what="entries")
     if not table.height:
         raise InputError(where, "no entries", "at least one")
     table.columns = names
     return table
+
+
+def _unit(names: list[str], asked: Unit, path: Path) -> Unit:
+    """The unit of a table's times and lengths; one that mixes both is refused."""
+    of_seconds = [name for name in names if name in IN_SECONDS.values()]
+    of_cycles = [name for name in names if name in IN_CYCLES.values() or name == "flits"]
+    if of_seconds and of_cycles:
+        found = f"columns '{of_seconds[0]}' and '{of_cycles[0]}'"
+        raise InputError(str(path), found, "seconds with bytes, or cycles with flits")
+    if of_seconds or (asked == "seconds" and "bytes" in names and not of_cycles):
+        return "seconds"
+    return "cycles"
 
 
 def _words(table: pl.DataFrame, name: str) -> list[str]:
@@ -299,6 +343,20 @@ def _numbers(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.int64]:
         wanted = f"a whole number, 0 to {NUMBERS[name]}"
         raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
     return numbers
+
+
+def _measures(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.float64]:
+    """Seconds or bytes, which need not be whole."""
+    import polars as pl
+
+    texts = pl.Series(_words(table, name))
+    numbers = texts.replace("", "0").cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    wrong = ~((numbers >= 0) & (numbers <= NUMBERS[name]))  # NaN is neither
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        wanted = f"a number, 0 to {NUMBERS[name]:g}"
+        raise InputError(where(row), f"{name} '{texts[row]}'", wanted)
+    return numbers + 0.0  # no -0.0
 
 
 def _ids(table: pl.DataFrame, where: Where) -> list[str]:
@@ -353,13 +411,13 @@ def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
 
 
 def _flits(
-    columns: dict[str, NDArray[np.int64]],
+    columns: dict[str, NDArray[Any]],
     sent: NDArray[np.bool_],
     flit_bytes: int | None,
     where: Where,
     path: Path,
-) -> NDArray[np.int64]:
-    """Flits of each row, 0 for computations."""
+) -> NDArray[Any]:
+    """Flits of each row, or bytes in seconds; 0 for computations."""
     wanted = "a target and at least 1 flit, or neither"
     if "flits" in columns:
         flits = columns["flits"]
@@ -367,11 +425,12 @@ def _flits(
     elif "bytes" in columns:
         if flit_bytes is None:
             raise InputError(str(path), "bytes", "flits, or how many bytes a flit has (flit_bytes)")
-        if flit_bytes < 1:
-            raise InputError("flit_bytes", f"{flit_bytes}", "at least 1")
-        flits = np.maximum(-(-columns["bytes"] // flit_bytes), sent)
-        most = NUMBERS["flits"]
-        _refuse(flits > most, where, f"a message above {most} flits", "fewer bytes")
+        flits = columns["bytes"]
+        if flits.dtype.kind == "i":
+            flits = -(-flits // flit_bytes)
+            found = f"a message above {MOST_CYCLES} flits"
+            _refuse(flits > MOST_CYCLES, where, found, "fewer bytes")
+        flits = np.maximum(flits, sent)
     else:
         return np.zeros(len(sent), np.int64)
     _refuse(~sent & (flits > 0), where, "a length, but no target", wanted)

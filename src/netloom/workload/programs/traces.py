@@ -1,7 +1,9 @@
 """Traces: what a program computed and sent, and what each of it waited for, task by task.
 
 ``trace_files`` reads and writes tables, ``goal`` reads schedules of LogGOPSim. A trace knows tasks
-only; put on the nodes of a network it becomes messages, which any simulator can replay.
+only; put on the nodes of a network it becomes messages, which any simulator can replay. Its times
+and lengths are cycles and flits, or seconds and bytes: ``in_cycles`` and ``in_seconds`` turn one
+into the other, given a clock.
 
 The order in which a file has its rows says nothing. What is ready in the same cycle goes by a rule
 of its own: first the row with the longest chain of rows to come, then the one whose id is first.
@@ -9,9 +11,9 @@ of its own: first the row with the longest chain of rows to come, then the one w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,11 +28,28 @@ if TYPE_CHECKING:
 
     from netloom.topology import Topology
 
+Unit: TypeAlias = Literal["cycles", "seconds"]
+
 EVERYONE = -1
 """In place of a target: all tasks but the source."""
 
 MOST_SHOWN = 8
 """Most entries of a circle that an error names."""
+
+TIMES = ("start", "run", "hold", "receive")
+"""The columns of a trace that are times."""
+
+MOST_CYCLES = 2**31 - 1
+"""Most cycles of a processor, and most flits of a message: both are int32."""
+
+MOST_START = 2**53
+"""Most cycles of a start."""
+
+MOST_CHAIN = 2.0**61
+"""Most cycles of all rows together, in which seconds are counted for the order of rows."""
+
+MOST_SECONDS, MOST_LENGTH = 1e9, 2.0**53
+"""Most seconds of anything, some 32 years, and most bytes of a message."""
 
 
 class Lists(NamedTuple):
@@ -78,23 +97,27 @@ class Trace:
     and complete when it has reached all. A processor serves entries in the order in which they
     are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
     sent at once even if the processor is busy.
+
+    In seconds, times are float64 and lengths are bytes, float64 too.
     """
 
     name: str  # the file, or what it was made from
     num_tasks: int  # number of tasks
     ids: tuple[str, ...]  # the name of each entry
-    start: NDArray[np.int64]  # int64[n], the earliest cycle
+    start: NDArray[Any]  # int64[n], the earliest cycle
     # run, hold, receive: int32[n], cycles of the source's processor before and after the entry is
     # sent, and of a target's before it is complete; as in ``messages.Messages``.
-    run: NDArray[np.int32]
-    hold: NDArray[np.int32]
-    receive: NDArray[np.int32]
+    run: NDArray[Any]
+    hold: NDArray[Any]
+    receive: NDArray[Any]
     source: NDArray[np.int32]  # int32[n], tasks
-    flits: NDArray[np.int32]  # int32[n], length of what is sent to each target
+    flits: NDArray[Any]  # int32[n], length of what is sent to each target
     targets: Lists  # for each entry the tasks that it goes to, or ``EVERYONE``
     after: Lists  # for each entry the entries that it waits for
-    # Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is.
-    flit_bytes: int | None = None
+    # Bytes of a flit, where lengths were given in bytes: then they are how long a cycle is. 1 in
+    # seconds.
+    flit_bytes: float | None = None
+    unit: Unit = "cycles"
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -103,13 +126,60 @@ class Trace:
         sent = int(np.count_nonzero(np.diff(self.targets.offsets)))
         return f"<{self.name}: {self.num_tasks} tasks, {sent} messages, {len(self)} entries>"
 
-    def placed(self, topology: Topology, node_of: ArrayLike) -> Replay:
+    def in_seconds(self, cycle_seconds: float, flit_bytes: float) -> Trace:
+        """Return the trace in seconds and bytes, given what a cycle and a flit are.
+
+        A trace in seconds is returned as it is.
+        """
+        if self.unit == "seconds":
+            return self
+        times = {name: getattr(self, name) * float(cycle_seconds) for name in TIMES}
+        flits = self.flits * float(flit_bytes)
+        return replace(self, **times, flits=flits, flit_bytes=1, unit="seconds")
+
+    def in_cycles(self, cycle_seconds: float, flit_bytes: float) -> Trace:
+        r"""Return the trace in cycles and flits: times to the nearest cycle, whole flits.
+
+        A trace in cycles is returned as it is.
+
+        Raises
+        ------
+        InputError
+            If something takes more cycles, or more flits, than engines of cycles take.
+
+        Examples
+        --------
+        >>> from tempfile import mkdtemp
+        >>> from pathlib import Path
+        >>> from netloom.workload.programs.trace_files import read_trace
+        >>> file = Path(mkdtemp()) / "one.csv"
+        >>> _ = file.write_text("id,time_seconds,source,target,bytes\na,3e-6,0,1,100\n")
+        >>> trace = read_trace(file).in_cycles(1e-9, 64)
+        >>> trace.start.tolist(), trace.flits.tolist()
+        ([3000], [2])
+        """
+        if self.unit == "cycles":
+            return self
+        found = {name: np.rint(getattr(self, name) / cycle_seconds) for name in TIMES}
+        found["flits"] = np.ceil(self.flits / flit_bytes)
+        for name, values in found.items():
+            most = MOST_START if name == "start" else MOST_CYCLES
+            if (values > most).any():
+                row = int(np.argmax(values > most))
+                what = "flits" if name == "flits" else "cycles"
+                found_there = f"{values[row]:.6g} {what} in entry '{self.ids[row]}'"
+                raise InputError(self.name, found_there, f"at most {most}, or engine flow")
+        columns = {name: values.astype(COLUMNS[name]) for name, values in found.items()}
+        return replace(self, **columns, flit_bytes=flit_bytes, unit="cycles")
+
+    def placed(self, topology: Topology, node_of: ArrayLike, *, flit_time: float = 1.0) -> Replay:
         """Return the program that replays the trace, each task on its node.
 
         Rows are numbered such that, of those of one cycle, the one that goes first has the lower
         number: the one with the longest remaining chain, of what it takes and what waits for it
         (computation, a cycle for each flit that leaves its node, and receiving; a row that takes
         nothing counts as a cycle), then the one with the first id, shorter ids before longer ones.
+        In seconds, ``flit_time`` stands for the cycle: what a channel takes for a byte.
 
         Multicasts follow the row-first trees of the network; where hosts hang on routers, the
         source sends a message to each target instead. ``node_of``: int[num_tasks or
@@ -137,7 +207,7 @@ class Trace:
             wrong = int(np.argmax((nodes < 0) | (nodes >= topology.num_hosts)))
             found = f"node {nodes[wrong]} for task {wrong}"
             raise NotAMappingError("mapping", found, f"0 to {topology.num_hosts - 1}")
-        return _placed(self, topology, nodes)
+        return _placed(self, topology, nodes, flit_time)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,12 +226,13 @@ def ordered_trace(
     name: str,
     num_tasks: int,
     ids: list[str],
-    columns: dict[str, NDArray[np.int64]],
+    columns: dict[str, NDArray[Any]],
     targets: Lists,
     after: Lists,
     where: Callable[[int], str],
     *,
     flit_bytes: int | None = None,
+    unit: Unit = "cycles",
 ) -> Trace:
     """Return a trace from entries in any order: each comes after those that it waits for.
 
@@ -190,15 +261,18 @@ def ordered_trace(
         name,
         num_tasks,
         tuple(ids[entry] for entry in order.tolist()),
-        start=columns["start"][order],
-        **{
-            column: columns[column][order].astype(np.int32)
-            for column in ("run", "hold", "receive", "source", "flits")
-        },
+        **{name: values[order].astype(_dtype(name, unit)) for name, values in columns.items()},
         targets=targets.taken(order),
         after=Lists(waited.offsets, place[waited.values]),
         flit_bytes=flit_bytes,
+        unit=unit,
     )
+
+
+def _dtype(column: str, unit: Unit) -> type:
+    """The dtype of a column of a trace, or of its messages."""
+    measured = unit == "seconds" and column in (*TIMES, "delay", "flits")
+    return np.float64 if measured else COLUMNS[column]
 
 
 def _dependence_order(after: Lists) -> NDArray[np.int64]:
@@ -239,7 +313,7 @@ def _circle(after: Lists, order: NDArray[np.int64]) -> list[int]:
     return circle[first:] + circle[:first]
 
 
-def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Replay:
+def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32], flit_time: float) -> Replay:
     """Each entry is a row; a multicast is a row for its computation, then those of its tree."""
     trees = _trees(trace, topology, nodes)
     counts = np.ones(len(trace), np.int64)
@@ -266,7 +340,8 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
     row, other = np.concatenate(waits), np.concatenate(waited)
     offsets = np.append(0, np.cumsum(np.bincount(row, minlength=len(owner)), dtype=np.int64))
     after = other[np.argsort(row, kind="stable")]
-    turn = _turn(columns, Lists(offsets, after), owner, trace.ids)
+    cycles = _least_cycles(columns, flit_time)
+    turn = _turn(cycles, Lists(offsets, after), owner, trace.ids)
     place = np.empty(len(turn), np.int64)
     place[turn] = np.arange(len(turn))
     waiting = Lists(offsets, after).taken(turn)
@@ -280,8 +355,21 @@ def _placed(trace: Trace, topology: Topology, nodes: NDArray[np.int32]) -> Repla
     return Replay(checked(table), trace.name, owner[turn])
 
 
+def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> NDArray[np.int64]:
+    """What each row takes at least, itself at least a cycle: the time of a flit."""
+    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
+    if columns["run"].dtype.kind == "i":
+        cycles = columns["run"].astype(np.int64) + transit + columns["receive"]
+    else:
+        seconds = columns["run"] + transit * flit_time + columns["receive"]
+        cycle = max(flit_time, float(seconds.sum()) / MOST_CHAIN)
+        cycles = np.rint(seconds / cycle).astype(np.int64)
+    least: NDArray[np.int64] = np.maximum(cycles, 1)
+    return least
+
+
 def _turn(
-    columns: dict[str, NDArray[Any]], after: Lists, owner: NDArray[np.int64], ids: tuple[str, ...]
+    cycles: NDArray[np.int64], after: Lists, owner: NDArray[np.int64], ids: tuple[str, ...]
 ) -> NDArray[np.int64]:
     """Return the rows in the order in which they go if all can: see ``Trace.placed``.
 
@@ -291,10 +379,8 @@ def _turn(
 
     from netloom.workload.kernels.traces import remaining_chains
 
-    transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
-    cycles = columns["run"].astype(np.int64) + transit + columns["receive"]
     chains = np.zeros(len(cycles), np.int64)
-    remaining_chains(np.maximum(cycles, 1), *after, chains)
+    remaining_chains(cycles, *after, chains)
     names = pl.Series("id", ids, dtype=pl.String)
     by_name = pl.DataFrame({"length": names.str.len_chars(), "id": names}).select(
         pl.arg_sort_by("length", "id", maintain_order=True)
@@ -346,8 +432,8 @@ def _head_rows(
         "receive": np.where(alone, trace.receive, 0),
         "context": -1,
     }
-    columns = {}
+    columns: dict[str, NDArray[Any]] = {}
     for name, value in values.items():
-        columns[name] = np.full(num_rows, -(name == "context"), COLUMNS[name])
+        columns[name] = np.full(num_rows, -(name == "context"), _dtype(name, trace.unit))
         columns[name][begin] = value
     return columns

@@ -143,6 +143,16 @@ class TraceReplay(TraceRun, Answer):
             return f"interrupted in cycle {self.ending.cycle}: {of}"
         return f"after {self.ending.cycle} cycles, {of}: it takes longer than most_cycles"
 
+    @property
+    def finish_cycles(self) -> int | None:
+        """The cycle in which all entries were complete; None where they were not."""
+        return self.finish  # type: ignore[no-any-return]
+
+    @property
+    def ideal_finish_cycles(self) -> int | None:
+        """When it would have finished had no row waited: for channels, or for a processor."""
+        return self.ideal_finish  # type: ignore[no-any-return]
+
     def us(self, cycles: int | None) -> float | None:
         """Return cycles in µs; None if the network is no machine's."""
         machine = self.network.machine

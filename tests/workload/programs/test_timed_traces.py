@@ -1,0 +1,217 @@
+"""Traces in seconds and bytes: read, written, turned into cycles, and put on nodes."""
+
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from netloom.errors import InputError
+from netloom.topology import mesh
+from netloom.workload.programs.goal import read_goal, read_timed_goal
+from netloom.workload.programs.trace_files import read_trace, write_trace
+from netloom.workload.programs.traces import TIMES, listed, ordered_trace
+from tests.workload.programs.test_traces import lists
+
+HALO = Path(__file__).parents[3] / "examples" / "halo.csv"
+ALLREDUCE = HALO.with_name("allreduce.goal")
+HEAD = "id,time_seconds,compute_seconds,source,target,bytes\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="trace.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def refused(path, **options):
+    with pytest.raises(InputError) as raised:
+        read_trace(path, **options)
+    return str(raised.value)
+
+
+def test_a_table_in_seconds_has_seconds_and_bytes(file):
+    path = file(
+        "id,after,time_seconds,compute_seconds,hold_seconds,receive_seconds,source,target,bytes\n"
+        "a,,1.5e-6,2E-3,,0.25,0,1,1e6\nb,a,,,1e-9,,1,2;3,2.5\nc,b,,3,,,0,,\nd,,,,,,0,1,0\n"
+    )
+    trace = read_trace(path)
+    assert (trace.unit, trace.flit_bytes, trace.num_tasks) == ("seconds", 1, 4)
+    assert trace.start.tolist() == [1.5e-6, 0, 0, 0]
+    assert trace.run.tolist() == [2e-3, 0, 3, 0]
+    assert trace.hold.tolist() == [0, 1e-9, 0, 0]
+    assert trace.receive.tolist() == [0.25, 0, 0, 0]
+    assert trace.flits.tolist() == [1e6, 2.5, 0, 1]  # a message has a byte at least
+    assert {getattr(trace, name).dtype for name in (*TIMES, "flits")} == {np.dtype(float)}
+    assert lists(trace.targets) == [[1], [2, 3], [], [1]]
+    assert read_trace(path, flit_bytes=64).flits.tolist() == trace.flits.tolist()
+
+
+def test_bytes_without_times_are_of_either_unit(file):
+    path = file("id,source,target,bytes\na,0,1,100\n")
+    assert refused(path) == f"{path}: found bytes; expected flits, or how many bytes a flit has " \
+        "(flit_bytes)"  # fmt: skip
+    cut = read_trace(path, flit_bytes=64)
+    assert (cut.unit, cut.flits.tolist()) == ("cycles", [2])
+    whole = read_trace(path, unit="seconds")
+    assert (whole.unit, whole.flits.tolist()) == ("seconds", [100])
+    assert read_trace(path, unit="seconds", flit_bytes=64).flits.tolist() == [100]
+    for columns in ("time,bytes", "compute,bytes", "time,flits"):
+        path = file(f"id,source,target,{columns}\na,0,1,5,100\n")
+        assert read_trace(path, unit="seconds", flit_bytes=50).unit == "cycles"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,source,target,time_seconds,flits\na,0,1,1,1", "'time_seconds' and 'flits'; exp"),
+        ("id,source,compute_seconds,time\na,0,1,1", "'compute_seconds' and 'time'; expected"),
+        ("id,source,hold,receive_seconds\na,0,1,1", "'receive_seconds' and 'hold_cycles'"),
+        ("id,source,target,time_seconds\na,0,1,1", "found no column 'bytes'"),
+        (HEAD + "a,nan,,0,1,1", "trace.csv:2: found time_seconds 'nan'; expected a number, 0"),
+        (HEAD + "a,,,0,1,1\nb,-1e-9,,0,1,1", "trace.csv:3: found time_seconds '-1e-9'; expected a"),
+        (HEAD + "a,,inf,0,1,1", "trace.csv:2: found compute_seconds 'inf'"),
+        (HEAD + "a,,1e10,0,1,1", "trace.csv:2: found compute_seconds '1e10'; expected a number, 0"),
+        (HEAD + "a,,3us,0,1,1", "trace.csv:2: found compute_seconds '3us'"),
+        (HEAD + "a,,,0,1,1e300", "trace.csv:2: found bytes '1e300'"),
+        (HEAD + "a,,,0,1,-5", "trace.csv:2: found bytes '-5'"),
+        (HEAD + "a,,,0,,5", "trace.csv:2: found a length, but no target"),
+        (HEAD.replace("compute_seconds", "compute_second"), "column 'compute_second'; expected 'c"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line(file, text, said):
+    found = refused(file(text))
+    assert said in found
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+def test_parquet_holds_no_other_numbers_than_text(tmp_path, value):
+    path = tmp_path / "some.parquet"
+    table = {"id": ["a", "b"], "source": [0, 1], "compute_seconds": [1e-7, value]}
+    pl.DataFrame(table).write_parquet(path)
+    assert "some.parquet, row 2: found compute_seconds" in refused(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_what_is_written_is_read_again_to_the_last_bit(tmp_path, suffix):
+    rng = np.random.default_rng(5)
+    count = 200
+    table = pl.DataFrame(
+        {
+            "id": np.arange(count),
+            "source": rng.integers(0, 8, count),
+            "target": rng.integers(0, 8, count),
+            **{
+                name: rng.random(count) * 10.0 ** rng.integers(-12, 8, count)
+                for name in ("time_seconds", "compute_seconds", "hold_seconds", "receive_seconds")
+            },
+            "bytes": 1 + rng.random(count) * 10.0 ** rng.integers(0, 15, count),
+        }
+    )
+    first, again = tmp_path / f"first.{suffix}", tmp_path / f"again.{suffix}"
+    if suffix == "parquet":
+        table.write_parquet(first)
+    else:
+        table.write_csv(first, separator="\t" if suffix == "tsv" else ",")
+    trace = read_trace(first)
+    assert trace.start.tolist() == table["time_seconds"].to_list()
+    write_trace(trace, again)
+    found = read_trace(again)
+    assert found.unit == "seconds"
+    for name in (*TIMES, "source", "flits"):
+        assert (getattr(found, name) == getattr(trace, name)).all()
+    assert lists(found.targets) == lists(trace.targets)
+
+
+def test_bytes_alone_are_written_as_what_they_are(file, tmp_path):
+    trace = read_trace(file("id,source,target,bytes\na,0,1,100\n"), unit="seconds")
+    write_trace(trace, tmp_path / "again.csv")
+    assert read_trace(tmp_path / "again.csv").unit == "seconds"
+
+
+def test_cycles_are_the_nearest_and_flits_whole(file):
+    path = file(HEAD + "a,1.4e-9,2.6e-9,0,1,129\nb,,,0,1,128\nc,3e-9,,0,,\n")
+    trace = read_trace(path).in_cycles(1e-9, 64)
+    assert (trace.unit, trace.flit_bytes) == ("cycles", 64)
+    assert trace.start.tolist() == [1, 0, 3]
+    assert trace.run.tolist() == [3, 0, 0]
+    assert trace.flits.tolist() == [3, 2, 0]
+    assert (trace.start.dtype, trace.run.dtype, trace.flits.dtype) == (np.int64, np.int32, np.int32)
+    with pytest.raises(InputError, match=r"found 2.6e\+09 cycles in entry 'a'; expected at most 2"):
+        read_trace(path).in_cycles(1e-18, 64)
+
+
+def test_a_trace_of_cycles_in_seconds_and_back_is_itself():
+    for trace in (read_trace(HALO), read_goal(ALLREDUCE, flit_bytes=8, overhead_cycles=3)):
+        seconds = trace.in_seconds(0.3e-9, 24)
+        assert seconds.unit == "seconds"
+        assert seconds.run.tolist() == (trace.run * 0.3e-9).tolist()
+        assert seconds.in_seconds(1, 1) is seconds
+        back = seconds.in_cycles(0.3e-9, 24)
+        for name in (*TIMES, "flits"):
+            assert (getattr(back, name) == getattr(trace, name)).all()
+            assert getattr(back, name).dtype == getattr(trace, name).dtype
+
+
+def test_goal_in_seconds_has_its_bytes_and_nanoseconds(file):
+    path = file(
+        "num_ranks 2\nrank 0 {\nl1: calc 3\nl2: send 10b to 1\nl3: send 0b to 1 tag 1\n"
+        "l2 requires l1\n}\nrank 1 {\nrecv 10b from 0\nrecv 0b from 0 tag 1\n}\n",
+        "pair.goal",
+    )
+    trace = read_timed_goal(path, overhead_seconds=1.5e-6, gap_seconds=2e-6)
+    assert trace.unit == "seconds"
+    assert trace.ids == ("0.l1", "0.l2", "0.l2>1", "0.l3", "0.l3>1", "1.@1", "1.@2")
+    assert trace.run == pytest.approx([3e-9, 1.5e-6, 0, 1.5e-6, 0, 1.5e-6, 1.5e-6], rel=1e-15)
+    assert trace.hold == pytest.approx([0, 0.5e-6, 0, 0.5e-6, 0, 0, 0], rel=1e-15)
+    assert trace.flits.tolist() == [0, 0, 10, 0, 1, 0, 0]
+    assert read_timed_goal(path, calc_seconds=2).run[0] == 6
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="gap_seconds: found"):
+            read_timed_goal(path, gap_seconds=wrong)
+    with pytest.raises(InputError, match=r"pair.goal:3: found 3000000000.0 seconds; exp"):
+        read_timed_goal(path, calc_seconds=1e9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.integers(1, 20), st.sampled_from([1.0, 2.0**-30, 3e-10]))
+def test_rows_go_in_the_order_of_cycles_if_a_cycle_is_a_byte(data, count, cycle):
+    def drawn(low, high):
+        return np.array(data.draw(st.lists(st.integers(low, high), min_size=count, max_size=count)))
+
+    columns = {name: drawn(0, 9) for name in TIMES}
+    columns |= {"source": drawn(0, 3), "flits": drawn(1, 9)}
+    after = [
+        data.draw(st.lists(st.integers(0, row - 1), max_size=2, unique=True)) if row else []
+        for row in range(count)
+    ]
+    targets = [[task] for task in drawn(0, 3).tolist()]
+    trace = ordered_trace(
+        "drawn", 4, [*map(str, range(count))], columns, listed(targets), listed(after), str
+    )
+    plain = trace.placed(mesh(4), range(4))
+    timed = trace.in_seconds(cycle, 1).placed(mesh(4), range(4), flit_time=cycle)
+    assert timed.entry.tolist() == plain.entry.tolist()
+    assert (timed.messages.after == plain.messages.after).all()
+    for name in ("start", "run", "receive"):
+        values = getattr(timed.messages, name)
+        assert (values == getattr(plain.messages, name) * cycle).all()
+
+
+def test_times_of_any_size_have_an_order(file):
+    rows = [f"e{i},{'' if i % 2 else f'e{i + 1}'},1e9,0\n" for i in range(0, 40, 2)]
+    rows += [f"e{i},,1e-12,0\n" for i in range(1, 41, 2)]
+    trace = read_trace(file("id,after,compute_seconds,source\n" + "".join(rows)))
+    program = trace.placed(mesh(2), [0], flit_time=1e-12)
+    waits = program.messages.waits()
+    assert (program.messages.after < waits).all()
+    assert sorted(trace.ids[entry] for entry in program.entry[:20]) == sorted(
+        f"e{i}" for i in range(1, 41, 2)
+    )
