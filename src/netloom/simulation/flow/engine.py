@@ -88,7 +88,8 @@ class FlowEngine:
             queues=queues,
             events=np.zeros(0, layout.EVENT),
             agenda=np.zeros(network.num_links, np.int32),
-            ends=none,
+            near=none,
+            far=none,
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
         )
@@ -149,7 +150,8 @@ class FlowEngine:
             hop_link=np.append(state.hop_link, ways.links),
             hop_share=np.append(state.hop_share, ways.shares),
             hop_place=np.append(state.hop_place, np.zeros(len(ways.links), np.int32)),
-            ends=_longer(state.ends, len(classes)),
+            near=_longer(state.near, len(classes)),
+            far=_longer(state.far, len(classes)),
             changed=_longer(state.changed, len(classes)),
         )
         self._make_lists()

@@ -46,23 +46,23 @@ ENTRY = np.dtype(
 
 CLASS = np.dtype(
     [
-        ("key", "f8"),  # when the first of its flows ends
-        ("served", "f8"),  # size that has been moved for each unit of weight, until ``since``
-        ("since", "f8"),
         ("one", "i8"),  # the least level of its links: its own
         ("two", "i8"),  # the second least
         ("rate", "i8"),  # the level that ``served`` grows by
-        ("most", "i8"),  # the level that it would have alone
         ("weight", "i8"),  # of its flows
         ("first", "i8"),  # its first hop
         ("hops", "i4"),
-        ("place", "i4"),  # in ``ends``; -1: it has no flow
-        ("flow", "i4"),  # the row whose flow ends first; -1: none
-        ("changed", "i4"),  # whether it is in ``changed``: 1, or 2 if its end changes in any case
         ("filled", "i4"),  # the filling that has given it a level
+        ("changed", "i4"),  # whether it is in ``changed``: 1, or 2 if its end changes in any case
+        ("flow", "i4"),  # the row whose flow ends first; -1: none
+        ("place", "i8"),  # in ``near``; -1: it has no flow; -2 and below: -2 - that in ``far``
+        ("key", "f8"),  # when the first of its flows ends
+        ("served", "f8"),  # size that has been moved for each unit of weight, until ``since``
+        ("since", "f8"),
+        ("most", "i8"),  # the level that it would have alone
     ]
 )
-"""One record a class."""
+"""One record a class. What filling from scratch reads comes first, in one line of the cache."""
 
 ROW = np.dtype(
     [
@@ -105,7 +105,9 @@ CLOCK = np.dtype(
         ("work", "i8"),  # classes looked at to do so
         ("events", "i8"),  # in ``events``
         ("waiting", "i8"),  # links in ``agenda``
-        ("active", "i8"),  # classes in ``ends``
+        ("near", "i8"),  # classes in ``near``
+        ("far", "i8"),  # classes in ``far``
+        ("horizon", "f8"),  # classes that end until then are in ``near``
         ("marked", "i8"),  # classes in ``changed``
         ("moved", "i8"),  # flows that began or ended in this batch
         ("fillings", "i8"),  # how often all levels were made anew
@@ -134,6 +136,7 @@ class State(NamedTuple):
     queues: Records
     events: Records
     agenda: NDArray[np.int32]  # links whose level is to be found: a heap by ``key``
-    ends: NDArray[np.int32]  # classes with flows: a heap by ``key``
+    near: NDArray[np.int32]  # classes with flows that end soon: a heap by ``key``
+    far: NDArray[np.int32]  # those that end later, in any order
     changed: NDArray[np.int32]  # classes whose level changed in this batch
     ties: NDArray[np.int32]  # links that are full at one level

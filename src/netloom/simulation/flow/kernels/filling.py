@@ -7,7 +7,7 @@ import numpy as np
 
 from netloom.compilation import part
 from netloom.simulation.flow.kernels.heaps import put, take
-from netloom.simulation.flow.kernels.levels import mark, two_least
+from netloom.simulation.flow.kernels.levels import mark, quotient, two_least
 from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.records import record
 
@@ -24,7 +24,7 @@ def fill(state):
         link = record(state.links, number)
         link.level, link.lower, link.light = INFINITE, link.capacity, link.weight
         if link.weight > 0:
-            link.key = link.capacity // link.weight
+            link.key = quotient(link.capacity, link.weight)
             clock.waiting = put(state.agenda, clock.waiting, state.links, number)
     while clock.waiting > 0:
         level, ties = np.int64(INFINITE), 0
@@ -32,10 +32,12 @@ def fill(state):
         while clock.waiting > 0 and record(state.links, state.agenda[0]).key <= level:
             number = state.agenda[0]
             link = record(state.links, number)
-            if link.light > 0 and link.lower // link.light > link.key:
-                link.key = link.lower // link.light
-                put(state.agenda, clock.waiting, state.links, number)
-                continue
+            if link.light > 0:
+                share = quotient(link.lower, link.light)
+                if share > link.key:
+                    link.key = share
+                    put(state.agenda, clock.waiting, state.links, number)
+                    continue
             clock.waiting = take(state.agenda, clock.waiting, state.links, number)
             if link.light > 0:
                 level = link.key
@@ -75,8 +77,11 @@ def refresh(state):
     for number in range(len(state.links)):
         link = record(state.links, number)
         link.lower, link.light = 0, 0
-    for place in range(clock.active):
-        here = record(state.classes, state.ends[np.uint64(place)])
+    for place in range(clock.near + clock.far):
+        if place < clock.near:
+            here = record(state.classes, state.near[np.uint64(place)])
+        else:
+            here = record(state.classes, state.far[np.uint64(place - clock.near)])
         here.one, here.two = two_least(state, here)
         for hop in range(here.first, here.first + here.hops):
             link = record(state.links, state.hop_link[np.uint64(hop)])

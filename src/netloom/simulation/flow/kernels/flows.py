@@ -3,27 +3,28 @@
 import numpy as np
 
 from netloom.compilation import inlined, kernel
+from netloom.held import held
+from netloom.simulation.flow.kernels.ends import expect, forget, next_end
 from netloom.simulation.flow.kernels.filling import fill, refresh
-from netloom.simulation.flow.kernels.heaps import put, take
+from netloom.simulation.flow.kernels.heaps import take
 from netloom.simulation.flow.kernels.levels import settle
 from netloom.simulation.flow.kernels.rows import end_flows, happen
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
-"""Classes that may be looked at for a batch, and for each flow that begins or ends in it, beside a
-part of all: beyond that, filling from scratch is cheaper."""
+"""Beside as many as there are, and half as many as links, so many classes may be looked at for each
+flow that begins or ends: beyond that, filling from scratch is cheaper."""
 
 MOST_PATIENCE = 1024
 
 
 @kernel
-def advance(state, until, batches):
+def advance(arrays, until, batches):
     """Run up to a time, or through so many times at which flows begin or end; return how many."""
+    state = held(arrays)
     clock = record(state.clock, 0)
     for batch in range(batches):
-        time = np.inf
-        if clock.active > 0:
-            time = record(state.classes, state.ends[0]).key
+        time = next_end(state)
         if clock.events > 0:
             time = min(time, record(state.events, 0).time)
         if time > until or time == np.inf:
@@ -33,9 +34,9 @@ def advance(state, until, batches):
         if clock.stale != 0 and clock.left == 0:
             refresh(state)
         latest = time + time * clock.tolerance
-        while clock.active > 0 and record(state.classes, state.ends[0]).key <= latest:
-            number = state.ends[0]
-            clock.active = take(state.ends, clock.active, state.classes, number)
+        while next_end(state) <= latest:
+            number = state.near[0]
+            forget(state, number)
             end_flows(state, number, time)
         happen(state, latest, time)
         if clock.moved > 0:
@@ -49,12 +50,13 @@ def advance(state, until, batches):
 def share(state):
     """Find the levels of all classes: anew where they change, or from scratch where most do."""
     clock = record(state.clock, 0)
-    if clock.moved > FEW and 2 * clock.moved > clock.active:  # most of them change in any case
+    active = clock.near + clock.far
+    if clock.moved > FEW and 2 * clock.moved > active:  # most of them change in any case
         while clock.waiting > 0:
             clock.waiting = take(state.agenda, clock.waiting, state.links, state.agenda[0])
         clock.left = max(clock.left, 1)
     elif clock.stale == 0:
-        if settle(state, FEW + clock.active // 4 + EACH * clock.moved):
+        if settle(state, active + len(state.links) // 2 + EACH * clock.moved):
             clock.patience = max(clock.patience // 2, 1)
             return
         clock.patience = min(clock.patience * 2, MOST_PATIENCE)
@@ -74,8 +76,8 @@ def update(state, now):
         here.changed = 0
         if here.weight == 0:
             here.rate = 0
-            if here.place >= 0:
-                clock.active = take(state.ends, clock.active, state.classes, number)
+            if here.place != -1:
+                forget(state, number)
             continue
         if here.one == here.rate and how < 2:
             continue
@@ -85,5 +87,5 @@ def update(state, now):
         here.rate = here.one
         left = record(state.rows, here.flow).goal - here.served
         here.key = now + max(left, 0.0) / (here.rate * clock.step)
-        clock.active = put(state.ends, clock.active, state.classes, number)
+        expect(state, number)
     clock.marked = 0

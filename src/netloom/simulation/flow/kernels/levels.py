@@ -17,6 +17,29 @@ from netloom.simulation.flow.layout import INFINITE
 from netloom.simulation.kernels.records import record
 
 
+@inlined
+def quotient(whole, part_of):
+    """The whole part of a quotient of numbers below 2 ** 53: dividing integers takes much longer."""
+    found = np.int64(np.float64(whole) / np.float64(part_of))
+    rest = whole - found * part_of
+    if rest < 0:
+        found -= 1
+    elif rest >= part_of:
+        found += 1
+    return found
+
+
+@inlined
+def level_of(link, lower, light):
+    """The level at which a link is full if classes of a weight use so much below it.
+
+    At least that at which all would be equal, if these use more than there is.
+    """
+    if lower > link.capacity:
+        return quotient(link.capacity, link.weight)
+    return quotient(link.capacity - lower, link.weight - light)
+
+
 @part
 def touch(state, link, key):
     """Have a link's level looked at, from a key on."""
@@ -103,14 +126,13 @@ def full_at(state, link, level):
         if light == link.weight:
             if lower <= link.capacity:
                 return np.int64(INFINITE), lower, light
-            found = link.capacity // link.weight
+            found = quotient(link.capacity, link.weight)
         else:
-            found = max((link.capacity - lower) // (link.weight - light),
-                        link.capacity // link.weight)  # fmt: skip
+            found = level_of(link, lower, light)
             if found == level:
                 # whole numbers may leave two solutions, one unit apart: the lower one is taken
                 below = link.capacity - lower + next_to * (level - 1)
-                if next_to > 0 and below // (link.weight - light + next_to) == level - 1:
+                if next_to > 0 and quotient(below, link.weight - light + next_to) == level - 1:
                     return level - 1, lower - next_to * (level - 1), light - next_to
                 return level, lower, light
         level = found
@@ -125,12 +147,12 @@ def settle(state, most):
         link = record(state.links, number)
         clock.waiting = take(state.agenda, clock.waiting, state.links, number)
         if link.light < link.weight:
-            least = (link.capacity - link.lower) // (link.weight - link.light)
+            least = level_of(link, link.lower, link.light)
             if least == link.level:
                 continue
-            least = max(min(least, link.level), link.capacity // link.weight)
+            least = min(least, link.level)
         elif link.lower > link.capacity:
-            least = link.capacity // link.weight
+            least = quotient(link.capacity, link.weight)
         else:
             if link.level == INFINITE:
                 continue
