@@ -251,6 +251,8 @@ class FlowEngine:
         """Choose the unit of levels for the weights that can be on a link, once."""
         state, clock = self.state, self.state.clock
         self._weight += more
+        if not self.network.num_links:  # hosts that send only to themselves
+            return
         if not clock["step"][0]:
             capacity = self.network.capacity
             weight = max(self._weight, 2**13) * ways.whole

@@ -1,0 +1,201 @@
+"""Flows: the engine against the readable twin, and what must hold of any fair sharing."""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given, settings
+
+from netloom.routing import parse_routing
+from netloom.simulation.flow import flow_network, ways_of
+from netloom.simulation.flow.engine import FlowEngine
+from netloom.topology import topology
+from netloom.workload.programs.messages import messages
+from tests.properties.flow_runs import (
+    TIMES,
+    Case,
+    cases,
+    close,
+    columns,
+    crowds,
+    links,
+    played,
+    programs,
+    readable,
+    settled,
+)
+from tests.properties.hosted_networks import with_channels
+
+CLOSE = 1e-9
+"""Of a time, relative to the last: levels are whole numbers, so rates a little too small."""
+
+
+def same(one, other):
+    """Whether two runs are equal to the last bit."""
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in TIMES)
+
+
+def equal(case):
+    """Check a case against the readable twin."""
+    network, rows = readable(case)
+    found, wanted = played(case), columns(rows)
+    assert found.done
+    carried = [float(size) for size in network.carried]
+    scale = max(carried, default=0.0)
+    assert np.abs(found.link_sizes - carried).max(initial=0) <= CLOSE * scale
+    if close(vars(found), wanted, CLOSE):
+        return found, rows
+    assert not settled(case, rows), {name: (getattr(found, name), wanted[name]) for name in TIMES}
+    return None
+
+
+@settings(max_examples=250)
+@given(cases())
+def test_programs_run_as_the_readable_twin_says(case):
+    found = equal(case)
+    if found is None:
+        return
+    run, rows = found
+    for row, last in zip(rows, run.last.tolist(), strict=True):
+        ends = [run.complete[other] for other in row.after]
+        assert last == -1 if not ends else (last in row.after and run.complete[last] == max(ends))
+
+
+@settings(max_examples=150)
+@given(programs(5, 20, whole=True), st.integers(0, 3))
+def test_of_equal_times_the_lower_row_is_first(program, switch):
+    """Nobody shares a channel with anybody, and all times are whole: the same to the last bit."""
+    net = topology("hyperx:5/1")
+    speed = np.where(np.arange(net.num_channels) < net.num_network_channels, 1.0, 2.0**10)
+    net = with_channels(net, speed, [1, 2] * (net.num_channels // 2))
+    case = Case(net, parse_routing("default", net), program, switch=float(switch))
+    found, (_, rows) = played(case), readable(case)
+    for name in (*TIMES, "last"):
+        assert getattr(found, name).tolist() == [getattr(row, name) for row in rows]
+
+
+@settings(max_examples=40)
+@given(crowds())
+def test_many_flows_end_when_the_readable_twin_says(case):
+    equal(case)
+
+
+@settings(max_examples=80)
+@given(crowds())
+def test_rates_are_max_min_fair_at_every_event(case):
+    """No link is above its capacity, and each flow has a full link on which nobody is faster.
+
+    Exactly so: rates are whole numbers of a unit.
+    """
+    network = flow_network(
+        case.topology, latency=case.latency, end_channels=bool(case.end_channels)
+    )
+    table = case.messages
+    moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
+    ways = ways_of(network, case.routing, table.source[moving], table.target[moving])
+    path = np.full(len(table), -1)
+    path[moving] = np.arange(len(moving))
+    engine = FlowEngine(network, in_order=case.injection == "in-order")
+    engine.append(table, ways, path, weight=case.weights)
+    hops, link = np.diff(ways.offsets), ways.links
+    way = np.repeat(np.arange(len(ways)), hops)
+    time = 0.0
+    while not engine.advance(batches=1):
+        assert engine.time >= time
+        time = engine.time
+        classes, capacity = engine.state.classes, engine.state.links["capacity"]
+        weight, level = classes["weight"][way] * ways.shares, classes["rate"][way]
+        used, on = np.zeros_like(capacity), np.zeros_like(capacity)
+        np.add.at(used, link, weight * level)
+        np.add.at(on, link, weight)
+        assert (used <= capacity).all()
+        fastest = np.zeros_like(capacity)
+        np.maximum.at(fastest, link, np.where(weight > 0, level, 0))
+        full = capacity - used < on  # not one unit more for each
+        held = full[link] & (level == fastest[link])
+        assert (np.bincount(way, held, len(ways))[classes["weight"] > 0] > 0).all()
+    assert engine.completed == len(table)
+
+
+@settings(max_examples=60)
+@given(crowds(), st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_changes_no_bit(case, seed):
+    """But that of the messages of one host, of which the first of equal times is sent first."""
+    order = np.random.default_rng(seed).permutation(len(case.messages))
+    for host in range(case.topology.num_hosts):
+        own = np.flatnonzero(case.messages.source[order] == host)
+        order[own] = np.sort(order[own])
+    given_so = vars(case.messages)
+    names = ("start", "delay", "run", "source", "target", "flits", "hold", "receive", "context")
+    table = replace(case.messages, **{name: given_so[name][order] for name in names})
+    one, other = played(case), played(replace(case, weights=case.weights[order]), table)
+    assert all(np.array_equal(getattr(one, name)[order], getattr(other, name)) for name in TIMES)
+    assert np.allclose(one.link_sizes, other.link_sizes, rtol=1e-12)
+
+
+@settings(max_examples=100)
+@given(cases())
+def test_other_units_give_the_same_run(case):
+    """Twice the sizes at twice the rates: the same bits. Half of all times: half of all bits."""
+    found = played(case)
+    assert same(found, played(replace(case, flit=2 * case.flit, bandwidth=2 * case.bandwidth)))
+    half = {"bandwidth": 2 * case.bandwidth, "latency": case.latency / 2, "cycle": case.cycle / 2}
+    faster = played(replace(case, switch=case.switch / 2, **half))
+    for name in TIMES:
+        times = getattr(found, name)
+        assert np.array_equal(getattr(faster, name), np.where(times < 0, times, times / 2))
+
+
+@settings(max_examples=60)
+@given(crowds(), st.sampled_from([1.0, 12345.0, 1e-3]))
+def test_what_starts_later_ends_as_much_later(case, later):
+    moved = replace(case.messages, start=case.messages.start + later)
+    found, other = played(case), played(case, moved)
+    assert np.allclose(other.complete, found.complete + later, rtol=CLOSE)
+
+
+@settings(max_examples=60)
+@given(crowds())
+def test_no_answer_is_below_what_bytes_take(case):
+    """The time of a message alone, and of each link's bytes from the first start on."""
+    found, capacity = played(case), np.array(links(case)[0])
+    uses = found.alone > 0
+    assert (found.complete - found.sent >= found.alone * (1 - CLOSE))[uses].all()
+    bound = (found.link_sizes / capacity).max(initial=0.0)
+    assert found.finish - case.messages.start.min() >= bound * (1 - CLOSE)
+
+
+@settings(max_examples=60)
+@given(crowds(), st.data())
+def test_a_message_alone_takes_its_latency_and_its_bytes_over_the_narrowest_link(case, data):
+    row = data.draw(st.integers(0, len(case.messages) - 1))
+    only = np.where(np.arange(len(case.messages)) == row, case.messages.flits, 0)
+    found = played(replace(case, weights=1), replace(case.messages, flits=only))
+    took = found.arrived - found.sent
+    assert np.allclose(took, found.alone, rtol=CLOSE)
+    rows = readable(case, replace(case.messages, flits=only))[1]
+    assert np.allclose(took, [float(one.arrived - one.sent) for one in rows], rtol=CLOSE)
+
+
+@settings(max_examples=40)
+@given(crowds(most=30))
+def test_a_flow_of_weight_two_is_two_flows_of_half_the_size(case):
+    """If they share their host's channel: they begin together."""
+    case = replace(case, injection="shared")
+    table, weights = case.messages, case.weights
+    rows = np.repeat(np.arange(len(table)), weights)
+    halves = messages(
+        table.num_nodes, source=table.source[rows], target=table.target[rows], flits=0
+    )
+    halves = replace(halves, start=table.start[rows], flits=(table.flits / weights)[rows])
+    found, other = played(case), played(replace(case, weights=1), halves)
+    assert np.allclose(other.complete, found.complete[rows], rtol=CLOSE)
+
+
+@settings(max_examples=40)
+@given(crowds(), st.sampled_from([1e-5, 1e-3, 1e-2]))
+def test_a_tolerance_costs_a_few_times_itself(case, tolerance):
+    case = replace(case, injection="shared")
+    exact, found = played(case), played(case, tolerance=tolerance)
+    assert np.allclose(found.complete, exact.complete, rtol=5 * tolerance)
+    assert found.batches <= exact.batches
