@@ -48,6 +48,11 @@ class FlowRun:
         and its size over the narrowest link; 0 for rows that do not use the network.
     link_sizes
         float64[num_links], what has crossed each link.
+    ways, way
+        The ways of rows, and int64[num_rows], which one each has; -1: it does not use the network.
+    held
+        float64[hops of all ways], how long each link held back the flows of a way, in flows times
+        time; see ``FlowEngine.held``. None where that was not noted.
     batches, work
         How often rates were found anew, and how many classes of flows were looked at for it.
     done
@@ -62,6 +67,9 @@ class FlowRun:
     last: NDArray[np.int64]
     alone: NDArray[np.float64]
     link_sizes: NDArray[np.float64]
+    ways: Ways
+    way: NDArray[np.int64]
+    held: NDArray[np.float64] | None
     batches: int
     work: int
     done: bool
@@ -89,6 +97,7 @@ def run_flows(
     sharing: Literal["max-min", "by-latency"] = "max-min",
     weights: ArrayLike = 1,
     caps: ArrayLike = inf,
+    noting: bool = False,
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
@@ -120,6 +129,8 @@ def run_flows(
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
     caps
         float64[num_rows] or one for all, the highest rate of each flow.
+    noting
+        Whether to find for how long each link held flows back.
     stopped, tell
         Asked now and then whether to stop; told how many rows are complete.
 
@@ -158,7 +169,11 @@ def run_flows(
     limits = np.broadcast_to(np.asarray(caps, np.float64), len(path))
     network, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
-        network, in_order=injection == "in-order", tolerance=tolerance, switch=switch
+        network,
+        in_order=injection == "in-order",
+        tolerance=tolerance,
+        switch=switch,
+        noting=noting,
     )
     return _run(engine, messages, ways, path, cycle, flit, weights, stopped, tell)
 
@@ -240,6 +255,9 @@ def _run(
         last=rows["last"].copy(),
         alone=alone,
         link_sizes=engine.link_sizes(),
+        ways=ways,
+        way=rows["path"].astype(np.int64),
+        held=engine.held() if engine.noting else None,
         batches=int(engine.state.clock["batches"][0]),
         work=int(engine.state.clock["work"][0]),
         done=engine.completed == len(rows),
