@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.simulation.flow.run import FlowRun
 
+SAME = 1e-12
+"""Times that differ by such a part are the same but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class AtOnce:
@@ -238,5 +241,6 @@ def _chain(run: FlowRun, *, in_order: bool) -> NDArray[np.int64]:
     same = np.flatnonzero(queue == queue[last])
     same = same[np.lexsort([same, run.entered[same]])]
     same = same[: int(np.flatnonzero(same == last)[0]) + 1]
-    begins = int(np.flatnonzero(run.entered[same] <= run.sent[same])[-1])  # it did not wait
+    waited = (run.entered - run.sent)[same]
+    begins = int(np.flatnonzero(waited <= SAME * run.entered[same])[-1])
     return same[begins:]
