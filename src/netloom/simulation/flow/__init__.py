@@ -2,9 +2,10 @@
 
 from netloom.simulation.flow.network import FlowNetwork, flow_network
 from netloom.simulation.flow.run import FlowRun, run_flows, run_paths
+from netloom.simulation.flow.trusted import Trust, trust
 from netloom.simulation.flow.ways import Ways, made_ways, ways_of
 
 __all__ = [
-    "FlowNetwork", "FlowRun", "Ways", "flow_network", "made_ways", "run_flows", "run_paths",
-    "ways_of",
+    "FlowNetwork", "FlowRun", "Trust", "Ways", "flow_network", "made_ways", "run_flows",
+    "run_paths", "trust", "ways_of",
 ]  # fmt: skip

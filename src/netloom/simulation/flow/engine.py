@@ -47,6 +47,8 @@ class FlowEngine:
         Ends and beginnings so much later count as one event, as a part of the time; 0: none do.
     switch
         Time that a processor takes to go from one context to another.
+    noting
+        Whether to note for how long each link holds flows back; see ``held``.
     """
 
     def __init__(
@@ -56,17 +58,19 @@ class FlowEngine:
         in_order: bool = True,
         tolerance: float = 0.0,
         switch: float = 0.0,
+        noting: bool = False,
     ) -> None:
         if not 0 <= tolerance < 1:
             raise InputError("tolerance", f"{tolerance:g}", "at least 0, below 1")
         if not network.capacity.min(initial=inf) > 0:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
-        self.network, self.in_order = network, in_order
+        self.network, self.in_order, self.noting = network, in_order, noting
         self.num_rows, self._num_edges, self._weight = 0, 0, 0.0
         self._whole = 0
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
         clock["patience"] = 1
+        clock["noting"] = noting
         topology = network.topology
         hosts = np.zeros(topology.num_hosts, layout.HOST)
         hosts["context"] = -1
@@ -81,6 +85,8 @@ class FlowEngine:
             hop_link=none,
             hop_place=none,
             hop_share=none,
+            holders=np.zeros(0, layout.HOLDER),
+            hop_held=np.zeros(0),
             rows=np.zeros(0, layout.ROW),
             edge_row=none,
             edge_next=none,
@@ -128,6 +134,16 @@ class FlowEngine:
         add_sizes(self.state, 0, self.num_rows, max(self._whole, 1), crossed)
         return crossed
 
+    def held(self) -> NDArray[np.float64]:
+        """Return float64[hops of all classes], for how long each of their links held them back.
+
+        That is, how long their flows had the level of that link, and would have been faster alone:
+        flows (their weights) times time. Of several links at that level it is the first. Only if
+        the engine is ``noting``.
+        """
+        assert self.noting
+        return self.state.hop_held
+
     def add_ways(self, ways: Ways) -> int:
         """Add classes of flows; return the number of the first.
 
@@ -154,6 +170,13 @@ class FlowEngine:
             far=_longer(state.far, len(classes)),
             changed=_longer(state.changed, len(classes)),
         )
+        if self.noting:
+            holders = np.zeros(len(ways), layout.HOLDER)
+            holders["hop"] = -1
+            self.state = self.state._replace(
+                holders=np.append(state.holders, holders),
+                hop_held=np.append(state.hop_held, np.zeros(len(ways.links))),
+            )
         self._make_lists()
         return first
 

@@ -94,6 +94,15 @@ HOST = np.dtype([("free", "f8"), ("context", "i8")])
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4"), ("busy", "i4")])
 """One record for each queue of rows that enter the network one after the other; -1: none."""
 
+HOLDER = np.dtype(
+    [
+        ("since", "f8"),
+        ("weight", "i8"),  # of its flows since then
+        ("hop", "i8"),  # of the link that held them back since then; -1: none did
+    ]
+)
+"""One record a class: which of its links holds it back."""
+
 CLOCK = np.dtype(
     [
         ("time", "f8"),
@@ -114,6 +123,7 @@ CLOCK = np.dtype(
         ("stale", "i8"),  # whether links know only their weights
         ("patience", "i8"),  # batches for which all levels are made anew next time
         ("left", "i8"),  # those that are left of them
+        ("noting", "i8"),  # whether it is noted which links hold classes back
     ]
 )
 """One record."""
@@ -129,6 +139,8 @@ class State(NamedTuple):
     hop_link: NDArray[np.int32]  # the links of each class
     hop_place: NDArray[np.int32]  # where in the link's list its entry is
     hop_share: NDArray[np.int32]  # the part of its flows that uses the link, in shares
+    holders: Records  # these and ``hop_held`` only if that is noted
+    hop_held: NDArray[np.float64]  # time for which the link held the class back, times its weight
     rows: Records
     edge_row: NDArray[np.int32]
     edge_next: NDArray[np.int32]

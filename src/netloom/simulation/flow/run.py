@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.ways import (
     Ways,
     capped,
@@ -27,8 +27,21 @@ if TYPE_CHECKING:
     from netloom.simulation.flow.network import FlowNetwork
     from netloom.workload.programs.messages import Messages
 
-BATCHES = 2**14
-"""Batches of events between two looks at whether to stop."""
+BATCHES, FIRST_BATCHES = 2**14, 64
+"""Batches of events between two looks at whether to stop; and at first, until they tell enough."""
+
+CLASS_SECONDS, BATCH_SECONDS = 5e-8, 2.5e-6
+"""What a class that is looked at and a batch cost, on a core of 2024."""
+
+MOST_SECONDS = 600.0
+"""Runs that would take longer by these are refused."""
+
+TELLING = 32
+"""Flows that end by which it is told how long those that are left take."""
+
+TOLERATED = 2.5
+"""A tolerance makes a finish wrong by at most so many times itself, where flows share their hosts'
+channels: measured up to 2.3 times, on all-to-all traffic of unequal sizes of 54 to 128 hosts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +61,11 @@ class FlowRun:
         and its size over the narrowest link; 0 for rows that do not use the network.
     link_sizes
         float64[num_links], what has crossed each link.
+    ways, way
+        The ways of rows, and int64[num_rows], which one each has; -1: it does not use the network.
+    held
+        float64[hops of all ways], how long each link held back the flows of a way, in flows times
+        time; see ``FlowEngine.held``. None where that was not noted.
     batches, work
         How often rates were found anew, and how many classes of flows were looked at for it.
     done
@@ -62,6 +80,9 @@ class FlowRun:
     last: NDArray[np.int64]
     alone: NDArray[np.float64]
     link_sizes: NDArray[np.float64]
+    ways: Ways
+    way: NDArray[np.int64]
+    held: NDArray[np.float64] | None
     batches: int
     work: int
     done: bool
@@ -89,6 +110,8 @@ def run_flows(
     sharing: Literal["max-min", "by-latency"] = "max-min",
     weights: ArrayLike = 1,
     caps: ArrayLike = inf,
+    noting: bool = False,
+    most_seconds: float = MOST_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
@@ -120,6 +143,10 @@ def run_flows(
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
     caps
         float64[num_rows] or one for all, the highest rate of each flow.
+    noting
+        Whether to find for how long each link held flows back.
+    most_seconds
+        Of work, counted rather than timed: what would take longer is refused.
     stopped, tell
         Asked now and then whether to stop; told how many rows are complete.
 
@@ -127,6 +154,8 @@ def run_flows(
     ------
     NoRouteError
         If the routing has no path for a message.
+    TooMuchWork
+        If it would take longer than ``most_seconds``.
     InputError
         If an argument cannot be used.
 
@@ -158,9 +187,15 @@ def run_flows(
     limits = np.broadcast_to(np.asarray(caps, np.float64), len(path))
     network, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
-        network, in_order=injection == "in-order", tolerance=tolerance, switch=switch
+        network,
+        in_order=injection == "in-order",
+        tolerance=tolerance,
+        switch=switch,
+        noting=noting,
     )
-    return _run(engine, messages, ways, path, cycle, flit, weights, stopped, tell)
+    return _run(
+        engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell
+    )
 
 
 def run_paths(
@@ -219,6 +254,7 @@ def _run(
     cycle: float,
     flit: float,
     weights: ArrayLike,
+    most_seconds: float = MOST_SECONDS,
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
@@ -226,10 +262,13 @@ def _run(
     if not (weight >= 1).all() or not (weight == np.rint(weight)).all():
         raise InputError("weights", f"{weight.min()}", "whole numbers of at least 1")
     engine.append(messages, ways, path, cycle=cycle, flit=flit, weight=weight)
-    while not engine.advance(batches=BATCHES):
+    batches, before = FIRST_BATCHES, _seen(engine)
+    while not engine.advance(batches=batches):
         tell(engine.completed)
         if stopped():
             break
+        before = _check_work(engine, before, most_seconds)
+        batches = min(2 * batches, BATCHES)
     rows = engine.rows
     uses = rows["path"] >= 0
     alone = np.zeros(len(rows))
@@ -240,7 +279,55 @@ def _run(
         last=rows["last"].copy(),
         alone=alone,
         link_sizes=engine.link_sizes(),
+        ways=ways,
+        way=rows["path"].astype(np.int64),
+        held=engine.held() if engine.noting else None,
         batches=int(engine.state.clock["batches"][0]),
         work=int(engine.state.clock["work"][0]),
         done=engine.completed == len(rows),
     )
+
+
+class TooMuchWork(InputError):
+    """A run that would take too long."""
+
+
+class _Seen(NamedTuple):
+    """Rows that are complete, and seconds of work so far."""
+
+    completed: int
+    seconds: float
+
+
+def _seen(engine: FlowEngine) -> _Seen:
+    clock = engine.state.clock
+    seconds = CLASS_SECONDS * clock["work"][0] + BATCH_SECONDS * clock["batches"][0]
+    return _Seen(engine.completed, float(seconds))
+
+
+def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen:
+    """Refuse what would take too long, told from the work since a look before; or return this look.
+
+    A flow that ends costs the more, the more are active: half as much on average if all are.
+    """
+    now = _seen(engine)
+    done, left = now.completed - before.completed, engine.num_rows - now.completed
+    if done < TELLING:
+        return before
+    each = (now.seconds - before.seconds) / done
+    active = min(int(engine.state.clock["active"][0]) / max(left, 1), 1.0)
+    more = now.seconds + each * left * (1 - active / 2)
+    if more > most_seconds:
+        tolerance = float(engine.state.clock["tolerance"][0])
+        given = f"{tolerance:g}" if tolerance > ROUNDING else "0"
+        wanted = "1e-3 or more: flows that share their hosts' channels then end within "
+        wanted += f"{100 * TOLERATED * 1e-3:g} % of exact"
+        raise TooMuchWork("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
+    return now
+
+
+def _long(seconds: float) -> str:
+    """Return a time of work in words."""
+    if seconds < 7200:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3600:,.0f} hours"

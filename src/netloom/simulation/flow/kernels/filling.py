@@ -61,7 +61,7 @@ def hold_back(state, number, level):
         here.filled = clock.fillings
         clock.work += 1
         here.one = level
-        if level != here.rate:
+        if level != here.rate or clock.noting != 0:
             mark(state, owner, 1)
         for hop in range(here.first, here.first + here.hops):
             other = record(state.links, state.hop_link[np.uint64(hop)])

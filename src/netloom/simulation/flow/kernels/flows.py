@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netloom.compilation import inlined, kernel
+from netloom.compilation import inlined, kernel, part
 from netloom.held import held
 from netloom.simulation.flow.kernels.ends import expect, forget, next_end
 from netloom.simulation.flow.kernels.filling import fill, refresh
@@ -74,6 +74,8 @@ def update(state, now):
         here = record(state.classes, number)
         how = here.changed
         here.changed = 0
+        if clock.noting != 0:
+            note_holder(state, number, now)
         if here.weight == 0:
             here.rate = 0
             if here.place != -1:
@@ -89,3 +91,20 @@ def update(state, now):
         here.key = now + max(left, 0.0) / (here.rate * clock.step)
         expect(state, number)
     clock.marked = 0
+
+
+@part
+def note_holder(state, number, now):
+    """Note for how long a link has held a class back, and which does so from now on.
+
+    The first of its links at its level does, if it could be faster alone.
+    """
+    here, held = record(state.classes, number), record(state.holders, number)
+    if held.hop >= 0:
+        state.hop_held[np.uint64(held.hop)] += held.weight * (now - held.since)
+    held.since, held.weight, held.hop = now, here.weight, -1
+    if here.weight > 0 and here.one < here.most:
+        for hop in range(here.first, here.first + here.hops):
+            if record(state.links, state.hop_link[np.uint64(hop)]).level == here.one:
+                held.hop = hop
+                break
