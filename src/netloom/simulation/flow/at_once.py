@@ -105,9 +105,7 @@ class AtOnce:
         return f"<{len(self.size)} flows at once, the last ends at {self.end:.6g}>"
 
 
-def send_order(
-    source: ArrayLike, target: ArrayLike, num_tasks: int
-) -> NDArray[np.int64]:
+def send_order(source: ArrayLike, target: ArrayLike, num_tasks: int) -> NDArray[np.int64]:
     """Return the order in which tasks send: each to the next task first, then to those after it.
 
     So do the all-to-all collectives of MPI libraries. Would all send to task 0 first, all would

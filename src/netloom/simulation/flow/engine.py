@@ -117,6 +117,12 @@ class FlowEngine:
         return int(self.state.clock["completed"][0])
 
     @property
+    def active(self) -> int:
+        """How many ways have flows on them at this time."""
+        clock = self.state.clock
+        return int(clock["near"][0] + clock["far"][0])
+
+    @property
     def num_classes(self) -> int:
         """How many different ways flows have."""
         return len(self.state.classes)

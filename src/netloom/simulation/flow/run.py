@@ -193,9 +193,7 @@ def run_flows(
         switch=switch,
         noting=noting,
     )
-    return _run(
-        engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell
-    )
+    return _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
 
 
 def run_paths(
@@ -315,7 +313,7 @@ def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen
     if done < TELLING:
         return before
     each = (now.seconds - before.seconds) / done
-    active = min(int(engine.state.clock["active"][0]) / max(left, 1), 1.0)
+    active = min(engine.active / max(left, 1), 1.0)
     more = now.seconds + each * left * (1 - active / 2)
     if more > most_seconds:
         tolerance = float(engine.state.clock["tolerance"][0])

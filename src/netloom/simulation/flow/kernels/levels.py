@@ -19,7 +19,7 @@ from netloom.simulation.kernels.records import record
 
 @inlined
 def quotient(whole, part_of):
-    """The whole part of a quotient of numbers below 2 ** 53: dividing integers takes much longer."""
+    """The whole part of a quotient of numbers below 2 ** 53: integers take longer to divide."""
     found = np.int64(np.float64(whole) / np.float64(part_of))
     rest = whole - found * part_of
     if rest < 0:
