@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from netloom.questions.shown import WIDTH, number, percent
+from netloom.units import rate, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +26,13 @@ def console() -> Console:
 def show_machines(machines: Sequence[Machine]) -> None:
     """Print one row a machine."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("name", "machine", "network", "channel MB/s", "start-up µs"):
-        table.add_column(column, justify="right" if column.endswith("s") else "left")
+    for column in ("name", "machine", "network", "channel", "start-up"):
+        table.add_column(column, justify="right" if column in ("channel", "start-up") else "left")
     for each in machines:
-        startup = number(each.message_costs[0].startup_us) if each.message_costs else ""
+        startup = seconds(each.message_costs[0].startup_us * 1e-6, 4) if each.message_costs else ""
         table.add_row(
             *map(escape, (each.name, each.full_name, each.topology)),
-            number(each.bandwidth_bytes_per_us),
+            rate(each.bandwidth_bytes_per_us * 1e6),
             startup,
         )
     console().print(table)

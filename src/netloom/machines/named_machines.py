@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
+from os.path import isfile
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.simulation.network.routers import Router
+from netloom.machines.links import (
+    LinkClass,
+    channels_between,
+    said_of_channels,
+    with_channels,
+)
+from netloom.machines.machine_files import MachineText, read_machine, whole
+from netloom.simulation.network.routers import Router, router
 from netloom.spec import parse_sides, split_spec
 from netloom.topology import topology
+from netloom.topology.rates import MOST_CYCLES
+from netloom.units import rate
 from netloom.workload.programs.node_costs import NodeCosts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.topology import Topology
+
+SIDED = ("mesh", "torus", "cube", "line", "ring")
+"""Networks that a machine may have with other sides."""
+
+OF_FILE = "machine"
+"""The name before a user's own machine file, with a colon."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +64,12 @@ class Machine:
     Attributes
     ----------
     name, full_name
-        The name in specs, and the one that people know.
+        The name in specs (``machine:FILE`` of a user's own), and the one that people know.
     topology
         Spec string of its network; ``network`` builds it.
     bandwidth_bytes_per_us
-        Bytes a microsecond (MB/s) that one channel, that is, one direction of a link, carries.
+        Bytes a microsecond (MB/s) that one channel, that is, one direction of a link, carries; of
+        channels that differ, one of bandwidth 1.
     duplex
         ``full`` where both directions of a link carry that much at once, ``half`` where they
         take turns on it.
@@ -62,7 +79,13 @@ class Machine:
         Bytes that a channel carries in one cycle; 1 where the machine's own is not public, so
         that a cycle is the time of one byte. ``with_flit_bytes`` makes a machine of other flits.
     hop_us
-        Microseconds for the head of a message to cross one node; 0 where it is not public.
+        Microseconds for the head of a message to cross one node, that is, a router and the channel
+        behind it: the latency of a channel. 0 where it is not public.
+    overhead_us
+        Microseconds that a processor takes at each end of a message; None where nobody says.
+    links
+        Classes of links with another bandwidth or latency; of several that mean a channel the last
+        holds.
     packet_bytes
         Most bytes of a packet; None where it is not public.
     message_costs
@@ -89,6 +112,8 @@ class Machine:
     packet_bytes: float | None = None
     message_costs: tuple[MessageCost, ...] = ()
     router: Router | None = None
+    overhead_us: float | None = None
+    links: tuple[LinkClass, ...] = ()
 
     @property
     def cycle_us(self) -> float:
@@ -112,10 +137,16 @@ class Machine:
     def wraps(self) -> tuple[bool, ...]:
         """Whether each dimension of its kind of network closes into a ring, however short."""
         kind, sides = split_spec(self.topology)
-        return tuple(kind == "torus" or side.endswith("w") for side in sides.split("x"))
+        rings = kind in ("torus", "ring")
+        return tuple(rings or side.endswith("w") for side in sides.partition("/")[0].split("x"))
 
     def network(self) -> Topology:
-        """Return its network, which is built once.
+        """Return its network, which is built once, with the rates and latencies of its links.
+
+        Raises
+        ------
+        InputError
+            If there is no such network, or it has no links of such a class.
 
         Examples
         --------
@@ -126,7 +157,66 @@ class Machine:
 
     @cached_property
     def _network(self) -> Topology:
-        return topology(self.topology)
+        return self.rated(topology(self.topology))
+
+    def rated(self, network: Topology) -> Topology:
+        """Return the machine's network, or what of it works, with the machine's rates and times.
+
+        Bandwidths are relative to ``bandwidth_bytes_per_us``, latencies in cycles of ``cycle_us``,
+        rounded and at least 1. A channel's latency contains the cycles of the router that it
+        leaves, which the simulator adds; ``latencies_us`` has the exact ones.
+
+        Raises
+        ------
+        InputError
+            If the network has no links of such a class, or some latency is too many cycles.
+        """
+        whole, where = network.whole, f"machine '{self.name}'"
+        base = self.bandwidth_bytes_per_us
+        said = said_of_channels(network, self.links, "bandwidth_bytes_per_us", np.nan, where)
+        relative = np.where(np.isnan(said), whole.channel_bandwidth, said / base)
+        cycles, delays, cycle_ns = whole.channel_cycles, self._latencies_us(network), None
+        if delays.any():
+            cycles, cycle_ns = self._in_cycles(whole, delays, where), self.cycle_us * 1e3
+        same = np.array_equal(relative, whole.channel_bandwidth)
+        same = same and np.array_equal(cycles, whole.channel_cycles)
+        units = {"reference_gbps": base * 8e-3, "cycle_ns": cycle_ns}
+        if same and all(getattr(network, name) == unit for name, unit in units.items()):
+            return network
+        return with_channels(network, relative, cycles, **units)
+
+    def latencies_us(self, network: Topology) -> NDArray[np.float64]:
+        """Return the latency of each channel of its network, or of what of it works, exactly.
+
+        float64[num_channels], µs: ``hop_us``, or what the last of its ``links`` says.
+
+        Examples
+        --------
+        >>> symult = machine("symult2010:2x2")
+        >>> symult.latencies_us(symult.network())
+        array([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+        """
+        return self._latencies_us(network)[network.whole_channel]
+
+    def _latencies_us(self, network: Topology) -> NDArray[np.float64]:
+        where = f"machine '{self.name}'"
+        return said_of_channels(network, self.links, "latency_us", self.hop_us, where)
+
+    def _in_cycles(
+        self, network: Topology, delays: NDArray[np.float64], where: str
+    ) -> NDArray[np.int32]:
+        """Return latencies in cycles, without those of the router that each channel leaves."""
+        own = self.router or Router()
+        inside = np.arange(network.num_channels) < network.num_network_channels
+        injects = network.channel_source < (0 if network.direct else network.num_hosts)
+        cycles = np.rint(delays / self.cycle_us) - np.where(injects, 0, own.router_cycles)
+        cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
+        if cycles.max(initial=0) > MOST_CYCLES:
+            flits = f"flits of {self.flit_bytes:g} bytes"
+            said = f"a latency of {cycles.max():.0f} cycles, {flits}"
+            raise InputError(where, said, f"at most {MOST_CYCLES}: larger flit_bytes")
+        found: NDArray[np.int32] = np.maximum(cycles, 1).astype(np.int32)
+        return found
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> NDArray[np.float64]:
         """Return the time of a message on an idle machine, end to end, in microseconds.
@@ -168,7 +258,7 @@ class Machine:
         return time + self.hop_us * np.maximum(path - 1, 0)
 
     def __repr__(self) -> str:
-        speed = f"{self.bandwidth_bytes_per_us:g} bytes/µs a channel ({self.duplex} duplex)"
+        speed = f"{rate(self.bandwidth_bytes_per_us * 1e6)} a channel ({self.duplex} duplex)"
         return f"<{self.name}: {self.topology}, {speed}>"
 
 
@@ -185,36 +275,80 @@ def machine_names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
+def names_machine(spec: str) -> bool:
+    """Return whether a spec is that of a machine: its name is known, or it names a machine file.
+
+    Examples
+    --------
+    >>> names_machine("tpu-v4:4x4x4"), names_machine("machine:my.toml"), names_machine("mesh:4x4")
+    (True, True, False)
+    """
+    name, _ = split_spec(spec)
+    return name == OF_FILE or name in machine_names()
+
+
 def machine(spec: str) -> Machine:
     """Return the machine that ``spec`` names: ``NAME``, or ``NAME:8x8`` for other sides.
 
-    Other sides make the same kind of network, open or wrapped in each dimension as the default
-    one is.
+    ``machine:FILE`` is a machine of one's own, described in a file (docs/machines.md), and
+    ``machine:FILE:8x8`` one with other sides. Other sides make the same kind of network, open or
+    wrapped in each dimension as the default one is.
 
     Raises
     ------
     InputError
-        If the name is not known, or the sides are none, too many or too few.
+        If the name is not known, or the sides are none, too many or too few; or naming the file,
+        the line and the key that is wrong.
 
     Examples
     --------
     >>> machine("symult2010:8x8")
-    <symult2010: mesh:8x8, 20 bytes/µs a channel (half duplex)>
+    <symult2010: mesh:8x8, 20 MB/s a channel (half duplex)>
     """
     name, argument = split_spec(spec)
+    if name == OF_FILE:
+        return _of_file(argument, spec)
     if name not in machine_names():
-        raise InputError(f"machine '{spec}'", f"'{name}'", f"one of {', '.join(machine_names())}")
+        wanted = f"one of {', '.join(machine_names())}, or {OF_FILE}:FILE"
+        raise InputError(f"machine '{spec}'", f"'{name}'", wanted)
     found = _read(name)
-    if ":" not in spec:
-        return found
+    return _with_sides(found, argument, spec) if ":" in spec else found
+
+
+def _of_file(argument: str, spec: str) -> Machine:
+    """Return the machine of a file, checked against its network."""
+    path, sides = argument, ""
+    behind = re.fullmatch(r"(.+):([\dx]+)", argument, re.ASCII)
+    if behind and not isfile(argument):  # noqa: PTH113
+        path, sides = behind.groups()
+    if not path:
+        raise InputError(f"machine '{spec}'", "no file", f"{OF_FILE}:FILE.toml")
+    read = read_machine(path)
+    try:
+        network = topology(read.said.topology)
+    except InputError as error:
+        where = f"{read.where('topology')}, {error.where}"
+        raise InputError(where, error.found, error.wanted) from None
+    for place, each in enumerate(read.said.links):
+        channels_between(network, each.between, read.where("links", place, "between"))
+    found = _described(read, f"{OF_FILE}:{path}", network)
+    found = _with_sides(found, sides, spec) if sides else found
+    found.network()
+    return found
+
+
+def _with_sides(found: Machine, argument: str, spec: str) -> Machine:
+    kind, default = split_spec(found.topology)
+    if kind not in SIDED:
+        raise InputError(spec, f"sides of {found.topology}", f"none: {', '.join(SIDED)} have sides")
     sides, wraps = parse_sides(argument, where=spec), found.wraps
     if len(sides) != len(wraps):
         raise InputError(spec, f"{len(sides)} sides", f"{len(wraps)}, as in {found.topology}")
-    kind, _ = split_spec(found.topology)
     marks = [
         f"{side}{'w' * (wrap and kind == 'cube')}" for side, wrap in zip(sides, wraps, strict=True)
     ]
-    return replace(found, topology=f"{kind}:" + "x".join(marks))
+    _, slash, hosts = default.partition("/")
+    return replace(found, topology=f"{kind}:{'x'.join(marks)}{slash}{hosts}")
 
 
 def node_costs(machine: Machine | None) -> NodeCosts:
@@ -250,8 +384,65 @@ def node_costs(machine: Machine | None) -> NodeCosts:
 @cache
 def _read(name: str) -> Machine:
     text = files("netloom.machines").joinpath("data", f"{name}.toml").read_text(encoding="utf-8")
-    fields = tomllib.loads(text)
-    costs = tuple(MessageCost(**cost) for cost in fields.pop("message_costs", []))
-    stages = fields.pop("router", None)
-    router = None if stages is None else Router(**stages)
-    return Machine(name=name, **fields, message_costs=costs, router=router)
+    return _described(MachineText(f"{name}.toml", text), name)
+
+
+def _described(read: MachineText, name: str, network: Topology | None = None) -> Machine:
+    """Return the machine that a file describes; the network is looked at where it says rates."""
+    said = read.said
+    links = tuple(LinkClass(each.between, each.bandwidth, each.latency) for each in said.links)
+    costs = (MessageCost(each.up_to, each.startup, each.per_byte) for each in said.message_costs)
+    for place, each in enumerate(links):
+        if each.bandwidth_bytes_per_us is each.latency_us is None:
+            where, wanted = read.where("links", place), "a bandwidth, a latency or both"
+            raise InputError(where, f"nothing of the links between {each.words}", wanted)
+    return Machine(
+        name=name,
+        full_name=said.name or name,
+        topology=said.topology,
+        bandwidth_bytes_per_us=whole(_reference(read, links, network)),
+        duplex=said.duplex,
+        source=said.source,
+        notes=said.notes,
+        flit_bytes=said.flit_bytes,
+        hop_us=said.latency,
+        packet_bytes=said.packet_bytes,
+        message_costs=tuple(costs),
+        router=None if said.router is None else _router(read),
+        overhead_us=said.overhead,
+        links=links,
+    )
+
+
+def _router(read: MachineText) -> Router:
+    """Return the router of a file: fields, and perhaps the preset that they change."""
+    fields = dict(read.said.router or {})
+    preset = fields.pop("preset", "three-stage")
+    try:
+        return router(str(preset), **fields)
+    except InputError as error:
+        raise InputError(
+            f"{read.where('router')} {error.where}", error.found, error.wanted
+        ) from None
+    except TypeError:
+        found = ", ".join(f"{key} = {value!r}" for key, value in fields.items())
+        raise InputError(read.where("router"), found, "numbers and words") from None
+
+
+def _reference(read: MachineText, links: tuple[LinkClass, ...], network: Topology | None) -> float:
+    """Return the bytes/µs of bandwidth 1: the file's, its network's, or that of most host ports."""
+    if read.said.bandwidth is not None:
+        return read.said.bandwidth
+    where, wanted = read.where("bandwidth"), "a rate such as 200Gb/s"
+    if network is None:
+        raise InputError(where, "none", wanted)
+    if network.reference_gbps is not None:
+        return network.reference_gbps * 125
+    rates = said_of_channels(network, links, "bandwidth_bytes_per_us", np.nan, where)
+    unsaid = np.isnan(rates)
+    if unsaid.any():
+        channel = network.channel_name(int(unsaid.argmax()))
+        raise InputError(where, f"none, for {channel} for example", wanted)
+    first = 0 if network.direct else network.num_network_channels
+    known, counts = np.unique(rates[first:], return_counts=True)
+    return float(known[np.argmax(counts)])

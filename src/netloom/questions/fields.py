@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, SkipValidation, field_validator
 
 from netloom.errors import InputError
-from netloom.machines import Machine, machine, machine_names
+from netloom.machines import OF_FILE, Machine, machine, machine_names
 from netloom.provenance import DEFAULT_SEED
 from netloom.questions.base import MOST_SEED, InstanceOf, Question, argument, option
 from netloom.routing import (
@@ -392,6 +392,11 @@ def asked_router(question: RouterFields, on: Machine | None) -> tuple[str, Route
         asked = next(iter(PRESETS))
     if asked in PRESETS:
         return asked, router(asked, **changes)
+    if asked.startswith(f"{OF_FILE}:"):
+        named = machine(asked)
+        if named.router is None:
+            raise InputError("router", f"'{asked}', which says none", "a file with a [router]")
+        return asked, replace(named.router, **changes)
     own = {name: known for name in machine_names() if (known := machine(name).router)}
     if asked not in own:
         raise InputError("router", f"'{asked}'", f"one of {', '.join([*PRESETS, *own])}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.machines import Machine, machine, machine_names
+from netloom.machines import Machine, machine, machine_names, names_machine
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.mapping.named import place_program
@@ -107,11 +107,12 @@ def find_network(
     >>> find_network("mesh:4x4", failed_channels="5-6")[0]
     <mesh:4x4 without 5-6: 16 nodes, 46 directed channels>
     """
-    if isinstance(on, str) and split_spec(on)[0] in machine_names():
+    if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on:
         machines = ", ".join(machine_names())
-        raise InputError("on", f"'{on}'", f"a network such as mesh:8x8, or a machine: {machines}")
+        wanted = f"a network such as mesh:8x8, or a machine: {machines}, machine:FILE"
+        raise InputError("on", f"'{on}'", wanted)
     on_machine = on if isinstance(on, Machine) else None
     if isinstance(on, Machine):
         on = on.network()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,19 +54,38 @@ class Clock:
         >>> from netloom.topology import mesh
         >>> Clock(25e9, 6e-7, 0.0, "--bandwidth", "--latency", "").words(mesh(2, 2))
         '25 GB/s a channel (--bandwidth), latency 600 ns (--latency), no overhead'
+        >>> Clock(25e9, 6e-7, 1e-6, "machine:my.toml", "machine:my.toml", "").words(mesh(2, 2))
+        '25 GB/s a channel, latency 600 ns (machine:my.toml), overhead 1 µs'
         """
         rates = _span(self.bytes_per_second * network.channel_bandwidth, rate)
         delays = _span(self.latency_seconds * network.channel_cycles, seconds)
-        told = [f"{rates} a channel ({self.bandwidth_source})"]
-        told.append(_and_source("latency", delays, self.latency_source))
-        told.append(_and_source("overhead", seconds(self.overhead_seconds), self.overhead_source))
-        return ", ".join(told)
+        told = [
+            (f"{rates} a channel", self.bandwidth_source),
+            (_or_none("latency", delays, self.latency_source), self.latency_source),
+            (
+                _or_none("overhead", seconds(self.overhead_seconds), self.overhead_source),
+                self.overhead_source,
+            ),
+        ]
+        followed = [*(source for _, source in told[1:]), ""]  # one source is said once
+        return ", ".join(
+            f"{said} ({source})" if source and source != after else said
+            for (said, source), after in zip(told, followed, strict=True)
+        )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data; the latency is that of most cycles, where there are several."""
-        found = asdict(self)
-        found["latency_seconds"] = float(np.median(self.latency_seconds))
-        return found
+    def to_dict(self, network: Topology) -> dict[str, Any]:
+        """Return it as plain data, with the least and largest figures of the network's channels."""
+        rates = self.bytes_per_second * network.channel_bandwidth
+        delays = self.latency_seconds * network.channel_cycles
+        return {
+            "bytes_per_second": self.bytes_per_second,
+            "channel_bytes_per_second": _ends(rates),
+            "channel_latency_seconds": _ends(delays),
+            "overhead_seconds": self.overhead_seconds,
+            "bandwidth_source": self.bandwidth_source,
+            "latency_source": self.latency_source,
+            "overhead_source": self.overhead_source,
+        }
 
 
 def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Clock:
@@ -75,8 +94,8 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
     A bandwidth is that of channels of bandwidth 1, the reference: where a file says of cables that
     some are slower, they keep their share of it. A latency is that of a cycle, of which channels
     have one unless a file says more; where a file or a machine says times, it is that of every
-    channel instead. A machine's overhead is half of the start-up time of its longest messages,
-    which has both ends.
+    channel instead. A machine's overhead is its own, or half of the start-up time of its longest
+    messages, which has both ends.
 
     Raises
     ------
@@ -142,8 +161,8 @@ def _latency(
         asked = parse_seconds(question.latency, where="latency")
         times = network.cycle_ns is not None
         return _per_cycle(asked, network) if times else asked, "--latency"
-    if machine is not None and machine.hop_us:
-        return machine.hop_us * 1e-6, machine.name
+    if machine is not None and machine.latencies_us(network).any():
+        return _per_cycle(machine.latencies_us(network) * 1e-6, network), machine.name
     if network.cycle_ns is not None:
         return network.cycle_ns * 1e-9, "the network's file"
     return 0.0, ""
@@ -152,6 +171,8 @@ def _latency(
 def _overhead(question: Timing, machine: Machine | None) -> tuple[float, str]:
     if question.overhead is not None:
         return parse_seconds(question.overhead, where="overhead"), "--overhead"
+    if machine is not None and machine.overhead_us is not None:
+        return machine.overhead_us * 1e-6, machine.name
     if machine is not None and machine.message_costs:
         startup = machine.message_costs[-1].startup_us
         return startup * 0.5e-6, f"half of the start-up time of {machine.name}"
@@ -167,12 +188,17 @@ def _per_cycle(each: ArrayLike, network: Topology) -> float | NDArray[np.float64
     return float(found[0]) if alike else found
 
 
+def _ends(values: NDArray[np.floating[Any]]) -> dict[str, float]:
+    """Return the least and the largest of some values; 0 where there are none."""
+    some = values if len(values) else np.zeros(1)
+    return {"min": float(some.min()), "max": float(some.max())}
+
+
 def _span(values: NDArray[np.floating[Any]], said: Callable[[float], str]) -> str:
-    """Return the least and the largest of some values."""
-    least, most = said(float(values.min(initial=np.inf))), said(float(values.max(initial=0.0)))
-    return most if least == most or not len(values) else f"{least} to {most}"
+    least, most = map(said, _ends(values).values())
+    return most if least == most else f"{least} to {most}"
 
 
-def _and_source(what: str, value: str, source: str) -> str:
+def _or_none(what: str, value: str, source: str) -> str:
     nothing = value == seconds(0.0) and not source
-    return f"no {what}" if nothing else f"{what} {value} ({source})"
+    return f"no {what}" if nothing else f"{what} {value}"

@@ -108,6 +108,9 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
+    if on_machine is not None and flit_bytes is not None:
+        on_machine = on_machine.with_flit_bytes(flit_bytes)
+        topology = on_machine.rated(topology)
     if question.engine == "worm":
         check_alike(topology, "lockstep worms")
     if topology.num_hosts > MOST_NODES:
@@ -125,7 +128,7 @@ def prepare_program(
         routing = _routing(question, topology, router)
     return PreparedNetwork(
         topology=topology,
-        machine=on_machine and on_machine.with_flit_bytes(flit_bytes),
+        machine=on_machine,
         router=router,
         routing=routing,
         packet_flits=question.packet_flits or max(longest_flits, 1),
