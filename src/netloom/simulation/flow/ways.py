@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,7 +212,8 @@ def capped(
     """
     if not (caps > 0).all():
         raise InputError("caps", f"{caps[~(caps > 0)][0]:g}", "rates above 0")
-    rows = np.flatnonzero((path >= 0) & (caps < ways.capacity(network.capacity)[path]))
+    rows = np.flatnonzero((path >= 0) & (caps < inf))
+    rows = rows[caps[rows] < ways.capacity(network.capacity)[path[rows]]]
     if not len(rows):
         return network, ways, path
     old = path[rows]
