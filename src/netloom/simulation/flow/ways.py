@@ -212,8 +212,8 @@ def capped(
     """
     if not (caps > 0).all():
         raise InputError("caps", f"{caps[~(caps > 0)][0]:g}", "rates above 0")
-    uses = np.flatnonzero((path >= 0) & (caps < inf))
-    rows = uses[caps[uses] < ways.capacity(network.capacity)[path[uses]]]
+    rows = np.flatnonzero((path >= 0) & (caps < inf))
+    rows = rows[caps[rows] < ways.capacity(network.capacity)[path[rows]]]
     if not len(rows):
         return network, ways, path
     old = path[rows]
