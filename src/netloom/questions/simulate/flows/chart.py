@@ -61,8 +61,8 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
         .mark_line(interpolate="step-after", strokeWidth=2.2, color=COLOURS[0])
         .encode(x=x, y=y)
     )
-    marks = pl.DataFrame({"slowdown": [mean["mean"]] if mean else [], "what": ["mean"] * bool(mean)},
-                         schema={"slowdown": pl.Float64, "what": pl.String})  # fmt: skip
+    seen = {"slowdown": [mean["mean"]] if mean else [], "what": ["mean"] * bool(mean)}
+    marks = pl.DataFrame(seen, schema={"slowdown": pl.Float64, "what": pl.String})
     rule = alt.Chart(marks).mark_rule(color=GREY, strokeDash=[6, 3]).encode(x=x)
     text = (
         alt.Chart(marks)
