@@ -11,8 +11,6 @@ from netloom.simulation.flow.run import run_flows
 from netloom.workload.programs.messages import messages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from netloom.routing import Routing
@@ -38,6 +36,9 @@ class AtOnce:
     entered, finish, alone
         float64[num_flows]: when its bytes began to leave its host, when the last was received, and
         when it would have been had it been alone.
+    sending, held
+        float64[num_flows], what its bytes take alone, and how much longer they took as others were
+        there.
     hops
         float64[num_flows], channels between routers that it crosses; a mean over its paths.
     holder
@@ -62,6 +63,8 @@ class AtOnce:
     entered: NDArray[np.float64]
     finish: NDArray[np.float64]
     alone: NDArray[np.float64]
+    sending: NDArray[np.float64]
+    held: NDArray[np.float64]
     hops: NDArray[np.float64]
     holder: NDArray[np.int64]
     link_sizes: NDArray[np.float64]
@@ -179,6 +182,8 @@ def run_at_once(
     )
     back = np.empty(len(sent), np.int64)
     back[sent] = np.arange(len(sent))
+    sending = table.flits / run.ways.capacity(network.capacity)[run.way]
+    held = np.where(run.arrived >= 0, np.maximum(run.arrived - run.entered - run.alone, 0), -1.0)
     holder, held_flows, held_time, link_flows = _holders(network, run)
     return AtOnce(
         network=network,
@@ -188,6 +193,8 @@ def run_at_once(
         entered=run.entered[back],
         finish=run.complete[back],
         alone=(run.alone + 2 * overhead)[back],
+        sending=sending[back],
+        held=held[back],
         hops=_hops(network, run)[back],
         holder=holder[back],
         link_sizes=run.link_sizes,
@@ -225,7 +232,7 @@ def _hops(network: FlowNetwork, run: FlowRun) -> NDArray[np.float64]:
     inside = ways.links < network.topology.num_network_channels
     each = np.where(inside, ways.shares / ways.whole, 0.0)
     owner = np.repeat(np.arange(len(ways)), np.diff(ways.offsets))
-    return np.bincount(owner, each, len(ways))[run.way]
+    return np.bincount(owner, each, len(ways)).astype(np.float64)[run.way]
 
 
 def _chain(run: FlowRun, *, in_order: bool) -> NDArray[np.int64]:

@@ -69,7 +69,7 @@ def flow_network(
     topology: Topology,
     *,
     bandwidth: float = 1.0,
-    latency: float = 1.0,
+    latency: float | NDArray[np.float64] = 1.0,
     end_channels: bool = True,
 ) -> FlowNetwork:
     """Return the links of a network.
@@ -100,10 +100,11 @@ def flow_network(
     """
     if not 0 < bandwidth < inf:
         raise InputError("bandwidth", f"{bandwidth:g}", "a rate above 0")
-    if not 0 <= latency < inf:
-        raise InputError("latency", f"{latency:g}", "a time of at least 0")
+    delay = np.asarray(latency, np.float64)
+    if not ((delay >= 0) & (delay < inf)).all():
+        raise InputError("latency", f"{latency}", "times of at least 0")
     capacity = topology.channel_bandwidth * bandwidth
-    delays = topology.channel_cycles.astype(np.float64) * latency
+    delays = topology.channel_cycles * delay
     ends = bool(end_channels) and topology.direct
     if ends:
         capacity = np.append(capacity, np.full(2 * topology.num_hosts, bandwidth))

@@ -154,7 +154,7 @@ def run_flows(
     ------
     NoRouteError
         If the routing has no path for a message.
-    TooMuchWork
+    TooMuchWorkError
         If it would take longer than ``most_seconds``.
     InputError
         If an argument cannot be used.
@@ -287,7 +287,7 @@ def _run(
     )
 
 
-class TooMuchWork(InputError):
+class TooMuchWorkError(InputError):
     """A run that would take too long."""
 
 
@@ -321,7 +321,7 @@ def _check_work(engine: FlowEngine, before: _Seen, most_seconds: float) -> _Seen
         given = f"{tolerance:g}" if tolerance > ROUNDING else "0"
         wanted = "1e-3 or more: flows that share their hosts' channels then end within "
         wanted += f"{100 * TOLERATED * 1e-3:g} % of exact"
-        raise TooMuchWork("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
+        raise TooMuchWorkError("tolerance", f"{given}, with which it takes {_long(more)}", wanted)
     return now
 
 

@@ -1,0 +1,349 @@
+"""The answer of ``simulate_flows``: when flows end, and which channels hold them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from netloom import units
+from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.simulation.flow import trust
+from netloom.simulation.flow.run import TOLERATED
+from netloom.topology.faults import broken_parts
+from netloom.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.provenance import Provenance
+    from netloom.questions.timing import Clock
+    from netloom.simulation.flow import Trust
+    from netloom.simulation.flow.at_once import AtOnce
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+SECONDS, BYTES = "s", "bytes"
+
+MOST_LISTED = 10
+"""Busiest channels that go into JSON, and flows of the critical path: the last ones."""
+
+QUANTILES = 200
+"""Rows of the table of slow-downs."""
+
+CHANNELS = Columns(
+    Column("channel", kind=int),
+    Column("source_node", kind=int),
+    Column("target_node", kind=int),
+    Column("name", kind=str),
+    Column("bytes", unit=BYTES),
+    Column("flows", kind=int),
+    Column("utilisation"),
+    Column("held_flows", "flows held back", kind=int),
+    Column("held_seconds", "for", SECONDS),
+)
+BUSIEST = Columns(*CHANNELS.pick("name", "bytes", "flows", "utilisation", "held_flows"),
+                  CHANNELS["held_seconds"])  # fmt: skip
+SLOWDOWNS = Columns(Column("share", "share of the flows"), Column("slowdown", "times as long"))
+
+
+def _seconds(name: str, title: str, *, key: bool = False) -> Column:
+    return Column(name, title, SECONDS, key=key)
+
+
+def _slowdown(part: str, title: str) -> Column:
+    def value(found: FlowsAnswer) -> float | None:
+        return found.slowdown[part] if found.slowdown else None
+
+    return Column(f"slowdown_{part}", title, "", value, key=part != "p99", json=f"slowdown.{part}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FlowsAnswer(Answer):
+    """What ``simulate_flows`` found.
+
+    Attributes
+    ----------
+    found
+        The flows, and when each ended.
+    other_end
+        When the last would have ended with the other kind of injection; None if that is not known.
+    graph
+        The edges that are flows.
+    edges_within_nodes, empty_edges
+        Edges that are not: between tasks of one node, and of no bytes.
+    """
+
+    found: AtOnce
+    other_end: float | None
+    graph: ProcessGraph
+    routing: str
+    mapping: str
+    clock: Clock
+    injection: str
+    tolerance: float
+    edges_within_nodes: int
+    empty_edges: int
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        _seconds("finish_seconds", "finish", key=True),
+        _seconds("alone_seconds", "longest flow alone", key=True),
+        _seconds("bound_seconds", "fullest channel at full speed", key=True),
+        Column("finish_over_bound", "finish over that", key=True),
+        _slowdown("mean", "slow-down, mean"),
+        _slowdown("p99", "slow-down, 99 % up to"),
+        _slowdown("max", "slow-down, largest"),
+        Column("num_flows", "flows", kind=int, key=True, json="flows"),
+        Column("bytes", unit=BYTES, value=lambda it: it.found.size.sum()),
+        Column("interrupted", kind=bool),
+    )
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="topology.name"),
+        Column("nodes", kind=int, value="topology.num_hosts"),
+        Column("channels", kind=int, value="topology.num_network_channels"),
+        Column("failures", kind=dict, value=lambda found: broken_parts(found.topology)),
+        Column("engine", kind=str, value=lambda _: "flow"),
+        Column("routing", kind=str),
+        Column("program", kind=str, value="graph.name"),
+        Column("mapping", kind=str),
+        Column("edges_within_nodes", kind=int),
+        Column("empty_edges", kind=int),
+        Column("clock", kind=dict, value=lambda found: found.clock.to_dict()),
+        Column("injection", kind=str),
+        Column("tolerance"),
+        Column("tolerance_error"),
+        Column("in_order_finish_seconds", value=lambda found: found.ends.get("in-order")),
+        Column("shared_finish_seconds", value=lambda found: found.ends.get("shared")),
+        Column("expected_error", kind=dict),
+        Column("critical_path", kind=dict),
+        Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
+        Column("verdict", kind=str),
+        Column("note", kind=str),
+    )
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.found.network.topology
+
+    @property
+    def num_flows(self) -> int:
+        """How many flows there are."""
+        return len(self.found.size)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped before all flows had ended."""
+        return not self.found.done
+
+    @property
+    def finish_seconds(self) -> float | None:
+        """When the last flow ended; None if the run was interrupted."""
+        return self.found.end if self.found.done else None
+
+    @property
+    def alone_seconds(self) -> float:
+        """The longest time that a flow takes if it is alone."""
+        return float(self.found.alone.max(initial=0.0))
+
+    @property
+    def bound_seconds(self) -> float | None:
+        """What the fullest channel has to carry, over its bandwidth: no sharing is quicker."""
+        return self.found.bound if self.found.done else None
+
+    @property
+    def finish_over_bound(self) -> float | None:
+        """The finish over that bound."""
+        return self.found.end / self.found.bound if self.found.done else None
+
+    @cached_property
+    def slowdown(self) -> dict[str, float] | None:
+        """Mean, 99th percentile and largest of what flows take over what they take alone."""
+        if not self.found.done:
+            return None
+        values = self.found.slowdown
+        high = float(np.percentile(values, 99, method="inverted_cdf"))
+        return {"mean": float(values.mean()), "p99": high, "max": float(values.max())}
+
+    @property
+    def ends(self) -> dict[str, float | None]:
+        """When the last flow ended, by kind of injection; only where known."""
+        other = "shared" if self.injection == "in-order" else "in-order"
+        return {self.injection: self.finish_seconds, other: self.other_end}
+
+    @property
+    def trust(self) -> Trust | None:
+        """How far the finish can be trusted; None if it is not known how it depends on order."""
+        ends = self.ends
+        if ends["in-order"] is None or ends["shared"] is None:
+            return None
+        latency = self.found.alone - 2 * self.clock.overhead_seconds - self.found.sending
+        short = float(np.mean(latency > self.found.sending))
+        return trust(ends["in-order"], ends["shared"], self.found.bound, short=short)
+
+    @property
+    def expected_error(self) -> dict[str, Any]:
+        """How far the finish can be trusted, as plain data."""
+        found = self.trust
+        if found is not None:
+            return found.to_dict()
+        why = "The run was interrupted."
+        if self.found.done:
+            why = "Whether the order in which messages are sent matters would take long to find."
+        return {"within": None, "why": why}
+
+    @property
+    def tolerance_error(self) -> float | None:
+        """By which part the tolerance makes a flow's end wrong at most, as measured."""
+        return TOLERATED * self.tolerance if self.tolerance else 0.0
+
+    @property
+    def note(self) -> str | None:
+        """What to know before relying on the figures."""
+        if self.interrupted:
+            ended = int(np.count_nonzero(self.found.finish >= 0))
+            return f"interrupted: {ended} of {counted(self.num_flows, 'flow')} had ended"
+        left = {"within a node": self.edges_within_nodes, "of 0 bytes": self.empty_edges}
+        words = [f"{counted(many, 'edge')} {which}" for which, many in left.items() if many]
+        return f"left out: {', '.join(words)}" if words else None
+
+    @property
+    def verdict(self) -> str:
+        """How long it takes, how much longer than it must, and which channel holds it back."""
+        found = self.found
+        if not found.done:
+            return "The flows had not ended when the run was interrupted."
+        end, bound = units.seconds(found.end), units.seconds(found.bound)
+        fullest = self.busiest().row(0, named=True)["name"]
+        words = (
+            f"{counted(self.num_flows, 'flow', ',')} sent at once take {end}, "
+            f"{found.end / found.bound:.3g} times what {fullest} needs at full speed ({bound}); "
+            f"alone the longest takes {units.seconds(self.alone_seconds)}."
+        )
+        holder = int(np.argmax(found.held_time))
+        if not found.held_time[holder]:
+            return f"{words} No channel holds a flow back."
+        held = counted(int(found.held_flows[holder]), "flow", ",")
+        return f"{words} {found.network.link_name(holder)} holds back most ({held})."
+
+    @cached_property
+    def critical_path(self) -> dict[str, Any] | None:
+        """The flows that followed each other at the last host's channel, and what they took.
+
+        ``sending_seconds`` is what their bytes take alone, ``held_seconds`` what sharing adds, and
+        ``other_seconds`` latencies, overheads and waits for processors. None if not all ended.
+        """
+        found, chain = self.found, self.found.chain
+        if not found.done or not len(chain):
+            return None
+        sending = float(found.sending[chain].sum())
+        held = float(found.held[chain].sum())
+        flows = self._table(chain[-MOST_LISTED:]).to_dicts()
+        return {
+            "length": len(chain),
+            "finish_seconds": found.end,
+            "sending_seconds": sending,
+            "held_seconds": held,
+            "other_seconds": max(found.end - sending - held, 0.0),
+            "flows": flows,
+        }
+
+    def flows(self) -> pl.DataFrame:
+        """Return one row a flow: its tasks, nodes and bytes, its times, and what held it back.
+
+        Times are seconds. All flows start at 0; ``entered`` is when their bytes began to leave.
+        ``slowdown`` is finish over ``alone``; ``held_by`` the channel that held the flow back for
+        longest, null if none did. Null is what had not happened when a run was interrupted.
+        """
+        return self._table(np.arange(self.num_flows))
+
+    def _table(self, chosen: NDArray[np.int64]) -> pl.DataFrame:
+        import polars as pl
+
+        found, graph = self.found, self.graph
+        names = pl.Series(self._names, dtype=pl.String)
+        holder = found.holder[chosen]
+        ended = found.finish[chosen] >= 0
+        held = names.gather(np.maximum(holder, 0))
+        return pl.DataFrame(
+            {
+                "source_task": graph.source[chosen],
+                "target_task": graph.target[chosen],
+                "source_node": found.source[chosen],
+                "target_node": found.target[chosen],
+                "bytes": found.size[chosen],
+                "start_seconds": np.zeros(len(chosen)),
+                "entered_seconds": np.where(
+                    found.entered[chosen] >= 0, found.entered[chosen], np.nan
+                ),
+                "finish_seconds": np.where(ended, found.finish[chosen], np.nan),
+                "alone_seconds": found.alone[chosen],
+                "slowdown": np.where(ended, found.slowdown[chosen], np.nan),
+                "hops": found.hops[chosen],
+                "held_by": pl.select(
+                    pl.when(pl.lit(pl.Series(holder >= 0))).then(held)
+                ).to_series(),
+            },
+            nan_to_null=True,
+        )
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [self.found.network.link_name(link) for link in range(self.found.network.num_links)]
+
+    def _links(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            "name": self._names,
+            "bytes": found.link_sizes,
+            "flows": found.link_flows,
+            "utilisation": found.utilisation,
+            "held_flows": found.held_flows,
+            "held_seconds": found.held_time,
+        }
+
+    @table(CHANNELS)
+    def channels(self) -> pl.DataFrame:
+        """Return one row a channel of the network, those of hosts that hang on routers last."""
+        import polars as pl
+
+        topology, links = self.topology, self._links()
+        many = topology.num_channels
+        ends = {
+            "channel": np.arange(many),
+            "source_node": topology.channel_source,
+            "target_node": topology.channel_target,
+        }
+        return pl.DataFrame(ends | {name: value[:many] for name, value in links.items()})
+
+    @table(BUSIEST)
+    def busiest(self) -> pl.DataFrame:
+        """Return the channels that are busiest, those of hosts too, the first first."""
+        import polars as pl
+
+        links = pl.DataFrame(self._links())
+        by = ["utilisation", "held_seconds"]
+        return links.sort(by, descending=True, maintain_order=True).head(MOST_LISTED)
+
+    @table(SLOWDOWNS)
+    def slowdowns(self) -> pl.DataFrame:
+        """Return how many times as long as alone which share of the flows took at most."""
+        import polars as pl
+
+        values = np.sort(self.found.slowdown) if self.found.done else np.zeros(0)
+        place = np.unique(np.linspace(0, max(len(values) - 1, 0), QUANTILES).astype(np.int64))
+        place = place[: len(values)]
+        return pl.DataFrame({"share": (place + 1) / max(len(values), 1), "slowdown": values[place]})
+
+    def __repr__(self) -> str:
+        head = f"{self.graph.name} on {self.topology.name} ({self.routing}), mapping {self.mapping}"
+        lines = [f"<Flows of {head}; {self.origin}>", self.verdict]
+        within = self.expected_error["within"]
+        sure = "cannot be told" if within is None else f"within {100 * within:.0f} %"
+        lines.append(f"flit by flit: {sure}. {self.expected_error['why']}")
+        lines += [self.note] if self.note else []
+        return "\n".join(lines)

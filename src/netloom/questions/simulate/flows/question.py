@@ -1,0 +1,246 @@
+"""How long does all of a program's traffic take, sent at once; which channels hold it back?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from netloom.errors import InputError
+from netloom.progress import counting
+from netloom.questions.base import Question, option
+from netloom.questions.fields import (
+    BrokenParts,
+    HostNames,
+    OnNetwork,
+    PathRouting,
+    Placed,
+    Program,
+    ProgramFile,
+    Seeded,
+    Timing,
+)
+from netloom.questions.named import mapping_name, network_of, num_places, placed, read_program
+from netloom.questions.outputs import PLOT, table_output
+from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
+from netloom.questions.simulate.flows.answer import FlowsAnswer
+from netloom.questions.timing import clock_of
+from netloom.routing import parse_routing
+from netloom.simulation.flow import flow_network
+from netloom.simulation.flow.at_once import run_at_once, send_order
+from netloom.simulation.flow.run import MOST_SECONDS, TooMuchWorkError
+from netloom.simulation.side_by_side import run_all
+from netloom.units import LARGEST, parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from netloom.questions.timing import Clock
+    from netloom.routing import Routing
+    from netloom.simulation.flow import FlowNetwork
+    from netloom.simulation.flow.at_once import AtOnce
+    from netloom.workload import ProcessGraph
+
+CHEAP_SECONDS = 5.0
+"""Work of the other kind of injection above which it is left out."""
+
+IN_ORDER, SHARED = "in-order", "shared"
+
+
+class FlowRules(Question, panel="Flows"):
+    """How flows share channels."""
+
+    injection: Literal["in-order", "shared"] = option(
+        "in-order: the channel of a host sends one message after the other, as routers do; "
+        "shared: all at once, with equal shares.",
+        default=IN_ORDER,
+    )
+    tolerance: float = option(
+        "Times that differ by such a part count as one, for large shared traffic.",
+        default=0.0,
+        ge=0,
+        le=0.1,
+    )
+
+
+class FlowTraffic(Question, panel="Program"):
+    """The traffic."""
+
+    app: Program = option(
+        "Process graph, as for analyze; each of its edges is a flow. Patterns have no size of "
+        "their own: all-to-all:64, transpose:8, ring:64 with --bytes.",
+        file=True,
+    )
+    flow_bytes: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+        "Size of each flow, such as 1MB.",
+        default=None,
+        shown_default="the bytes of each edge",
+        flags=("--bytes", "--flow-bytes"),
+    )
+
+
+class FlowsQuestion(
+    HostNames, Seeded, FlowRules, Timing, Placed, ProgramFile, FlowTraffic, BrokenParts,
+    PathRouting, OnNetwork,
+):  # fmt: skip
+    """All of a program's traffic at once, as flows."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedFlows:
+    """What a question names, read and built once.
+
+    Attributes
+    ----------
+    graph
+        The edges that send something from one node to another, with their bytes.
+    node_of
+        int32[num_tasks], where each task runs.
+    left_out
+        Edges within a node, and edges of no bytes.
+    """
+
+    graph: ProcessGraph
+    network: FlowNetwork
+    routing: Routing
+    node_of: NDArray[np.int32]
+    clock: Clock
+    left_out: tuple[int, int]
+
+
+def prepare(question: FlowsQuestion) -> PreparedFlows:
+    """Read the program, build the network and its routing, and place the tasks."""
+    topology, machine = network_of(question)
+    clock = clock_of(question, topology, machine)
+    graph = _sized(
+        read_program(
+            question.app, messages=question.messages, parts=question.parts,
+            tasks=num_places(question, topology), seed=question.seed,
+        ),
+        question.flow_bytes,
+    )  # fmt: skip
+    if question.tolerance and question.injection == IN_ORDER:
+        found = f"{question.tolerance:g} with injection in-order"
+        raise InputError("tolerance", found, "0, or injection shared, whose errors do not grow")
+    asked = question.routing
+    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
+    node_of = placed(question, graph, topology)
+    network = flow_network(
+        topology, bandwidth=clock.bytes_per_second, latency=clock.latency_seconds
+    )
+    across = graph.across(node_of)
+    sent = _without_empty(across)
+    if not sent.num_edges:
+        nothing = "nothing sent between tasks of different nodes"
+        raise InputError(graph.name, nothing, "communication that enters the network")
+    left_out = graph.num_edges - across.num_edges, across.num_edges - sent.num_edges
+    return PreparedFlows(sent, network, routing, node_of, clock, left_out)
+
+
+@asks(
+    FlowsQuestion,
+    prepare=prepare,
+    title="Traffic as flows",
+    example="netloom simulate flows --on leaf-spine:8x4x8 --app all-to-all:64 --bytes 1MB "
+    "--bandwidth 200Gb/s",
+    page="how-long.md",
+    outputs=(
+        table_output("save_flows", "The times of every flow, .csv or .parquet.", "flows"),
+        PLOT,
+    ),
+)
+def simulate_flows(question: FlowsQuestion, ready: PreparedFlows) -> FlowsAnswer:
+    """Send all of a program's traffic at once, as flows that share channels fairly.
+
+    Each edge of the process graph is one flow of its bytes, from the node of one task to that of
+    another; all are sent at time 0. A task sends to the next task first, then to those after it, as
+    all-to-all collectives do. Flows share channels max-min fairly; the answer says how long they
+    take, which channels hold them back, and how far that can be trusted. Ctrl-C ends the run.
+
+    Raises
+    ------
+    NoRouteError
+        If the routing has no path for a flow.
+
+    Examples
+    --------
+    >>> found = simulate_flows(
+    ...     "leaf-spine:2x1x4", app="all-to-all:8", flow_bytes="1MB", bandwidth="100Gb/s")
+    >>> found.finish_seconds == found.bound_seconds  # 16 flows of 80 µs share the uplink
+    True
+    """
+    network, graph = ready.network, ready.graph
+    name = f"{graph.name} on {network.topology.name}"
+
+    def one(
+        injection: Literal["in-order", "shared"],
+        most_seconds: float,
+        tell: Callable[[int], None],
+        stopped: Callable[[], bool],
+    ) -> AtOnce:
+        return run_at_once(
+            network,
+            ready.routing,
+            ready.node_of[graph.source],
+            ready.node_of[graph.target],
+            graph.bytes,
+            order=send_order(graph.source, graph.target, graph.num_tasks),
+            overhead=ready.clock.overhead_seconds,
+            injection=injection,
+            tolerance=question.tolerance if injection == SHARED else 0.0,
+            most_seconds=most_seconds,
+            tell=tell,
+            stopped=stopped,
+        )
+
+    def both(stopped: Callable[[], bool]) -> tuple[AtOnce, AtOnce | None]:
+        with counting(graph.num_edges, name) as tell:
+            found = one(question.injection, MOST_SECONDS, tell, stopped)
+        if not found.done:
+            return found, None
+        other = SHARED if question.injection == IN_ORDER else IN_ORDER
+        try:
+            return found, one(other, CHEAP_SECONDS, lambda _: None, stopped)  # type: ignore[arg-type]
+        except TooMuchWorkError:
+            return found, None
+
+    runs = run_all([both])
+    found, other = runs[0] if runs else both(lambda: True)
+    return FlowsAnswer(
+        found=found,
+        other_end=other.end if other is not None and other.done else None,
+        graph=graph,
+        routing=str(ready.routing),
+        mapping=mapping_name(question.mapping),
+        clock=ready.clock,
+        injection=question.injection,
+        tolerance=question.tolerance,
+        edges_within_nodes=ready.left_out[0],
+        empty_edges=ready.left_out[1],
+        provenance=provenance_of(question, "simulate_flows", network.topology),
+    )
+
+
+def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:
+    """Return a process graph with the bytes of its edges, or with those that are asked for."""
+    if flow_bytes is not None:
+        size = parse_bytes(flow_bytes, where="bytes")
+        if not size:
+            raise InputError("bytes", "0", "a size above 0, such as 1MB")
+        return replace(graph, bytes=np.full(graph.num_edges, size))
+    if graph.num_edges and (graph.bytes == 1).all():
+        found = "none: the edges of this graph have no size of their own"
+        raise InputError("bytes", f"{found}", "the size of a flow, such as --bytes 1MB")
+    return graph
+
+
+def _without_empty(graph: ProcessGraph) -> ProcessGraph:
+    """Return the edges that carry something."""
+    kept = graph.bytes > 0
+    columns = ("source", "target", "bytes", "messages")
+    return replace(graph, **{name: getattr(graph, name)[kept] for name in columns})
