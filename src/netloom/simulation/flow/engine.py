@@ -25,6 +25,9 @@ MOST_BITS, ROOM_BITS = 48, 61
 ROUNDING = 2.0**-46
 """Events so much later, as a part of the time, are the same but for rounding: they are one."""
 
+LEAST_ROOM = 2**13
+"""Weights on a link, at least, that levels leave room for."""
+
 LEAST = 2**10
 """Levels below this are too coarse."""
 
@@ -65,7 +68,7 @@ class FlowEngine:
         if not network.capacity.min(initial=inf) > 0:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
         self.network, self.in_order, self.noting = network, in_order, noting
-        self.num_rows, self._num_edges, self._weight = 0, 0, 0.0
+        self.num_rows, self._num_edges, self._room = 0, 0, 0.0
         self._whole = 0
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
@@ -166,12 +169,12 @@ class FlowEngine:
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
         more["hops"] = np.diff(ways.offsets)
         more["place"], more["flow"] = -1, -1
-        classes = np.concatenate([state.classes, more])
+        classes = _joined(state.classes, more)
         self.state = state._replace(
             classes=classes,
-            hop_link=np.append(state.hop_link, ways.links),
-            hop_share=np.append(state.hop_share, ways.shares),
-            hop_place=np.append(state.hop_place, np.zeros(len(ways.links), np.int32)),
+            hop_link=_joined(state.hop_link, ways.links),
+            hop_share=_joined(state.hop_share, ways.shares),
+            hop_place=_joined(state.hop_place, np.zeros(len(ways.links), np.int32)),
             near=_longer(state.near, len(classes)),
             far=_longer(state.far, len(classes)),
             changed=_longer(state.changed, len(classes)),
@@ -239,7 +242,7 @@ class FlowEngine:
         if self.in_order:
             rows["queue"][uses] = ways.queue[path[uses]]
         self.num_rows += count
-        self._set_units(float(rows["weight"][uses].sum()), ways)
+        self._set_units()
         self._num_edges = link(self.state, first, table.after_offsets, table.after, self._num_edges)
 
     def advance(self, until: float = inf, *, batches: int = 2**62) -> bool:
@@ -276,27 +279,45 @@ class FlowEngine:
         if state.clock["step"][0]:
             self._set_alone()
 
-    def _set_units(self, more: float, ways: Ways) -> None:
-        """Choose the unit of levels for the weights that can be on a link, once."""
-        state, clock = self.state, self.state.clock
-        self._weight += more
+    def _set_units(self) -> None:
+        """Choose the unit of levels: as fine as the weights that may be on a link at once allow.
+
+        Raises
+        ------
+        InputError
+            If levels would be too coarse.
+        """
         if not self.network.num_links:  # hosts that send only to themselves
             return
-        if not clock["step"][0]:
-            capacity = self.network.capacity
-            weight = max(self._weight, 2**13) * ways.whole
-            bits = min(MOST_BITS, ROOM_BITS - int(np.ceil(np.log2(weight))))
-            unit = capacity.max() / 2**bits
-            state.links["capacity"] = np.rint(capacity / unit)
-            clock["step"] = unit * ways.whole
-            self._room = 2.0 ** (ROOM_BITS - bits) / ways.whole
-            self._set_alone()
-        busy = (
-            self.rows["weight"][self.rows["complete"] < 0].sum() if self._weight > self._room else 0
-        )
-        least = int(state.links["capacity"].min()) / max(self._weight, 1) / ways.whole
-        if busy > self._room or least < LEAST:
+        state, clock, capacity = self.state, self.state.clock, self.network.capacity
+        weights = self._weights()
+        if weights.max() <= self._room:
+            return
+        self._room = 2.0 ** np.ceil(np.log2(max(weights.max(), LEAST_ROOM)))
+        unit = capacity.max() / 2 ** min(MOST_BITS, ROOM_BITS - int(np.log2(self._room)))
+        step = unit * self._whole
+        if clock["step"][0]:  # flows go on at their rates, in the new unit
+            coarser = clock["step"][0] / step
+            state.classes["rate"] = np.rint(state.classes["rate"] * coarser)
+            clock["stale"], clock["left"] = 1, 1
+        clock["step"] = step
+        state.links["capacity"] = np.rint(capacity / unit)
+        self._set_alone()
+        if (state.links["capacity"] < LEAST * weights).any():
             raise InputError("program", "too many flows for bandwidths so unequal", "fewer flows")
+
+    def _weights(self) -> NDArray[np.float64]:
+        """Return the weight that may be on each link at once, in shares: float64[num_links]."""
+        state, rows = self.state, self.rows
+        busy = np.flatnonzero((rows["path"] >= 0) & (rows["complete"] < 0))
+        weight, queue = rows["weight"][busy], rows["queue"][busy]
+        path = np.bincount(rows["path"][busy], weight, len(state.classes))
+        hops = np.repeat(path, state.classes["hops"]) * state.hop_share
+        found = np.bincount(state.hop_link, hops, self.network.num_links).astype(np.float64)
+        if self.in_order and len(busy) and (queue >= 0).all():
+            queues = np.count_nonzero(np.bincount(queue)) * int(state.hop_share.max())
+            found = np.minimum(found, queues * float(weight.max()))
+        return found
 
     def _set_alone(self) -> None:
         state = self.state
@@ -326,4 +347,11 @@ def _longer(array: Any, length: int) -> Any:
     more = length - len(array)
     if more <= 0:
         return array
-    return np.concatenate([array, np.zeros(max(more, len(array)), array.dtype)])
+    return _joined(array, np.zeros(max(more, len(array)), array.dtype))
+
+
+def _joined(array: Any, more: Any) -> Any:
+    """Return one array behind another; where one is empty, the other."""
+    return (
+        np.concatenate([array, more]) if len(array) and len(more) else more if len(more) else array
+    )
