@@ -1,7 +1,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from netloom.errors import InputError
 from netloom.experiments.inputs import find_inputs, renamed, unpack
+from netloom.machines import machine
 from netloom.questions.base import Question, option
 
 
@@ -38,6 +42,29 @@ def test_files_folders_and_globs_are_found(tmp_path):
         "prof": ("x.0.prof", "x.1.prof"),
         "prof/x.*.prof": ("x.0.prof", "x.1.prof"),
     }
+
+
+def test_a_machine_file_takes_the_file_of_its_network_along(tmp_path):
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "net.txt").write_text("hosts: a b\na s\nb s\n")
+    (tmp_path / "my.toml").write_text('topology = "graph:nets/net.txt"\nbandwidth = "1GB/s"\n')
+    (tmp_path / "mesh.toml").write_text('topology = "mesh:4x4"\nbandwidth = "1GB/s"\n')
+    fields = {"app": "ring:2", "on": ["machine:my.toml", "machine:mesh.toml:8x8"]}
+    found = {each.name: each for each in find_inputs(Named, fields, tmp_path)}
+    assert {name: each.files for name, each in found.items()} == {
+        "my.toml": ("my.toml", "nets/net.txt"),
+        "mesh.toml": ("mesh.toml",),
+    }
+    named = {name: unpack(name, each.digest, each.contents()) for name, each in found.items()}
+    there = [machine(each) for each in renamed(fields["on"], named)]
+    assert [each.network().num_hosts for each in there] == [2, 64]
+    before = found["my.toml"].digest
+    (tmp_path / "nets" / "net.txt").write_text("hosts: a b c\na s\nb s\nc s\n")
+    assert next(find_inputs(Named, fields, tmp_path)).digest != before
+    (tmp_path / "my.toml").write_text('topology = "graph:../net.txt"\nbandwidth = "1GB/s"\n')
+    (tmp_path.parent / "net.txt").write_text("hosts: a b\na s\nb s\n")
+    with pytest.raises(InputError, match=r"a network's file elsewhere, '\.\./net\.txt'"):
+        list(find_inputs(Named, fields, tmp_path))
 
 
 def test_only_the_content_makes_the_digest(tmp_path):

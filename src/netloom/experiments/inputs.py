@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.base import Question
 
-PREFIXES = ("graph", "routes", "fem", "fabric", "lfts")
+PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine")
 """What may stand before a file, with a colon."""
 
 
@@ -105,13 +105,26 @@ def find_inputs(kind: type[Question], fields: Mapping[str, Any], folder: Path) -
 def _input(name: str, path: Path) -> Input | None:
     """Return the file, or the files, that are called so; None if it is no file's name."""
     if path.is_file():
-        return Input(name, path, (path.name,))
+        return Input(name, path, (path.name, *_beside(path)))
     if path.is_dir():
         return Input(name, path, _in_folder(path, "*"))
     if any(sign in name for sign in GLOB) and path.parent.is_dir():
         files = _in_folder(path.parent, path.name)
         return Input(name, path, files) if files else None
     return None
+
+
+def _beside(path: Path) -> tuple[str, ...]:
+    """Return the file that a machine file names, in its folder or below."""
+    from netloom.machines.machine_files import network_file
+
+    named = network_file(path) if path.suffix == ".toml" else ""
+    if not named:
+        return ()
+    if Path(named).is_absolute() or ".." in Path(named).parts:
+        wanted = "one in the machine file's folder, which an experiment takes along"
+        raise InputError(str(path), f"a network's file elsewhere, '{named}'", wanted)
+    return (named,)
 
 
 def renamed(value: Any, names: Mapping[str, str]) -> Any:
@@ -142,10 +155,12 @@ def unpack(name: str, digest: str, contents: Mapping[str, bytes]) -> str:
     if digest not in _UNPACKED:
         made = TemporaryDirectory(prefix="netloom-", ignore_cleanup_errors=True)
         for file, data in contents.items():
-            (Path(made.name) / file).write_bytes(data)
+            place = Path(made.name) / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
         _UNPACKED[digest] = made
     folder, last = Path(_UNPACKED[digest].name), Path(name).name
-    whole = list(contents) != [last] and not any(sign in last for sign in GLOB)
+    whole = list(contents)[:1] != [last] and not any(sign in last for sign in GLOB)
     return str(folder if whole else folder / last)
 
 
@@ -167,6 +182,9 @@ def _candidates(text: str) -> Iterator[str]:
     yield text
     if prefix == "fem":
         text = text.rpartition("/")[0]
+        yield text
+    if prefix == "machine" and ":" in text:
+        text = text.rpartition(":")[0]
         yield text
     before, sign, _ = text.rpartition("@")
     if sign and before:

@@ -132,13 +132,14 @@ class MachineText:
 
     def where(self, *keys: str | int) -> str:
         """Return the file, line and name of a key: ``links``, 0, ``bandwidth``."""
-        table = [each for each in keys if isinstance(each, str)]
-        place = next((each for each in keys if isinstance(each, int)), 0)
-        head = table[0] if len(table) > 1 or place or len(keys) > 1 else ""
-        key = "" if head and len(table) == 1 else table[-1]
-        places = [(head, place, key), (head, place, ""), ("", 0, head or key)]
+        head, place, key = ("", 0, str(keys[0]))
+        if len(keys) > 1 or (key, 0, "") in self._lines:
+            head, key = key, str(keys[2]) if len(keys) > 2 else ""
+            place = int(keys[1]) if len(keys) > 1 else 0
+        places = [(head, place, key), (head, place, ""), ("", 0, head)]
         line = next((self._lines[each] for each in places if each in self._lines), 1)
-        return f"{self.path}:{line}: {f'[{head}] {key}'.strip() if head else key}"
+        said = " ".join(filter(None, (head and f"[{head}]", key)))
+        return f"{self.path}:{line}: {said}"
 
     def _refused(self, error: ValidationError) -> InputError:
         # a name that is wrong is why another is missing
@@ -171,6 +172,19 @@ def _fields_of(loc: tuple[int | str, ...]) -> Any:
     tables: dict[int | str, type[_Table]] = {"links": LinksTable, "message_costs": CostsTable}
     table = tables.get(loc[0], MachineFile) if len(loc) > 1 else MachineFile
     return table.model_fields
+
+
+def network_file(path: Path) -> str:
+    """Return the name of the file of a machine file's network, as it says it; "" if there is none.
+
+    A file that is no machine file names none.
+    """
+    try:
+        said = MachineText(str(path), read_text(path, wanted=WANTED, most_bytes=MOST_BYTES)).said
+    except InputError:
+        return ""
+    kind, file = split_spec(said.topology)
+    return file if kind in OF_FILES and (path.parent / file).is_file() else ""
 
 
 def read_machine(path: str) -> MachineText:

@@ -209,14 +209,14 @@ class Machine:
         own = self.router or Router()
         inside = np.arange(network.num_channels) < network.num_network_channels
         injects = network.channel_source < (0 if network.direct else network.num_hosts)
-        cycles = np.rint(delays / self.cycle_us) - np.where(injects, 0, own.router_cycles)
-        cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
+        cycles = np.rint(delays / self.cycle_us)
         if cycles.max(initial=0) > MOST_CYCLES:
-            flits = f"flits of {self.flit_bytes:g} bytes"
-            said = f"a latency of {cycles.max():.0f} cycles, {flits}"
-            raise InputError(where, said, f"at most {MOST_CYCLES}: larger flit_bytes")
-        found: NDArray[np.int32] = np.maximum(cycles, 1).astype(np.int32)
-        return found
+            found = f"a latency of {cycles.max():.0f} cycles, flits of {self.flit_bytes:g} bytes"
+            raise InputError(where, found, f"at most {MOST_CYCLES} cycles: larger flit_bytes")
+        cycles -= np.where(injects, 0, own.router_cycles)
+        cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
+        left: NDArray[np.int32] = np.maximum(cycles, 1).astype(np.int32)
+        return left
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> NDArray[np.float64]:
         """Return the time of a message on an idle machine, end to end, in microseconds.
