@@ -53,6 +53,7 @@ class Case:
     injection: str = "in-order"
     switch: float = 0.0
     weights: np.ndarray | int = 1
+    caps: np.ndarray | float = np.inf
 
 
 def links(case):
@@ -98,8 +99,8 @@ def readable(case, table=None):
         used = {link for _, way in listed[row] for link in way if link in into}
         return ("row", row) if case.injection == "shared" or not used else ("channel", min(used))
 
-    weights = np.broadcast_to(case.weights, len(table))
-    network = FlowNetwork(*links(case), listed.__getitem__, queue, weights)
+    each = (np.broadcast_to(one, len(table)) for one in (case.weights, case.caps))
+    network = FlowNetwork(*links(case), listed.__getitem__, queue, *each)
     return network, network.run(table, cycle=case.cycle, flit=case.flit, switch=case.switch)
 
 
@@ -120,6 +121,7 @@ def played(case, table=None, **options):
         injection=case.injection,
         switch=case.switch,
         weights=case.weights,
+        caps=case.caps,
         **options,
     )
 
@@ -229,6 +231,7 @@ def cases(draw, most=14, *, plain=False):
     program = draw(programs(net.num_hosts, most, plain=plain))
     each = {"min_size": len(program), "max_size": len(program)}
     weights = draw(st.one_of(st.just([1]), st.lists(st.integers(1, 4), **each)))
+    caps = draw(st.one_of(st.just([np.inf]), st.lists(st.sampled_from([np.inf, 0.3, 1.5]), **each)))
     cycle, flit = draw(st.sampled_from([(1.0, 1.0), (1e-9, 16.0), (0.3, 7.0)]))
     case = Case(
         net,
@@ -241,7 +244,8 @@ def cases(draw, most=14, *, plain=False):
         end_channels=draw(st.integers(0, 1)) if net.direct else 1,
         injection=draw(st.sampled_from(["in-order", "shared"])),
         switch=cycle * draw(st.sampled_from([0.0, 2.5])),
-        weights=np.array(weights),
+        weights=np.array(weights * (len(program) // len(weights))),
+        caps=np.array(caps * (len(program) // len(caps))) * flit / cycle,
     )
     try:
         ways(case)

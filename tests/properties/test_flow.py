@@ -138,9 +138,11 @@ def test_the_order_of_rows_changes_no_bit(case, seed):
 def test_other_units_give_the_same_run(case):
     """Twice the sizes at twice the rates: the same bits. Half of all times: half of all bits."""
     found = played(case)
-    assert same(found, played(replace(case, flit=2 * case.flit, bandwidth=2 * case.bandwidth)))
+    twice = {"flit": 2 * case.flit, "bandwidth": 2 * case.bandwidth, "caps": 2 * case.caps}
+    assert same(found, played(replace(case, **twice)))
     half = {"bandwidth": 2 * case.bandwidth, "latency": case.latency / 2, "cycle": case.cycle / 2}
-    faster = played(replace(case, switch=case.switch / 2, **half))
+    half |= {"switch": case.switch / 2, "caps": 2 * case.caps}
+    faster = played(replace(case, **half))
     for name in TIMES:
         times = getattr(found, name)
         assert np.array_equal(getattr(faster, name), np.where(times < 0, times, times / 2))

@@ -10,6 +10,7 @@ happens at the same time does so here, too. What is sent when is said by ``agend
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 from tests.reference.agenda import ARRIVED, Agenda
 
@@ -23,13 +24,15 @@ class Flow:
     latency: Fraction
     use: dict  # {link: how much of each byte crosses it}; 1 if all paths do, once
     weight: Fraction
+    cap: Fraction  # the highest rate that it may have
     begin: Fraction = Fraction(0)  # when its bytes begin to move
 
 
 def fair_rates(capacity, flows):
     """Return {flow: rate}, max-min fair: nobody's can rise but by lowering one that is no larger.
 
-    Rates rise together, each as fast as its flow's weight; on a link that is full they stop.
+    Rates rise together, each as fast as its flow's weight, until a link is full or a flow's cap
+    reached.
     """
     rates, growing = {}, list(flows)
     left = {link: capacity[link] for flow in flows for link in flow.use}
@@ -39,7 +42,10 @@ def fair_rates(capacity, flows):
             for link, part in flow.use.items():
                 wanted[link] += flow.weight * part
         level = {link: left[link] / wanted[link] for link in wanted}
-        limit = {flow: min(level[link] for link in flow.use) for flow in growing}
+        limit = {
+            flow: min(flow.cap / flow.weight, *(level[link] for link in flow.use))
+            for flow in growing
+        }
         least = min(limit.values())
         for flow in growing:
             if limit[flow] == least:
@@ -58,10 +64,10 @@ class FlowNetwork:
     not wait for each other.
     """
 
-    def __init__(self, capacity, latency, ways, queue=lambda row: row, weights=None):
+    def __init__(self, capacity, latency, ways, queue=lambda row: row, weights=None, caps=None):
         self.capacity = [Fraction(one) for one in capacity]
         self.latency = [Fraction(one) for one in latency]
-        self.ways, self.queue, self.weights = ways, queue, weights
+        self.ways, self.queue, self.weights, self.caps = ways, queue, weights, caps
         self.queues = defaultdict(deque)
         self.carried = [Fraction(0)] * len(self.capacity)  # bytes that crossed each link
         self.rates = {}
@@ -73,7 +79,8 @@ class FlowNetwork:
                 use[link] += Fraction(probability)
                 latency += Fraction(probability) * self.latency[link]
         weight = Fraction(1 if self.weights is None else self.weights[row].item())
-        return Flow(row, size, latency, dict(use), weight)
+        cap = inf if self.caps is None or self.caps[row] == inf else Fraction(self.caps[row].item())
+        return Flow(row, size, latency, dict(use), weight, cap)
 
     def run(self, table, *, cycle=1, flit=1, switch=0):
         """Run a program; return its rows, with the times in which things happened to them.

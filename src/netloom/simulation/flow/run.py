@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -185,15 +185,16 @@ def run_flows(
     elif sharing != "max-min":
         raise InputError("sharing", f"'{sharing}'", "max-min or by-latency")
     limits = np.broadcast_to(np.asarray(caps, np.float64), len(path))
-    network, ways, path = capped(network, ways, path, limits)
+    longer, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
-        network,
+        longer,
         in_order=injection == "in-order",
         tolerance=tolerance,
         switch=switch,
         noting=noting,
     )
-    return _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
+    found = _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
+    return replace(found, link_sizes=found.link_sizes[: network.num_links])
 
 
 def run_paths(
