@@ -19,7 +19,7 @@ import pytest
 from netloom.routing import parse_routing, source_routes
 from netloom.topology import topology, torus
 from netloom.workload.programs.messages import messages
-from tests.properties.flow_runs import Case, readable, ways
+from tests.properties.flow_runs import Case, played, readable, ways
 
 FINISH = {
     "torus:2x2x3": {"all": 0.04805, "shift1": 0.00815, "shift5": 0.00815, "incast": 0.04805},
@@ -74,33 +74,43 @@ def case(spec, pattern):
     else:
         routing = parse_routing("d-mod-k", net)
     table = messages(net.num_hosts, source=source, target=target, flits=1)
-    given = Case(
+    return Case(
         net, routing, table, flit=1e6, bandwidth=125e6, latency=50e-6, end_channels=0,
         injection="shared",
     )  # fmt: skip
+
+
+def by_latency(given):
+    """Return when each message ends for the readable twin, as SimGrid shares."""
     hops = np.array([len(path) for [(_, path)] in ways(given)])
-    return replace(given, weights=1 / hops)
+    return [float(row.complete) for row in readable(replace(given, weights=1 / hops))[1]]
 
 
 CASES = [(spec, pattern) for spec in FINISH for pattern in FINISH[spec]]
 LARGE = [("torus:4x4x4", "all"), ("xgft:4x4x4/1x4x4", "all"), ("xgft:8x8/1x4", "all")]
 
 
+@pytest.mark.parametrize(("spec", "pattern"), CASES)
+def test_the_engine_ends_when_simgrid_does(spec, pattern):
+    found = played(case(spec, pattern), sharing="by-latency")
+    assert found.finish == pytest.approx(FINISH[spec][pattern], rel=1e-9)
+
+
 @pytest.mark.parametrize(("spec", "pattern"), [one for one in CASES if one not in LARGE])
 def test_the_readable_twin_ends_when_simgrid_does(spec, pattern):
-    rows = readable(case(spec, pattern))[1]
-    finish = max(float(row.complete) for row in rows)
-    assert finish == pytest.approx(FINISH[spec][pattern], rel=1e-9)
+    ends = by_latency(case(spec, pattern))
+    assert max(ends) == pytest.approx(FINISH[spec][pattern], rel=1e-9)
+    found = played(case(spec, pattern), sharing="by-latency")
+    assert found.complete == pytest.approx(ends, rel=1e-9)
 
 
 def test_those_behind_one_leaf_end_first():
     """Of an incast to 0, SimGrid ends 1, 2, 3 → 0 at 0.0719, the other twelve at 0.1201."""
     given = case("xgft:4x4/1x2/1x2", "incast")
-    ends = [float(row.complete) for row in readable(given)[1]]
-    assert ends == pytest.approx([0.0719] * 3 + [0.1201] * 12, rel=1e-9)
-    equal = [float(row.complete) for row in readable(replace(given, weights=None))[1]]
-    # 12.5 kB of the first three have moved when the others begin.
-    assert equal == pytest.approx([0.0002 + 15 * (1e6 - 12.5e3 / 3) / 125e6] * 3 + [0.1201] * 12)
+    assert by_latency(given) == pytest.approx([0.0719] * 3 + [0.1201] * 12, rel=1e-9)
+    # Where all are equal, 12.5 kB of the first three have moved when the others begin.
+    first = 0.0002 + 15 * (1e6 - 12.5e3 / 3) / 125e6
+    assert played(given).complete == pytest.approx([first] * 3 + [0.1201] * 12, rel=1e-9)
 
 
 def test_tori_go_half_way_round_as_simgrid_does():
