@@ -36,8 +36,11 @@ def _section(kind: Kind) -> str:
         f"```\n{kind.example}\n```",
         *_fields(kind),
         *_columns(kind),
-        f"::: {kind.answer.__module__}.{kind.answer.__qualname__}\n"
-        "    options:\n      heading_level: 3\n      show_root_heading: true",
+        *(
+            f"::: {answer.__module__}.{answer.__qualname__}\n"
+            "    options:\n      heading_level: 3\n      show_root_heading: true"
+            for answer in kind.answers
+        ),
     ]
     return "\n\n".join(lines)
 
@@ -52,14 +55,16 @@ def _fields(kind: Kind) -> Iterator[str]:
 
 
 def _columns(kind: Kind) -> Iterator[str]:
-    rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
-    for table, columns in kind.answer.tables().items():
-        for each in columns:
-            if each.table:
-                title = _cell(each.named)
-                rows.append(f"| `{table}` | `{each.name}` | {each.unit} | {title} |")
-    yield "The answer's tables:"
-    yield "\n".join(rows)
+    for answer in kind.answers:
+        rows = ["| table | column | unit | |", "| --- | --- | --- | --- |"]
+        for table, columns in answer.tables().items():
+            for each in columns:
+                if each.table:
+                    title = _cell(each.named)
+                    rows.append(f"| `{table}` | `{each.name}` | {each.unit} | {title} |")
+        whose = "The answer" if len(kind.answers) == 1 else f"`{answer.__name__}`"
+        yield f"{whose}'s tables:"
+        yield "\n".join(rows)
 
 
 def _cell(text: str) -> str:

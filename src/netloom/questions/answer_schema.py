@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.questions.register import all_kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from netloom.questions.answers import Answer, Column, Columns
 
@@ -46,7 +46,7 @@ def results_schema() -> dict[str, Any]:
     forms: dict[str, Any] = {}
     answers = []
     for kind in all_kinds():
-        forms[kind.words] = {"title": kind.title} | _answer(kind.answer)
+        forms[kind.words] = {"title": kind.title} | _answers(kind.answers)
         answers.append({"$ref": f"#/$defs/{kind.words}"})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -54,6 +54,18 @@ def results_schema() -> dict[str, Any]:
         "anyOf": answers,
         "$defs": forms,
     }
+
+
+def _answers(answers: Sequence[type[Answer]]) -> dict[str, Any]:
+    """Return what the JSON of one of some answers is, and their tables."""
+    forms = [_answer(each) for each in answers]
+    if len(forms) == 1:
+        return forms[0]
+    tables: dict[str, list[Any]] = {}
+    for form in forms:
+        for name, rows in form.pop("$defs").items():
+            tables.setdefault(name, []).append(rows)
+    return {"anyOf": forms, "$defs": {name: {"anyOf": rows} for name, rows in tables.items()}}
 
 
 def _answer(answer: type[Answer]) -> dict[str, Any]:

@@ -203,9 +203,14 @@ class Columns:
 def table(
     columns: Columns,
 ) -> Callable[[Callable[[AnyAnswer], pl.DataFrame]], Callable[[AnyAnswer], pl.DataFrame]]:
-    """Declare that a method of an answer returns one of its tables, with these columns."""
+    """Declare that a method of an answer returns one of its tables, with these columns.
+
+    A method that is a table already, of another class of answers, gets these columns instead.
+    """
 
     def declare(method: Callable[[AnyAnswer], pl.DataFrame]) -> Callable[[AnyAnswer], pl.DataFrame]:
+        method = getattr(method, "__wrapped__", method)
+
         @wraps(method)
         def checked(self: AnyAnswer) -> pl.DataFrame:
             return columns.checked(method(self))

@@ -62,6 +62,9 @@ PacketLengths: TypeAlias = Annotated[int, Field(ge=1, le=LONGEST)] | str | Insta
 Nodes: TypeAlias = Annotated[str | Path | Sequence[int] | InstanceOf[np.ndarray], SkipValidation]
 """Nodes by their numbers, or text or a file that names them; a mapping's are those of its tasks."""
 
+Seconds: TypeAlias = Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str
+"""A time with its unit, such as 600ns; a number, in Python, is seconds."""
+
 PROGRAM = (
     "Process graph: a matrix (.mtx, .csv, .npz, .graphml), a folder or glob of Open MPI .prof "
     "files, a spec such as hypercube:10, or a graph."
@@ -314,12 +317,12 @@ class Timing(Question, panel="Time"):
         default=None,
         shown_default="the machine's, or the fabric file's",
     )
-    latency: Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str | None = option(
+    latency: Seconds | None = option(
         "Latency of a channel, those of hosts too, such as 600ns.",
         default=None,
         shown_default="the machine's, or the file's, else 0",
     )
-    overhead: Annotated[float, Field(ge=0, le=LONGEST_SECONDS)] | str | None = option(
+    overhead: Seconds | None = option(
         "Overhead at each end of a message, such as 1.2us.",
         default=None,
         shown_default="the machine's, else 0",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from netloom.questions.answers import Answer
     from netloom.questions.register import Kind
 
 
@@ -42,6 +43,11 @@ class Recorded:
     def kind(self) -> Kind:
         """What was asked, as it is declared."""
         return by_verb(self.verb)
+
+    @property
+    def answer(self) -> type[Answer]:
+        """The class of the answer, which declares its columns."""
+        return self.kind.answer_of(self.tables["table"].columns)
 
     @property
     def configuration(self) -> Mapping[str, Any]:
@@ -94,7 +100,7 @@ def key_columns(record: Recorded, table: str = "table", *, but: Collection[str] 
     InputError
         If the table lacks a column: another release wrote it.
     """
-    found, declared = record.tables[table], record.kind.answer.tables()[table]
+    found, declared = record.tables[table], record.answer.tables()[table]
     marked = [each for each in declared if each.key]
     chosen = [
         each for each in marked or declared.key

@@ -14,10 +14,20 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    ParamSpec,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    overload,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from types import ModuleType
 
     from netloom.questions.answers import Answer
@@ -48,8 +58,8 @@ class Kind:
         What it is for: in its first line in short.
     module
         Where it is declared.
-    question, answer
-        Its record of fields, and the class of its answers.
+    question, answers
+        Its record of fields, and the classes of its answers: mostly one.
     prepare, find
         What reads and builds what the question names, and what answers, given both.
     function
@@ -72,7 +82,7 @@ class Kind:
     told: str
     module: str
     question: type[Question]
-    answer: type[Answer]
+    answers: tuple[type[Answer], ...]
     prepare: Callable[[Any], Any]
     find: Callable[[Any, Any], Any]
     function: Callable[..., Any]
@@ -128,6 +138,11 @@ class Kind:
         own = self.hook("chart", "parts")
         found: dict[str, Any] = own(record) if own else {}
         return found
+
+    def answer_of(self, columns: Collection[str]) -> type[Answer]:
+        """Return the class of the answers whose table has these columns; the first if none has."""
+        fitting = (each for each in self.answers if set(each.columns.names) <= set(columns))
+        return next(fitting, self.answers[0])
 
     @property
     def part_titles(self) -> dict[str, str]:
@@ -243,7 +258,7 @@ def asks(kind: Any, *, prepare: Callable[[Any], Any] | None = None, **about: Unp
             told=_split(function.__doc__ or "")[0],
             module=function.__module__,
             question=kind,
-            answer=_returned(function),
+            answers=_returned(function),
             prepare=prepare or (lambda _: None),
             find=find,
             function=asked,
@@ -344,12 +359,15 @@ def all_kinds() -> Iterator[Kind]:
     return map(kind_of, all_words())
 
 
-def _returned(function: Callable[..., Any]) -> Any:
-    """Return the class of what a function returns, as its annotation names it."""
+def _returned(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the classes of what a function returns, as its annotation names them."""
     named = inspect.get_annotations(function).get("return")
-    answer = function.__globals__[named] if isinstance(named, str) else named
-    assert hasattr(answer, "columns"), f"{named} declares no columns"
-    return answer
+    if isinstance(named, str):
+        answers = tuple(function.__globals__[each.strip()] for each in named.split("|"))
+    else:
+        answers = get_args(named) or (named,)
+    assert all(hasattr(each, "columns") for each in answers), f"{named} declares no columns"
+    return answers
 
 
 def _words_of(function: Callable[..., Any]) -> str:

@@ -85,6 +85,7 @@ def run_flow_trace(
     program: Replay,
     *,
     injection: Literal["in-order", "shared"] = "in-order",
+    sharing: Literal["max-min", "by-latency"] = "max-min",
     tolerance: float = 0.0,
     tell: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -113,8 +114,9 @@ def run_flow_trace(
     """
     table = program.messages
     found = run_flows(
-        links, routing, table, injection=injection, tolerance=tolerance, stopped=stopped, tell=tell
-    )
+        links, routing, table, injection=injection, sharing=sharing, tolerance=tolerance,
+        stopped=stopped, tell=tell,
+    )  # fmt: skip
     rows = np.zeros(len(table), ROW)
     for name in ROW.names or ():
         rows[name] = getattr(table if name in ("source", "target", "flits") else found, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netloom.errors import InputError
 from netloom.machines import Machine
@@ -17,6 +17,7 @@ from netloom.routing import (
     parse_routing,
     virtual_channel_routing,
 )
+from netloom.simulation.flow import FlowNetwork, flow_network
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
@@ -31,10 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netloom.questions.simulate.fields import ProgramQuestion
+    from netloom.questions.timing import Clock
     from netloom.routing import Routing
 
 WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
 """Fields of ``Worm`` that a question may change one by one."""
+
+FLOW_FIELDS = ("injection", "sharing", "tolerance", "latency", "overhead")
+"""Fields that say something of flows only; a bandwidth may also say how long a cycle is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,9 +51,22 @@ class PreparedNetwork(ProgramNetwork):
     machine
         None where only a topology was named. Its flits are those of the question, so that its
         ``cycle_us`` is a cycle of what is run.
+    bytes_per_second
+        The bandwidth that was asked for in place of the machine's, if any.
+    flit_bytes
+        Bytes of a flit, if they are known.
     """
 
     machine: Machine | None
+    bytes_per_second: float | None = None
+    flit_bytes: float | None = None
+
+    @property
+    def cycle_us(self) -> float | None:
+        """Microseconds of a cycle; None if no clock is known."""
+        if self.bytes_per_second is not None and self.flit_bytes is not None:
+            return self.flit_bytes / self.bytes_per_second * 1e6
+        return None if self.machine is None else self.machine.cycle_us
 
     @property
     def router_fields(self) -> dict[str, Any]:
@@ -56,6 +74,50 @@ class PreparedNetwork(ProgramNetwork):
         own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
         router = asdict(self.router)
         return {"name": self.router_name} | {name: router[name] for name in ("switching", *own)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedFlows:
+    """The network of a question, ready to run programs as flows.
+
+    Attributes
+    ----------
+    topology, routing, links
+        The network, the routing whose paths flows take, and its channels as flows share them.
+    clock
+        What bytes and seconds are; None if the network is in flits and cycles.
+    injection, sharing, tolerance, seed
+        As the question has them.
+    """
+
+    topology: Topology
+    routing: Routing
+    links: FlowNetwork
+    clock: Clock | None
+    injection: Literal["in-order", "shared"]
+    sharing: Literal["max-min", "by-latency"]
+    tolerance: float
+    seed: int
+
+    engine_name: ClassVar = "flow"
+
+    @property
+    def routing_name(self) -> str:
+        """The routing, as a person calls it."""
+        return str(self.routing)
+
+    @property
+    def router_name(self) -> str:
+        """How channels are shared, as a person says it."""
+        shared = "shared fairly" if self.sharing == "max-min" else "shared by latency"
+        turns = "one after the other" if self.injection == "in-order" else "all at once"
+        fast = self.clock.words(self.topology) if self.clock else "a flit a cycle"
+        return f"flows, {shared}, {turns} from each node; {fast}"
+
+    def shared(self) -> dict[str, Any]:
+        """Return what runs of flows take of it, by the names of their parameters."""
+        names = ("links", "routing", "injection", "sharing", "tolerance")
+        return {name: getattr(self, name) for name in names}
 
 
 def _packet_flits(found: Any) -> int | None:
@@ -84,11 +146,62 @@ NETWORK = Columns(
 """What answers say of the network that ran them, their ``network``."""
 
 
+FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "routing") + Columns(
+    Column("sharing", kind=str, value="network.sharing"),
+    Column("injection", kind=str, value="network.injection"),
+    Column("tolerance", value="network.tolerance"),
+    Column("end_channels", kind=bool, value="network.links.end_channels"),
+    Column("clock", kind=dict, value=lambda it: it.network.clock and it.network.clock.to_dict()),
+    Column("seed", kind=int, value="network.seed"),
+)
+"""What answers say of the network on which they ran flows, their ``network``."""
+
+
+def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> PreparedFlows:
+    """Return the network that a question is about, for flows; in cycles if there is no clock.
+
+    Raises
+    ------
+    InputError
+        If a field cannot be used, or belongs to another engine.
+    """
+    others = (name for name in (*WORM_FIELDS, "packet_flits") if name != "end_channels")
+    wanted = "engine network or worm: flows have no routers, packets or cycles"
+    refuse(question, ("router", "switching", *ROUTER_FIELDS, *others, "most_cycles"), wanted)
+    asked = question.routing
+    if isinstance(asked, VirtualChannelRouting):
+        raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
+    ends = question.end_channels
+    if ends == 0 and not topology.direct:
+        wanted = "1: hosts that hang on routers have channels of their own"
+        raise InputError("end_channels", "0", wanted)
+    rates: dict[str, Any] = {}
+    if clock is not None:
+        rates = {"bandwidth": clock.bytes_per_second, "latency": clock.latency_seconds}
+    return PreparedFlows(
+        topology=topology,
+        routing=parse_routing(asked, topology) if isinstance(asked, str) else asked,
+        links=flow_network(topology, end_channels=ends != 0, **rates),
+        clock=clock,
+        injection=question.injection,
+        sharing=question.sharing,
+        tolerance=question.tolerance,
+        seed=question.seed,
+    )
+
+
+def refuse_flow_fields(question: ProgramQuestion) -> None:
+    """Raise InputError if a field was given that says something of flows only."""
+    own = [name for name in FLOW_FIELDS if name in type(question).model_fields]
+    refuse(question, own, "engine flow, whose flows this says something of")
+
+
 def prepare_program(
     question: ProgramQuestion,
     *,
     longest_flits: int,
     flit_bytes: float | None = None,
+    bytes_per_second: float | None = None,
     found: tuple[Topology, Machine | None] | None = None,
 ) -> PreparedNetwork:
     """Return the network that a question is about.
@@ -99,6 +212,8 @@ def prepare_program(
         Flits of the longest message, which is the longest packet where none is asked for.
     flit_bytes
         Bytes of a flit; the machine's own by default.
+    bytes_per_second
+        Bandwidth of a channel; the machine's own by default.
 
     Raises
     ------
@@ -108,6 +223,7 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
+    refuse_flow_fields(question)
     if on_machine is not None and flit_bytes is not None:
         on_machine = on_machine.with_flit_bytes(flit_bytes)
         topology = on_machine.rated(topology)
@@ -129,6 +245,8 @@ def prepare_program(
     return PreparedNetwork(
         topology=topology,
         machine=on_machine,
+        bytes_per_second=bytes_per_second,
+        flit_bytes=on_machine.flit_bytes if on_machine else flit_bytes,
         router=router,
         routing=routing,
         packet_flits=question.packet_flits or max(longest_flits, 1),

@@ -19,6 +19,7 @@ from netloom.questions.fields import (
     ProgramFile,
     RouterFields,
     Seeded,
+    Timing,
 )
 from netloom.spec import MAX_ELEMENTS
 from netloom.workload import ProcessGraph
@@ -94,7 +95,7 @@ class Engine(Question, panel="Engine"):
         le=1,
     )
     end_channels: int | None = option(
-        "Channels between node and router, each way, for worms: 1, or 0 for unlimited.",
+        "Channels between node and router, each way, for worms or flows: 1, or 0 for unlimited.",
         default=None,
         ge=0,
         le=1,
@@ -117,3 +118,37 @@ class Engine(Question, panel="Engine"):
 
 class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
+
+
+class Flows(Timing, panel="Flows: bytes and seconds"):
+    """How flows share channels."""
+
+    injection: Literal["in-order", "shared"] = option(
+        "Messages of a node: in-order, one after the other, or shared, all at once.",
+        default="in-order",
+    )
+    sharing: Literal["max-min", "by-latency"] = option(
+        "Flows on a full channel: max-min, all alike, or by-latency, as in SimGrid.",
+        default="max-min",
+    )
+    tolerance: float = option(
+        "Part of a time by which events may be late to count as one; 0: none.",
+        default=0.0,
+        ge=0,
+        lt=1,
+    )
+
+
+class AnyEngine(Engine, Flows, panel="Engine"):
+    """What runs a program: flits, worms or flows."""
+
+    engine: Literal["network", "worm", "flow"] = option(  # type: ignore[assignment]
+        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
+        "simulator); flow: flows that share channels fairly, in bytes and seconds. Each has its "
+        "own options.",
+        default="network",
+    )
+
+
+class AnyProgramQuestion(AnyEngine, ProgramQuestion):
+    """A program that drives a network and waits for it, on any of the engines."""

@@ -42,11 +42,11 @@ def name_of(record: Recorded) -> str:
 def key_table(records: Sequence[tuple[Mapping[str, Any], Recorded]]) -> DataTable:
     """Return the key numbers of answers of one verb, one below the other."""
     first = records[0][1]
-    name = first.kind.answer.key_table
+    name = first.answer.key_table
     varied = list(dict.fromkeys(name for fields, _ in records for name in fields))
     columns = key_columns(first, name, but=[*varied, *NO_FIGURES])
     rows = [
-        [*(_said(fields.get(each)) for each in varied), *(row[each.name] for each in columns)]
+        [*(_said(fields.get(each)) for each in varied), *(row.get(each.name) for each in columns)]
         for fields, record in records
         for row in record.tables[name].iter_rows(named=True)
     ]

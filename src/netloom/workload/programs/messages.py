@@ -6,7 +6,7 @@ each of them waits for. So a simulator needs no knowledge of programs, and holds
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -128,6 +128,21 @@ def messages(
     offsets = np.append(0, np.cumsum([len(each) for each in lists], dtype=np.int64))
     waited = np.fromiter((row for each in lists for row in each), np.int64, int(offsets[-1]))
     return checked(Messages(num_nodes, first, **table, after_offsets=offsets, after=waited))
+
+
+def with_overhead(table: Messages, overhead: float) -> Messages:
+    """Return the table with an overhead at both ends of each message that leaves its node.
+
+    Examples
+    --------
+    >>> table = messages(2, source=0, target=[1, 0], flits=8)
+    >>> with_overhead(table, 1.5).run
+    array([1.5, 0. ])
+    """
+    if not overhead:
+        return table
+    each = np.where((table.flits > 0) & (table.source != table.target), overhead, 0.0)
+    return replace(table, run=table.run + each, receive=table.receive + each)
 
 
 @dataclass(frozen=True, eq=False)

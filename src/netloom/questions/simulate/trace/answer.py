@@ -11,10 +11,17 @@ import numpy as np
 from netloom.questions.answers import CYCLES, Answer, Column, Columns, table
 from netloom.questions.channel_table import USED, channel_ends, use_of_channels
 from netloom.questions.simulate.engines import NETWORK
+from netloom.questions.simulate.trace.entries import (
+    MOST_ENTRIES,
+    MOST_LISTED,
+    SPREAD,
+    known,
+    spread_of,
+    target_tasks,
+)
 from netloom.simulation.traces import MessageTimes, Parts, TraceRun
 from netloom.topology.measures import busy_shares
 from netloom.words import counted
-from netloom.workload.programs.traces import EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,18 +33,10 @@ if TYPE_CHECKING:
     from netloom.questions.simulate.engines import PreparedNetwork
     from netloom.workload.programs.traces import Trace
 
-MOST_ENTRIES = 50
-"""Entries of the critical path that go into JSON: the last ones."""
-
-MOST_LISTED = 10
-"""Slowest messages and busiest channels that go into JSON."""
-
 ON_PATH = tuple(f"{part}_cycles" for part in Parts._fields)
 """What a critical path is made of, as columns are called."""
 
 NODES = ("source_node", "target_node")
-
-SPREAD = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"}
 
 
 def _whole(*names: str, unit: str = "") -> list[Column]:
@@ -57,6 +56,11 @@ CHANNELS = Columns(
     Column("bandwidth", unit=USED, optional=True),
 )
 """The last two only if hosts hang on routers."""
+
+TIMED = Columns(
+    Column("flit_bytes", value="network.flit_bytes"), Column("cycle_us", value="network.cycle_us")
+)
+"""A trace may say bytes, and its question a bandwidth, where there is no machine."""
 
 LINKS = Columns(Column("id", kind=str), *_whole(*NODES), *_whole("complete", *ON_PATH, unit=CYCLES))
 
@@ -107,7 +111,7 @@ class TraceReplay(TraceRun, Answer):
         Column("cycles", "simulated", CYCLES, "ending.cycle", int),
         Column("interrupted", kind=bool),
     )  # fmt: skip
-    about: ClassVar = NETWORK + Columns(
+    about: ClassVar = (NETWORK | TIMED) + Columns(
         Column("trace", kind=str, value="trace.name"),
         Column("tasks", kind=int, value="trace.num_tasks"),
         Column("entries", kind=int, value=lambda found: len(found.trace)),
@@ -154,9 +158,9 @@ class TraceReplay(TraceRun, Answer):
         return self.ideal_finish  # type: ignore[no-any-return]
 
     def us(self, cycles: int | None) -> float | None:
-        """Return cycles in µs; None if the network is no machine's."""
-        machine = self.network.machine
-        return None if machine is None or cycles is None else cycles * machine.cycle_us
+        """Return cycles in µs; None if no clock is known."""
+        cycle = self.network.cycle_us
+        return None if cycle is None or cycles is None else cycles * cycle
 
     @cached_property
     def path(self) -> dict[str, Any]:
@@ -181,12 +185,8 @@ class TraceReplay(TraceRun, Answer):
         return self.channel_flits / max(self.finish_cycles or self.ending.cycle, 1)
 
     def spread(self, time: str) -> dict[str, float | None]:
-        """Return mean, percentiles by nearest rank, and the largest, of a time of ``moved``."""
-        values = self.moved[time].to_numpy()
-        if not len(values):
-            return dict.fromkeys(SPREAD)
-        middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
-        return {"mean": values.mean(), "p50": middle, "p99": high, "max": values.max()}
+        """Return what is said of a time of ``moved``; see ``spread_of``."""
+        return spread_of(self.moved[time].to_numpy())
 
     @table(MESSAGES)
     def messages(self) -> pl.DataFrame:
@@ -207,7 +207,7 @@ class TraceReplay(TraceRun, Answer):
             {
                 "id": pl.Series(self.trace.ids, dtype=pl.String).gather(entry),
                 "source_task": self.trace.source[entry],
-                "target_task": _target_tasks(self.trace)[entry],
+                "target_task": target_tasks(self.trace)[entry],
                 "source_node": rows["source"],
                 "target_node": rows["target"],
                 "flits": rows["flits"],
@@ -216,7 +216,7 @@ class TraceReplay(TraceRun, Answer):
                 "hops": np.where(arrived, rows["hops"], -1),
             }
         )
-        return _known(table)
+        return known(table)
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
@@ -273,7 +273,7 @@ class TraceReplay(TraceRun, Answer):
             },
             schema_overrides={"id": pl.String},
         )
-        return _known(table)
+        return known(table)
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace
@@ -309,25 +309,6 @@ class TraceReplay(TraceRun, Answer):
     def _time(self, cycles: int) -> str:
         us = self.us(cycles)
         return f"{cycles} cycles" + ("" if us is None else f" ({us:.4g} µs)")
-
-
-def _target_tasks(trace: Trace) -> NDArray[np.int64]:
-    """Return the task that each entry is sent to; -1 for several, all or none."""
-    offsets, tasks = trace.targets
-    found = np.full(len(trace), -1, np.int64)
-    alone = np.diff(offsets) == 1
-    found[alone] = tasks[offsets[:-1][alone]]
-    found[found == EVERYONE] = -1
-    return found
-
-
-def _known(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with nulls for -1, which stands for what is not known, or not the case."""
-    import polars as pl
-    import polars.selectors as cs
-
-    numbers = cs.numeric()
-    return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
 
 
 def _slowest(messages: pl.DataFrame) -> pl.DataFrame:

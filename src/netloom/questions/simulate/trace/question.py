@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,28 +14,45 @@ from netloom.mapping.named import place_tasks
 from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
-from netloom.questions.fields import Placed, refuse
+from netloom.questions.fields import Placed, Seconds, refuse
 from netloom.questions.named import mapping_name, network_of, placing
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
-from netloom.questions.simulate.engines import prepare_program
-from netloom.questions.simulate.fields import ProgramQuestion
+from netloom.questions.simulate.engines import (
+    PreparedFlows,
+    prepare_flows,
+    prepare_program,
+    refuse_flow_fields,
+)
+from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
+from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
+from netloom.questions.timing import clock_of, known_clock
+from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
-from netloom.workload.programs.goal import read_goal
+from netloom.units import parse_seconds
+from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
+from netloom.workload.programs.messages import with_overhead
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netloom.machines import Machine
     from netloom.questions.simulate.engines import PreparedNetwork
+    from netloom.questions.timing import Clock
+    from netloom.simulation.flow_traces import FlowTraceRun
+    from netloom.simulation.traces import TraceRun
+    from netloom.topology import Topology
     from netloom.workload.programs.traces import Replay
 
 OF_GOAL = ("overhead_cycles", "gap_cycles", "calc_cycles")
-"""Fields that say how to read a GOAL schedule."""
+OF_TIMED_GOAL = ("gap_time", "calc_time")
+"""Fields that say how to read a GOAL schedule, in cycles and in seconds."""
 
 
 class TraceFile(Question, panel="Trace"):
@@ -71,9 +88,17 @@ class TraceFile(Question, panel="Trace"):
     calc_cycles: float = option(
         "Time of a GOAL unit of calc, in cycles.", default=1.0, ge=0, lt=2**31, unit=CYCLES
     )
+    gap_time: Seconds | None = option(
+        "Gap g between two GOAL messages of a task as flows, such as 1us.",
+        default=None,
+        shown_default="0",
+    )
+    calc_time: Seconds | None = option(
+        "Time of a GOAL unit of calc as flows.", default=None, shown_default="1ns"
+    )
 
 
-class ReplayQuestion(ProgramQuestion, Placed, TraceFile):
+class ReplayQuestion(AnyProgramQuestion, Placed, TraceFile):
     """A trace of messages that wait for one another."""
 
 
@@ -82,22 +107,48 @@ class PreparedTrace:
     """A trace, the network that it runs on, and the rows that it becomes on its nodes."""
 
     trace: Trace
-    network: PreparedNetwork
+    network: PreparedNetwork | PreparedFlows
     program: Replay
 
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
-    found = network_of(question)
-    trace = _read(question, found[1])
+    topology, machine = network_of(question)
+    if question.engine == "flow":
+        return _prepared_flows(question, topology, machine)
+    refuse_flow_fields(question)
+    if question.engine == "worm":
+        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
+    trace, bandwidth = _read_in_cycles(question, topology, machine)
     network = prepare_program(
         question,
         longest_flits=int(np.max(trace.flits, initial=0)),
         flit_bytes=trace.flit_bytes or question.flit_bytes,
-        found=found,
+        bytes_per_second=bandwidth,
+        found=(topology, machine),
     )
-    node_of = place_tasks(question.mapping, trace.num_tasks, network.topology, **placing(question))
-    return PreparedTrace(trace, network, trace.placed(network.topology, node_of))
+    return PreparedTrace(trace, network, _placed(question, trace, topology))
+
+
+def _prepared_flows(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> PreparedTrace:
+    trace, clock = _read_for_flows(question, topology, machine)
+    network = prepare_flows(question, topology, clock)
+    if clock is None:
+        return PreparedTrace(trace, network, _placed(question, trace, topology))
+    program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
+    if not _is_goal(question.trace):  # whose operations have theirs
+        costly = with_overhead(program.messages, clock.overhead_seconds)
+        program = replace(program, messages=costly)
+    return PreparedTrace(trace, network, program)
+
+
+def _placed(
+    question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
+) -> Replay:
+    node_of = place_tasks(question.mapping, trace.num_tasks, topology, **placing(question))
+    return trace.placed(topology, node_of, flit_time=flit_time)
 
 
 @asks(
@@ -111,7 +162,9 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         PLOT,
     ),
 )
-def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
+def replay(
+    question: ReplayQuestion, ready: PreparedTrace
+) -> TraceReplay | FlowReplay | CycleFlowReplay:
     """Replay a trace of messages with all its dependencies, and divide its time among causes.
 
     Ctrl-C ends the run, and what was known by then is the answer.
@@ -130,11 +183,18 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     (1278, True)
     """
     trace, network, program = ready.trace, ready.network, ready.program
+    run: Callable[..., TraceRun | FlowTraceRun]
     with counting(len(program.messages), f"{trace.name} on {network.topology.name}") as tell:
-        run = partial(run_trace, network, program, question.most_cycles, tell)
-        runs = run_all([run])
+        if isinstance(network, PreparedFlows):
+            run = partial(run_flow_trace, **network.shared(), program=program, tell=tell)
+        else:
+            run = partial(run_trace, network, program, question.most_cycles, tell)
+        runs = run_all([lambda stopped: run(stopped=stopped)])
     found = runs[0] if runs else run(stopped=lambda: True)
-    return TraceReplay(
+    kind: Any = TraceReplay
+    if isinstance(network, PreparedFlows):
+        kind = FlowReplay if network.clock else CycleFlowReplay
+    return kind(  # type: ignore[no-any-return]
         **vars(found),
         network=network,
         trace=trace,
@@ -143,22 +203,83 @@ def replay(question: ReplayQuestion, ready: PreparedTrace) -> TraceReplay:
     )
 
 
-def _read(question: ReplayQuestion, on_machine: Machine | None) -> Trace:
+def _read_in_cycles(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> tuple[Trace, float | None]:
+    """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
+    refuse(question, OF_TIMED_GOAL, "engine flow; cycles for routers and worms")
+    size = _flit_bytes(question, machine)
+    trace = _read(question, int(size) if size and float(size).is_integer() else None)
+    clock = known_clock(question, topology, machine)
+    if clock is not None and size is None and trace.flit_bytes is None:
+        refuse(question, ("bandwidth",), "flit_bytes as well, to say how long a cycle is")
+        clock = None
+    if trace.unit == "seconds":
+        if clock is None or size is None:
+            wanted = "engine flow, a machine, or bandwidth and flit_bytes, for cycles"
+            raise InputError(trace.name, "seconds and bytes", wanted)
+        trace = trace.in_cycles(size / clock.bytes_per_second, size)
+    asked = question.bandwidth is not None or machine is None
+    return trace, clock.bytes_per_second if clock and asked else None
+
+
+def _read_for_flows(
+    question: ReplayQuestion, topology: Topology, machine: Machine | None
+) -> tuple[Trace, Clock | None]:
+    """Return the trace in seconds, with the clock; or in cycles if none is known, and None."""
+    clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
+    if clock is None and question.flit_bytes is None and _is_goal(question.trace):
+        clock_of(question, topology, machine)  # which is needed then
+    trace = _read(question, None if size is None else int(size), clock)
+    if trace.unit == "seconds":
+        refuse(question, ("flit_bytes",), "none: this trace has bytes and seconds for flows")
+        return trace, clock or clock_of(question, topology, machine)
+    size = trace.flit_bytes or size
+    if clock is None or size is None:
+        asked = ("bandwidth", "latency", "overhead")
+        refuse(question, asked, "flit_bytes as well: the trace is in cycles and flits")
+        return trace, None
+    return trace.in_seconds(size / clock.bytes_per_second, size), clock
+
+
+def _flit_bytes(question: ReplayQuestion, machine: Machine | None) -> float | None:
+    if question.flit_bytes is not None:
+        return question.flit_bytes
+    return None if machine is None else machine.flit_bytes
+
+
+def _is_goal(trace: Any) -> bool:
+    return isinstance(trace, str | Path) and Path(trace).suffix.lower() == ".goal"
+
+
+def _read(question: ReplayQuestion, flit_bytes: int | None, clock: Clock | None = None) -> Trace:
     """Return the trace, having refused what says nothing of it."""
-    if question.engine == "worm":
-        refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
-    trace = question.trace
+    trace, flows = question.trace, question.engine == "flow"
     if isinstance(trace, Trace):
-        refuse(question, ("flit_bytes", *OF_GOAL), "the path of a trace, to be read so")
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
+        if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):
+            refuse(question, ("flit_bytes",), "the path of a trace, to be read so")
         return trace
-    flit_bytes = question.flit_bytes
-    if flit_bytes is None and on_machine and float(on_machine.flit_bytes).is_integer():
-        flit_bytes = int(on_machine.flit_bytes)
-    if Path(trace).suffix.lower() != ".goal":
-        refuse(question, OF_GOAL, "a .goal file, to be read so")
-        return read_trace(trace, flit_bytes=flit_bytes)
+    if not _is_goal(trace):
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+        whole = flows and (clock is not None or flit_bytes is None)
+        return read_trace(trace, flit_bytes=flit_bytes, unit="seconds" if whole else "cycles")
+    if clock is not None:
+        refuse(question, OF_GOAL, "overhead, gap_time or calc_time: the network has a bandwidth")
+        return read_timed_goal(
+            trace,
+            overhead_seconds=clock.overhead_seconds,
+            gap_seconds=_seconds(question, "gap_time", 0.0),
+            calc_seconds=_seconds(question, "calc_time", CALC_SECONDS),
+        )
+    refuse(question, OF_TIMED_GOAL, "a bandwidth, without which times are cycles")
     if flit_bytes is None:
         raise InputError("flit_bytes", "none", "the bytes of a flit: GOAL counts in bytes")
     return read_goal(
         trace, flit_bytes=flit_bytes, **{name: getattr(question, name) for name in OF_GOAL}
     )
+
+
+def _seconds(question: ReplayQuestion, field: str, default: float) -> float:
+    given = getattr(question, field)
+    return default if given is None else parse_seconds(given, where=field)

@@ -1,0 +1,57 @@
+"""What answers of all engines say of a trace's entries in the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.workload.programs.traces import EVERYONE
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.workload.programs.traces import Trace
+
+MOST_ENTRIES = 50
+"""Entries of the critical path that go into JSON: the last ones."""
+
+MOST_LISTED = 10
+"""Slowest messages and busiest channels that go into JSON."""
+
+SPREAD = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"}
+"""What is said of the values of all messages, and its title."""
+
+
+def spread_of(values: NDArray[Any]) -> dict[str, float | None]:
+    """Return the mean, percentiles by nearest rank, and the largest of some values.
+
+    Examples
+    --------
+    >>> spread_of(np.array([1, 2, 3]))["p99"]
+    np.int64(3)
+    """
+    if not len(values):
+        return dict.fromkeys(SPREAD)
+    middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
+    return {"mean": values.mean(), "p50": middle, "p99": high, "max": values.max()}
+
+
+def target_tasks(trace: Trace) -> NDArray[np.int64]:
+    """Return the task that each entry is sent to; -1 for several, all or none."""
+    offsets, tasks = trace.targets
+    found = np.full(len(trace), -1, np.int64)
+    alone = np.diff(offsets) == 1
+    found[alone] = tasks[offsets[:-1][alone]]
+    found[found == EVERYONE] = -1
+    return found
+
+
+def known(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with nulls for -1, which stands for what is not known, or not the case."""
+    import polars as pl
+    import polars.selectors as cs
+
+    numbers = cs.numeric()
+    return table.with_columns(pl.when(numbers >= 0).then(numbers).name.keep())
