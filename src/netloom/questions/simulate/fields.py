@@ -117,3 +117,22 @@ class Engine(Question, panel="Engine"):
 
 class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
+
+
+class AnyEngineInCycles(Engine, panel="Engine"):
+    """What runs a program: flits, worms or flows."""
+
+    engine: Literal["network", "worm", "flow"] = option(  # type: ignore[assignment]
+        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
+        "simulator); flow: flows that share channels fairly, a flit a cycle. Each has its own "
+        "options.",
+        default="network",
+    )
+    injection: Literal["in-order", "shared"] = option(
+        "Messages of a node as flows: in-order, one after the other, or shared, all at once.",
+        default="in-order",
+    )
+
+
+class CycleQuestion(AnyEngineInCycles, ProgramQuestion):
+    """A program that drives a network and waits for it, in cycles, on any of the engines."""
