@@ -77,7 +77,72 @@ class Agenda(NamedTuple):
 
 
 class ProgramEngine(ABC):
-    """A network and a program that it runs, and the cycle they are at.
+    """A network and a program that it runs, and the cycle they are at."""
+
+    topology: Topology
+    num_rows: int
+
+    @property
+    @abstractmethod
+    def rows(self) -> Records:
+        """The records of all rows so far; see ``ROW``."""
+
+    @property
+    @abstractmethod
+    def cycle(self) -> int:
+        """The next cycle to be run."""
+
+    @property
+    @abstractmethod
+    def completed(self) -> int:
+        """How many rows are complete."""
+
+    @property
+    def complete(self) -> NDArray[np.int64]:
+        """int64[num_rows], the cycle in which each row was complete; -1 where it is not yet."""
+        return np.asarray(self.rows["complete"])
+
+    @property
+    @abstractmethod
+    def flit_hops(self) -> int:
+        """Flits times network channels crossed."""
+
+    @abstractmethod
+    def channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each network channel (int64[num_network_channels])."""
+
+    def host_channel_flits(self) -> NDArray[np.int64]:
+        """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
+
+        Those into the routers first; none where routers are hosts.
+        """
+        return np.zeros(2 * self.topology.num_ports, np.int64)
+
+    @abstractmethod
+    def append(self, messages: Messages) -> None:
+        """Append rows to the program.
+
+        Raises
+        ------
+        NoRouteError
+            If the routing has no path for a message.
+        InputError
+            If there are too many rows.
+        """
+
+    @abstractmethod
+    def advance(self, until: int) -> None:
+        """Run up to, and without, the cycle ``until``; or until all rows are complete.
+
+        Raises
+        ------
+        DeadlockError
+            If messages block each other for good; names the channels.
+        """
+
+
+class CycleEngine(ProgramEngine):
+    """What runs a program cycle by cycle.
 
     Parameters
     ----------
@@ -119,44 +184,6 @@ class ProgramEngine(ABC):
     def completed(self) -> int:
         """How many rows are complete."""
         return int(self.agenda.clock["completed"][0])
-
-    @property
-    @abstractmethod
-    def flit_hops(self) -> int:
-        """Flits times network channels crossed."""
-
-    @abstractmethod
-    def channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each network channel (int64[num_network_channels])."""
-
-    def host_channel_flits(self) -> NDArray[np.int64]:
-        """Return the flits that have crossed each host's channels (int64[2 * num_ports]).
-
-        Those into the routers first; none where routers are hosts.
-        """
-        return np.zeros(2 * self.topology.num_ports, np.int64)
-
-    @abstractmethod
-    def append(self, messages: Messages) -> None:
-        """Append rows to the program.
-
-        Raises
-        ------
-        NoRouteError
-            If the routing has no path for a message.
-        InputError
-            If there are too many rows.
-        """
-
-    @abstractmethod
-    def advance(self, until: int) -> None:
-        """Run up to, and without, the cycle ``until``; or until all rows are complete.
-
-        Raises
-        ------
-        DeadlockError
-            If messages block each other for good; names the channels.
-        """
 
     def _append(
         self, messages: Messages, route: NDArray[np.int32], hops: NDArray[np.int32] | int

@@ -9,6 +9,8 @@ import numpy as np
 
 from netloom.routing import VirtualChannelRouting, hosted_ports
 from netloom.routing.virtual_channel_tables import TABLE
+from netloom.simulation.flow.network import flow_network
+from netloom.simulation.flow.program import FlowProgram, FlowRules
 from netloom.simulation.network.program import NetworkProgram
 from netloom.simulation.network.routers import end_channels
 from netloom.simulation.worm import Worm, WormEngine
@@ -34,13 +36,13 @@ TINY = 1e-6
 class ProgramNetwork:
     """A network and the engine that runs programs on it.
 
-    It has routers, or lockstep worms that switch and arbitrate so; the routing is made for the
-    router's VCs, or of one path for each pair of nodes. The other fields are those of
+    It has routers, or lockstep worms that switch and arbitrate so, or flows that share channels so;
+    the routing is made for the router's VCs, of one path for each pair of nodes, or any. The other fields are those of
     ``NetworkProgram``.
     """
 
     topology: Topology
-    router: Router | Worm
+    router: Router | Worm | FlowRules
     routing: VirtualChannelRouting | Routing
     packet_flits: int
     switch_cycles: int
@@ -48,7 +50,9 @@ class ProgramNetwork:
 
     @property
     def engine_name(self) -> str:
-        """``network`` or ``worm``."""
+        """``network``, ``worm`` or ``flow``."""
+        if isinstance(self.router, FlowRules):
+            return "flow"
         return "worm" if isinstance(self.router, Worm) else "network"
 
     @property
@@ -59,6 +63,9 @@ class ProgramNetwork:
     @property
     def router_name(self) -> str:
         """What switches, as a person says it."""
+        if isinstance(self.router, FlowRules):
+            turns = "one after the other" if self.router.injection == "in-order" else "all at once"
+            return f"flows that share channels fairly, {turns} from each node"
         if isinstance(self.router, Worm):
             return f"lockstep worms ({self.router.switching}, {self.router.arbitration})"
         vcs, flits = self.router.vcs, self.router.buffer_flits
@@ -66,6 +73,13 @@ class ProgramNetwork:
 
     def make_engine(self, *, by_node: bool = False) -> ProgramEngine:
         """Return an engine that has not begun; ``by_node``: see ``NetworkProgram``."""
+        if isinstance(self.router, FlowRules):
+            return FlowProgram(
+                flow_network(self.topology, end_channels=self.router.end_channels),
+                self.routing,  # type: ignore[arg-type]
+                injection=self.router.injection,
+                switch_cycles=self.switch_cycles,
+            )
         if isinstance(self.router, Worm):
             return WormEngine(
                 self.topology,
@@ -88,6 +102,8 @@ class ProgramNetwork:
 
         The packets of a message that is cut follow each other without a gap.
         """
+        if isinstance(self.router, FlowRules):
+            return hops + flits + 2 * (not self.topology.direct)
         if isinstance(self.router, Worm):
             return self.router.unhindered_cycles(hops, flits)
         first = min(flits, self.packet_flits)
@@ -96,7 +112,7 @@ class ProgramNetwork:
     def zero_load_latencies(self, rows: Records) -> NDArray[np.int64]:
         """Return the latency of each message over the hops it took, were the network idle.
 
-        Exact on lockstep worms, and on the network for messages of one packet in buffers that let a
+        Exact on lockstep worms and for flows, and on the network for messages of one packet in buffers that let a
         channel be used in every cycle (see ``Router.zero_load_cycles``). For longer messages it is
         a lower bound: the packet that is last in its source's queue, or the one before, waits there
         for its predecessors only; and all flits have to go through the target's ejection channels.
@@ -116,6 +132,8 @@ class ProgramNetwork:
         >>> network.zero_load_latencies(rows)
         array([14, 21])
         """
+        if isinstance(self.router, FlowRules):
+            return np.rint(rows["alone"]).astype(np.int64)
         flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
         router, packet_flits = self.router, self.packet_flits
         if isinstance(router, Worm):

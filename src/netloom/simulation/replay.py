@@ -50,7 +50,7 @@ class ProgramRun:
 
     def advance(self, until: int) -> None:
         """Have the rows made that may begin before a cycle, and run up to it."""
-        more = self.source.extend(self.engine.rows["complete"], until)
+        more = self.source.extend(self.engine.complete, until)
         if len(more):
             self.engine.append(more)
         while self.cycle < until and not self._stopped():

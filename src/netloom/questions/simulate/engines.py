@@ -18,6 +18,7 @@ from netloom.routing import (
     virtual_channel_routing,
 )
 from netloom.simulation.flow import FlowNetwork, flow_network
+from netloom.simulation.flow.program import FlowRules
 from netloom.simulation.network.arrays import MOST_NODES
 from netloom.simulation.network.routers import Router, end_channels
 from netloom.simulation.program_network import ProgramNetwork
@@ -71,8 +72,10 @@ class PreparedNetwork(ProgramNetwork):
     @property
     def router_fields(self) -> dict[str, Any]:
         """The name of what switches, and its fields."""
-        own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
         router = asdict(self.router)
+        if self.engine_name == "flow":
+            return {"name": self.router_name} | router
+        own = WORM_FIELDS if self.engine_name == "worm" else ROUTER_FIELDS
         return {"name": self.router_name} | {name: router[name] for name in ("switching", *own)}
 
 
@@ -122,7 +125,7 @@ class PreparedFlows:
 
 def _packet_flits(found: Any) -> int | None:
     network = found.network
-    return None if network.engine_name == "worm" else network.packet_flits
+    return network.packet_flits if network.engine_name == "network" else None
 
 
 def _of_machine(name: str) -> Callable[[Any], float | None]:
@@ -229,12 +232,14 @@ def prepare_program(
         topology = on_machine.rated(topology)
     if question.engine == "worm":
         check_alike(topology, "lockstep worms")
-    if topology.num_hosts > MOST_NODES:
+    if question.engine != "flow" and topology.num_hosts > MOST_NODES:
         nodes = counted(topology.num_hosts, "node")
         raise InputError(topology.name, nodes, f"at most {MOST_NODES} to simulate")
-    router: Router | Worm
+    router: Router | Worm | FlowRules
     routing: VirtualChannelRouting | Routing
-    if question.engine == "worm":
+    if question.engine == "flow":
+        router, routing = _flows(question, topology), _flow_routing(question, topology)
+    elif question.engine == "worm":
         router, routing = _worm(question, topology), _worm_routing(question, topology)
     else:
         if question.packet_flits is None and longest_flits > LONGEST:
@@ -253,6 +258,27 @@ def prepare_program(
         switch_cycles=getattr(question, "switch_cycles", 0),
         seed=question.seed,
     )
+
+
+def _flows(question: ProgramQuestion, topology: Topology) -> FlowRules:
+    own = ("router", "switching", *ROUTER_FIELDS, *WORM_FIELDS)
+    fields = [name for name in own if name != "end_channels"]
+    refuse(question, fields, "engine network or worm: flows have no routers")
+    if question.packet_flits is not None and getattr(question, "gap_cycles", None) is None:
+        wanted = "engine network: flows are not cut into packets"
+        raise InputError("packet_flits", f"{question.packet_flits}", wanted)
+    ends = question.end_channels
+    if ends == 0 and not topology.direct:
+        found = "0, where hosts that hang on routers have channels of their own"
+        raise InputError("end_channels", found, "1")
+    return FlowRules(getattr(question, "injection", "in-order"), end_channels=ends != 0)
+
+
+def _flow_routing(question: ProgramQuestion, topology: Topology) -> Routing:
+    asked = question.routing
+    if isinstance(asked, VirtualChannelRouting):
+        raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
+    return parse_routing(asked, topology) if isinstance(asked, str) else asked
 
 
 def _worm(question: ProgramQuestion, topology: Topology) -> Worm:

@@ -120,13 +120,18 @@ class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
 
 
-class Flows(Timing, panel="Flows: bytes and seconds"):
-    """How flows share channels."""
+class Injection(Question, panel="Flows"):
+    """How a node sends its messages, as flows."""
 
     injection: Literal["in-order", "shared"] = option(
-        "Messages of a node: in-order, one after the other, or shared, all at once.",
+        "Messages of a node as flows: in-order, one after the other, or shared, all at once.",
         default="in-order",
     )
+
+
+class Flows(Injection, Timing, panel="Flows: bytes and seconds"):
+    """How flows share channels."""
+
     sharing: Literal["max-min", "by-latency"] = option(
         "Flows on a full channel: max-min, all alike, or by-latency, as in SimGrid.",
         default="max-min",
@@ -135,20 +140,27 @@ class Flows(Timing, panel="Flows: bytes and seconds"):
         "Part of a time by which events may be late to count as one; 0: none.",
         default=0.0,
         ge=0,
-        lt=1,
+        le=0.1,
     )
 
 
-class AnyEngine(Engine, Flows, panel="Engine"):
+class AnyEngineInCycles(Engine, Injection, panel="Engine"):
     """What runs a program: flits, worms or flows."""
 
     engine: Literal["network", "worm", "flow"] = option(  # type: ignore[assignment]
         "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator); flow: flows that share channels fairly, in bytes and seconds. Each has its "
-        "own options.",
+        "simulator); flow: flows that share channels fairly. Each has its own options.",
         default="network",
     )
 
 
+class AnyEngine(AnyEngineInCycles, Flows, panel="Engine"):
+    """What runs a program, in cycles or in seconds."""
+
+
 class AnyProgramQuestion(AnyEngine, ProgramQuestion):
     """A program that drives a network and waits for it, on any of the engines."""
+
+
+class CycleQuestion(AnyEngineInCycles, ProgramQuestion):
+    """A program that drives a network and waits for it, in cycles, on any of the engines."""

@@ -162,12 +162,12 @@ def run_at_once(
     >>> from netloom.routing import DModK
     >>> from netloom.simulation.flow import flow_network
     >>> from netloom.topology import topology
-    >>> network = flow_network(topology("leaf-spine:2x1x2"), bandwidth=1e9, latency=1e-6)
-    >>> found = run_at_once(network, DModK(), [0, 1], [2, 2], [1000, 1000], injection="shared")
+    >>> network = flow_network(topology("leaf-spine:3x1x2"), bandwidth=1e9, latency=1e-6)
+    >>> found = run_at_once(network, DModK(), [0, 1], [2, 4], [1000, 1000], injection="shared")
     >>> found.finish, found.alone  # both over one uplink: four channels of 1 µs, 1 µs of bytes
     (array([6.e-06, 6.e-06]), array([5.e-06, 5.e-06]))
     >>> network.link_name(found.holder[0]), found.bound
-    ('leaf 0 -> spine 0', 2e-06)
+    ('leaf0 -> spine0', 2e-06)
     """
     sources, targets = np.asarray(source, np.int32), np.asarray(target, np.int32)
     sizes = np.asarray(size, np.float64)
@@ -195,7 +195,7 @@ def run_at_once(
         alone=(run.alone + 2 * overhead)[back],
         sending=sending[back],
         held=held[back],
-        hops=_hops(network, run)[back],
+        hops=run.ways.hops(network)[run.way][back],
         holder=holder[back],
         link_sizes=run.link_sizes,
         link_flows=link_flows,
@@ -224,15 +224,6 @@ def _holders(
         np.bincount(ways.links, held, links).astype(np.float64),
         np.bincount(ways.links, flows, links).astype(np.int64),
     )
-
-
-def _hops(network: FlowNetwork, run: FlowRun) -> NDArray[np.float64]:
-    """Return the channels between routers that each row crosses."""
-    ways = run.ways
-    inside = ways.links < network.topology.num_network_channels
-    each = np.where(inside, ways.shares / ways.whole, 0.0)
-    owner = np.repeat(np.arange(len(ways)), np.diff(ways.offsets))
-    return np.bincount(owner, each, len(ways)).astype(np.float64)[run.way]
 
 
 def _chain(run: FlowRun, *, in_order: bool) -> NDArray[np.int64]:

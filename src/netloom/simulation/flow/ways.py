@@ -60,6 +60,13 @@ class Ways:
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
+    def hops(self, network: FlowNetwork) -> NDArray[np.float64]:
+        """Return float64[num_ways], channels between routers that are crossed: a mean over paths."""
+        inside = self.links < network.topology.num_network_channels
+        part = np.where(inside, self.shares / self.whole, 0.0)
+        owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        return np.bincount(owner, part, len(self)).astype(np.float64)
+
 
 def ways_of(
     network: FlowNetwork, routing: Routing, sources: NDArray[np.int32], targets: NDArray[np.int32]

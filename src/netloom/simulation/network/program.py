@@ -8,7 +8,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.routing import draw_aux
-from netloom.simulation.agenda import ProgramEngine
+from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.network import layout
 from netloom.simulation.network.engine import Engine
@@ -62,7 +62,7 @@ class NodeChance:
         return found
 
 
-class NetworkProgram(ProgramEngine):
+class NetworkProgram(CycleEngine):
     """The routers of one network, a program, and the cycle it is at.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from netloom.errors import DeadlockError, InputError
 from netloom.routing import paths
-from netloom.simulation.agenda import ProgramEngine
+from netloom.simulation.agenda import CycleEngine
 from netloom.simulation.kernels.agenda import LAST_CYCLE
 from netloom.simulation.worm import layout
 from netloom.simulation.worm.layout import Setup, State
@@ -92,7 +92,7 @@ class Worm:
         return setup + length + flits + self.release_cycles
 
 
-class WormEngine(ProgramEngine):
+class WormEngine(CycleEngine):
     """The channels of one network of lockstep worms, a program, and the cycle it is at.
 
     The routing gives every message its path. ``switch_cycles`` are those in which a processor goes

@@ -1,0 +1,204 @@
+"""Flows that run a program part by part, in flits and whole cycles, as the other engines do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.simulation.agenda import ProgramEngine
+from netloom.simulation.flow.engine import FlowEngine
+from netloom.simulation.flow.ways import Ways, ways_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.simulation.agenda import Records
+    from netloom.simulation.flow.network import FlowNetwork
+    from netloom.workload.programs.messages import Messages
+
+TIMES = ("ready", "sent", "entered", "arrived", "complete")
+
+ROW = np.dtype(
+    [
+        *((name, "i8") for name in (*TIMES, "last")),
+        ("alone", "f8"),  # cycles through an idle network
+        ("hops", "f8"),  # network channels crossed, a mean over paths
+        *((name, "i4") for name in ("source", "target", "flits", "delay", "run")),
+    ]
+)
+"""One record a row; times are -1 where they are not known yet, else rounded to whole cycles."""
+
+WHOLE = 2520
+"""Shares of a flow that is spread over several paths: as many as 1 to 10 equal paths divide."""
+
+
+@dataclass(frozen=True)
+class FlowRules:
+    """How the flows of a program share channels, in flits and cycles.
+
+    Attributes
+    ----------
+    injection
+        See ``run_flows``.
+    end_channels
+        Whether hosts of a direct network have a channel each way between them and their routers.
+    """
+
+    injection: Literal["in-order", "shared"] = "in-order"
+    end_channels: bool = True
+
+
+class FlowProgram(ProgramEngine):
+    """Flows in flits and cycles, and a program that they run, which is made as they go on.
+
+    Parameters
+    ----------
+    links
+        The network, whose units are flits and cycles.
+    routing
+        Whose paths the flows take.
+    injection
+        See ``run_flows``.
+    switch_cycles
+        Cycles that a processor takes to go from one hardware context to another.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.simulation.flow import flow_network
+    >>> from netloom.simulation.replay import run_program
+    >>> from netloom.topology import mesh
+    >>> from netloom.workload.programs.messages import Given, messages
+    >>> there_and_back = messages(16, source=[0, 3], target=[3, 0], flits=10, after=[[], [0]])
+    >>> engine = FlowProgram(flow_network(mesh(4, 4)), DimensionOrder())
+    >>> run_program(engine, Given(there_and_back), most_cycles=1000)  # twice 3 hops and 10 flits
+    Ending(cycle=26, enough=True, interrupted=False)
+    """
+
+    def __init__(
+        self,
+        links: FlowNetwork,
+        routing: Routing,
+        *,
+        injection: Literal["in-order", "shared"] = "in-order",
+        switch_cycles: int = 0,
+    ) -> None:
+        self.topology, self.num_rows = links.topology, 0
+        self._links, self._routing = links, routing
+        self._engine = FlowEngine(
+            links, in_order=injection == "in-order", switch=float(switch_cycles)
+        )
+        self._ways: Ways | None = None
+        self._pairs = np.zeros(0, np.int64)  # of hosts, rising
+        self._way = np.zeros(0, np.int64)  # of each of them
+        self._records, self._open = np.zeros(0, ROW), np.zeros(0, np.int64)
+        self._fresh, self._cycle = True, 0
+
+    @property
+    def rows(self) -> Records:
+        """The records of all rows so far; see ``ROW``."""
+        if not self._fresh:
+            here = self._engine.rows[self._open]
+            for name in TIMES:
+                self._records[name][self._open] = np.rint(here[name])
+            self._records["last"][self._open] = here["last"]
+            self._open = self._open[here["complete"] < 0]
+            self._fresh = True
+        return self._records
+
+    @property
+    def complete(self) -> NDArray[np.int64]:
+        """int64[num_rows], the last whole cycle before each row was complete; -1: it is not yet.
+
+        What a source makes of it begins no later than it should.
+        """
+        return np.floor(self._engine.rows["complete"]).astype(np.int64)
+
+    @property
+    def cycle(self) -> int:
+        """The cycle that it came to: if all rows are complete, that in which the last was."""
+        return self._cycle
+
+    @property
+    def completed(self) -> int:
+        """How many rows are complete."""
+        return self._engine.completed
+
+    @property
+    def flit_hops(self) -> int:
+        """Flits times network channels crossed."""
+        return round(float(self.channel_flits().sum()))
+
+    def channel_flits(self) -> NDArray[Any]:
+        """Return what crossed each network channel of messages that have arrived, float64[]."""
+        return self._engine.link_sizes()[: self.topology.num_network_channels]
+
+    def host_channel_flits(self) -> NDArray[Any]:
+        """Return the same of the channels of hosts that hang on routers, float64[]."""
+        topology = self.topology
+        return self._engine.link_sizes()[topology.num_network_channels : topology.num_channels]
+
+    def append(self, messages: Messages) -> None:
+        """Append rows to the program; see ``ProgramEngine``."""
+        sends = (messages.flits > 0) & (messages.source != messages.target)
+        key = messages.source.astype(np.int64) * self.topology.num_hosts + messages.target
+        self._add_pairs(np.unique(key[sends]))
+        ways = self._ways
+        assert ways is not None
+        path = np.full(len(messages), -1, np.int64)
+        path[sends] = self._way[np.searchsorted(self._pairs, key[sends])]
+        self._engine.append(messages, ways, path)
+        more = np.zeros(len(messages), ROW)
+        for name in ("source", "target", "flits", "delay", "run"):
+            more[name] = getattr(messages, name)
+        for name in (*TIMES, "last"):
+            more[name] = -1
+        used = path[sends]
+        rate = ways.capacity(self._links.capacity)
+        more["alone"][sends] = ways.latency[used] + messages.flits[sends] / rate[used]
+        more["hops"][sends] = ways.hops(self._links)[used]
+        self._records = np.concatenate([self._records, more])
+        self._open = np.append(self._open, np.arange(self.num_rows, len(self._records)))
+        self.num_rows, self._fresh = len(self._records), False
+
+    def advance(self, until: int) -> None:
+        """Run up to, and without, a cycle; see ``ProgramEngine``."""
+        self._engine.advance(float(np.nextafter(until, 0)))
+        done = self._engine.completed == self.num_rows
+        self._cycle = max(self._cycle, ceil(self._engine.time)) if done else until
+        self._fresh = False
+
+    def _add_pairs(self, pairs: NDArray[np.int64]) -> None:
+        """Find the ways of pairs of hosts that have none yet."""
+        new = np.setdiff1d(pairs, self._pairs, assume_unique=True)
+        if self._ways is not None and not len(new):
+            return
+        source, target = np.divmod(new, self.topology.num_hosts)
+        found = ways_of(
+            self._links, self._routing, source.astype(np.int32), target.astype(np.int32)
+        )
+        if (found.capacity(self._links.capacity) > 1).any():
+            wanted = "at most 1, which loops are made for; or engine network"
+            raise InputError(self.topology.name, "paths of more than a flit a cycle", wanted)
+        if self._routing.several:
+            parts = np.rint(found.shares * (WHOLE / found.whole))
+            found = replace(found, shares=np.maximum(parts, 1).astype(np.int32), whole=WHOLE)
+        first = 0 if self._ways is None else len(self._ways)
+        self._ways = found if self._ways is None else _joined(self._ways, found)
+        keys = np.append(self._pairs, new)
+        order = np.argsort(keys)
+        self._pairs = keys[order]
+        self._way = np.append(self._way, first + np.arange(len(new)))[order]
+
+
+def _joined(first: Ways, second: Ways) -> Ways:
+    """Return ways of the same shares, one after the other."""
+    names = ("links", "shares", "latency", "queue")
+    both = {name: np.append(getattr(first, name), getattr(second, name)) for name in names}
+    offsets = np.append(first.offsets, first.offsets[-1] + second.offsets[1:])
+    return replace(first, offsets=offsets, **both)
