@@ -226,7 +226,8 @@ def prepare_program(
         If the routing can deadlock.
     """
     topology, on_machine = found or network_of(question)
-    refuse_flow_fields(question)
+    if question.engine != "flow":
+        refuse_flow_fields(question)
     if on_machine is not None and flit_bytes is not None:
         on_machine = on_machine.with_flit_bytes(flit_bytes)
         topology = on_machine.rated(topology)

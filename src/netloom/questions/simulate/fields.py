@@ -77,25 +77,34 @@ class OpenLoad(
         return ()
 
 
-class Engine(Question, panel="Engine"):
+class Injection(Question, panel="Engine"):
+    """How a node sends its messages, as flows."""
+
+    injection: Literal["in-order", "shared"] = option(
+        "Flows of a node: in-order, one after the other, or shared.",
+        default="in-order",
+    )
+
+
+class Engine(Injection, panel="Engine"):
     """What runs a program."""
 
-    engine: Literal["network", "worm"] = option(
+    engine: Literal["network", "worm", "flow"] = option(
         "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator: one-flit buffers, a blocked head stops its message). Each has its own options.",
+        "simulator); flow: flows that share channels fairly. Each has its own options.",
         default="network",
     )
     arbitration: str | None = option(
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
     )
     release_cycles: int | None = option(
-        "Cycles until a channel is free after a worm's tail, 1 or 0.",
+        "Cycles until a tail frees its channel: 1 or 0.",
         default=None,
         ge=0,
         le=1,
     )
     end_channels: int | None = option(
-        "Channels between node and router, each way, for worms or flows: 1, or 0 for unlimited.",
+        "A node's channels, worms or flows: 1; 0: unlimited.",
         default=None,
         ge=0,
         le=1,
@@ -120,16 +129,7 @@ class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
 
 
-class Injection(Question, panel="Flows"):
-    """How a node sends its messages, as flows."""
-
-    injection: Literal["in-order", "shared"] = option(
-        "Messages of a node as flows: in-order, one after the other, or shared, all at once.",
-        default="in-order",
-    )
-
-
-class Flows(Injection, Timing, panel="Flows: bytes and seconds"):
+class Flows(Timing, panel="Flows: bytes and seconds"):
     """How flows share channels."""
 
     sharing: Literal["max-min", "by-latency"] = option(
@@ -144,23 +144,5 @@ class Flows(Injection, Timing, panel="Flows: bytes and seconds"):
     )
 
 
-class AnyEngineInCycles(Engine, Injection, panel="Engine"):
-    """What runs a program: flits, worms or flows."""
-
-    engine: Literal["network", "worm", "flow"] = option(  # type: ignore[assignment]
-        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator); flow: flows that share channels fairly. Each has its own options.",
-        default="network",
-    )
-
-
-class AnyEngine(AnyEngineInCycles, Flows, panel="Engine"):
-    """What runs a program, in cycles or in seconds."""
-
-
-class AnyProgramQuestion(AnyEngine, ProgramQuestion):
-    """A program that drives a network and waits for it, on any of the engines."""
-
-
-class CycleQuestion(AnyEngineInCycles, ProgramQuestion):
-    """A program that drives a network and waits for it, in cycles, on any of the engines."""
+class AnyProgramQuestion(Flows, ProgramQuestion):
+    """A program that drives a network and waits for it, in cycles or in seconds."""
