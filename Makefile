@@ -81,6 +81,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/experiments.py
 	$(BIN)/python benchmarks/fabrics.py
 	$(BIN)/python benchmarks/few_lanes.py
+	$(BIN)/python benchmarks/flows.py
 
 clean:
 	rm -rf $(VENV) out
