@@ -131,7 +131,7 @@ def test_seconds_of_a_machine_are_exact(described):
     asked = clock_of(Timing(bandwidth="100Gb/s", latency="1us"), network, found)
     assert asked.latency_seconds * network.channel_cycles == pytest.approx(1e-6)
     assert asked.bandwidth_source == "--bandwidth, instead of 25 GB/s of machine:my.toml"
-    assert clock.to_dict(network)["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
+    assert clock.to_dict()["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
 
 
 def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):
