@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from netloom import replay
 from netloom.errors import InputError
-from netloom.machines import LinkClass, MessageCost, machine, names_machine
+from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
 from netloom.questions.fields import Timing
 from netloom.questions.named import find_network
 from netloom.questions.timing import clock_of
@@ -130,7 +131,7 @@ def test_seconds_of_a_machine_are_exact(described):
     asked = clock_of(Timing(bandwidth="100Gb/s", latency="1us"), network, found)
     assert asked.latency_seconds * network.channel_cycles == pytest.approx(1e-6)
     assert asked.bandwidth_source == "--bandwidth, instead of 25 GB/s of machine:my.toml"
-    assert clock.to_dict(network)["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
+    assert clock.to_dict()["channel_bytes_per_second"] == {"min": 12.5e9, "max": 50e9}
 
 
 def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):
@@ -318,3 +319,24 @@ def test_the_default_router_is_the_one_that_latencies_leave_room_for(described):
     found = described(SMALL + 'latency = "1us"\nflit_bytes = 100\n')
     assert found.router is None
     assert (found.network().channel_cycles == 10 - Router().router_cycles).all()
+
+
+def test_a_message_takes_flit_by_flit_what_its_links_say(described, tmp_path):
+    text = 'topology = "leaf-spine:4x2x4"\nbandwidth = "200Gb/s"\nlatency = "300ns"\n'
+    text += 'flit_bytes = 64\n[[links]]\nbetween = "hosts"\nlatency = "150ns"\n'
+    found = described(text)
+    (tmp_path / "one.csv").write_text("id,source,target,flits,cycle\na,0,12,1000,0\n")
+    run = replay(found, trace="one.csv", packet_flits=1000, buffer_flits=512)
+    said_us = 0.15 + 0.3 + 0.3 + 0.15 + 64_000 / found.bandwidth_bytes_per_us
+    assert run.to_dict()["finish_us"] == pytest.approx(said_us, abs=4 * found.cycle_us)
+
+
+def test_the_example_is_a_machine_and_says_that_it_is_made_up():
+    found = machine("machine:examples/example-machine.toml")
+    network = found.network()
+    assert "Made up" in found.source
+    rates = found.bandwidth_bytes_per_us * network.channel_bandwidth
+    between_groups = link_classes(network)["global"]
+    assert set(rates[between_groups]) == {12_500}
+    assert set(rates[~between_groups]) == {25_000}
+    assert set(found.latencies_us(network)[link_classes(network)["hosts"]]) == {0.1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Clock:
         Of each end of a message.
     bandwidth_source, latency_source, overhead_source
         Where each comes from, in words.
+    network
+        Whose they are.
     """
 
     bytes_per_second: float
@@ -45,6 +47,7 @@ class Clock:
     bandwidth_source: str
     latency_source: str
     overhead_source: str
+    network: Topology | None = field(default=None, repr=False)
 
     def words(self, network: Topology) -> str:
         """Return what it says in one line.
@@ -73,14 +76,15 @@ class Clock:
             for (said, source), after in zip(told, followed, strict=True)
         )
 
-    def to_dict(self, network: Topology) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with the least and largest figures of the network's channels."""
-        rates = self.bytes_per_second * network.channel_bandwidth
-        delays = self.latency_seconds * network.channel_cycles
+        assert self.network is not None
         return {
             "bytes_per_second": self.bytes_per_second,
-            "channel_bytes_per_second": _ends(rates),
-            "channel_latency_seconds": _ends(delays),
+            "channel_bytes_per_second": _ends(
+                self.bytes_per_second * self.network.channel_bandwidth
+            ),
+            "channel_latency_seconds": _ends(self.latency_seconds * self.network.channel_cycles),
             "overhead_seconds": self.overhead_seconds,
             "bandwidth_source": self.bandwidth_source,
             "latency_source": self.latency_source,
@@ -134,7 +138,8 @@ def known_clock(question: Timing, network: Topology, machine: Machine | None) ->
     delay = _latency(question, network, machine)
     overhead = _overhead(question, machine)
     if bandwidth is not None:
-        return Clock(bandwidth[0], delay[0], overhead[0], bandwidth[1], delay[1], overhead[1])
+        sources = bandwidth[1], delay[1], overhead[1]
+        return Clock(bandwidth[0], delay[0], overhead[0], *sources, network)
     if question.latency is None and question.overhead is None:
         return None
     raise InputError("bandwidth", f"none for {network.name}, beside a time", RATES)
