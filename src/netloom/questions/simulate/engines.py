@@ -110,6 +110,11 @@ class PreparedFlows:
         return str(self.routing)
 
     @property
+    def clock_dict(self) -> dict[str, Any] | None:
+        """The clock as plain data."""
+        return self.clock and self.clock.to_dict(self.topology)
+
+    @property
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
         shared = "shared fairly" if self.sharing == "max-min" else "shared by latency"
@@ -154,7 +159,7 @@ FLOWS = NETWORK.pick("topology", "nodes", "channels", "failures", "engine", "rou
     Column("injection", kind=str, value="network.injection"),
     Column("tolerance", value="network.tolerance"),
     Column("end_channels", kind=bool, value="network.links.end_channels"),
-    Column("clock", kind=dict, value=lambda it: it.network.clock and it.network.clock.to_dict()),
+    Column("clock", kind=dict, value="network.clock_dict"),
     Column("seed", kind=int, value="network.seed"),
 )
 """What answers say of the network on which they ran flows, their ``network``."""
@@ -174,6 +179,9 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     asked = question.routing
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")
+    if question.tolerance and question.injection == "in-order":
+        found = f"{question.tolerance:g} with injection in-order"
+        raise InputError("tolerance", found, "0, or injection shared, whose errors do not grow")
     ends = question.end_channels
     if ends == 0 and not topology.direct:
         wanted = "1: hosts that hang on routers have channels of their own"
