@@ -36,9 +36,9 @@ TINY = 1e-6
 class ProgramNetwork:
     """A network and the engine that runs programs on it.
 
-    It has routers, or lockstep worms that switch and arbitrate so, or flows that share channels so;
-    the routing is made for the router's VCs, of one path for each pair of nodes, or any. The other fields are those of
-    ``NetworkProgram``.
+    It has routers, lockstep worms that switch and arbitrate so, or flows that share channels so;
+    the routing is made for the router's VCs, of one path for each pair of nodes, or any. The other
+    fields are those of ``NetworkProgram``.
     """
 
     topology: Topology
@@ -112,11 +112,12 @@ class ProgramNetwork:
     def zero_load_latencies(self, rows: Records) -> NDArray[np.int64]:
         """Return the latency of each message over the hops it took, were the network idle.
 
-        Exact on lockstep worms and for flows, and on the network for messages of one packet in buffers that let a
-        channel be used in every cycle (see ``Router.zero_load_cycles``). For longer messages it is
-        a lower bound: the packet that is last in its source's queue, or the one before, waits there
-        for its predecessors only; and all flits have to go through the target's ejection channels.
-        So it is where channels differ: the hops take at least what the quickest way takes.
+        Exact on lockstep worms and for flows; on the network for messages of one packet in buffers
+        that let a channel be used in every cycle (see ``Router.zero_load_cycles``). For longer
+        messages it is a lower bound: the packet that is last in its source's queue, or the one
+        before, waits there for its predecessors only; and all flits have to go through the
+        target's ejection channels. So it is where channels differ: the hops take at least what the
+        quickest way takes.
 
         ``rows`` are records of rows that sent a message which has arrived: int64[len(rows)] cycles.
 
@@ -133,7 +134,7 @@ class ProgramNetwork:
         array([14, 21])
         """
         if isinstance(self.router, FlowRules):
-            return np.rint(rows["alone"]).astype(np.int64)
+            return np.asarray(np.rint(rows["alone"]), np.int64)
         flits, hops = rows["flits"].astype(np.int64), rows["hops"].astype(np.int64)
         router, packet_flits = self.router, self.packet_flits
         if isinstance(router, Worm):

@@ -79,10 +79,15 @@ class OpenLoad(
 class Engine(Question, panel="Engine"):
     """What runs a program."""
 
-    engine: Literal["network", "worm"] = option(
+    engine: Literal["network", "worm", "flow"] = option(
         "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator: one-flit buffers, a blocked head stops its message). Each has its own options.",
+        "simulator: one-flit buffers, a blocked head stops its message); flow: flows that share "
+        "channels fairly. Each has its own options.",
         default="network",
+    )
+    injection: Literal["in-order", "shared"] = option(
+        "Messages of a node as flows: in-order, one after the other, or shared, all at once.",
+        default="in-order",
     )
     arbitration: str | None = option(
         "Arbitration of worms: timestamp, fifo, fifo-lru, biased or source.", default=None
@@ -94,7 +99,7 @@ class Engine(Question, panel="Engine"):
         le=1,
     )
     end_channels: int | None = option(
-        "Channels between node and router, each way, for worms: 1, or 0 for unlimited.",
+        "Channels between node and router, each way, for worms or flows: 1, or 0 for unlimited.",
         default=None,
         ge=0,
         le=1,
@@ -117,22 +122,3 @@ class Engine(Question, panel="Engine"):
 
 class ProgramQuestion(Engine, NetworkQuestion):
     """A program that drives a network and waits for it, and the engine that runs it."""
-
-
-class AnyEngineInCycles(Engine, panel="Engine"):
-    """What runs a program: flits, worms or flows."""
-
-    engine: Literal["network", "worm", "flow"] = option(  # type: ignore[assignment]
-        "network: routers with virtual channels, flit by flit; worm: lockstep worms (Chittor's "
-        "simulator); flow: flows that share channels fairly, a flit a cycle. Each has its own "
-        "options.",
-        default="network",
-    )
-    injection: Literal["in-order", "shared"] = option(
-        "Messages of a node as flows: in-order, one after the other, or shared, all at once.",
-        default="in-order",
-    )
-
-
-class CycleQuestion(AnyEngineInCycles, ProgramQuestion):
-    """A program that drives a network and waits for it, in cycles, on any of the engines."""

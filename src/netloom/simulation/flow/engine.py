@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netloom.simulation.flow.ways import Ways
     from netloom.workload.programs.messages import Messages
 
-MOST_BITS, ROOM_BITS = 48, 61
+MOST_BITS, LEAST_BITS, ROOM_BITS = 48, 36, 61
 """The fastest link is so many bits wide, and weights times levels at most so many."""
 
 ROUNDING = 2.0**-46
@@ -65,7 +65,7 @@ class FlowEngine:
         if not network.capacity.min(initial=inf) > 0:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
         self.network, self.in_order, self.noting = network, in_order, noting
-        self.num_rows, self._num_edges, self._weight = 0, 0, 0.0
+        self.num_rows, self._num_edges = 0, 0
         self._whole = 0
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
@@ -243,10 +243,18 @@ class FlowEngine:
         self._num_edges = link(self.state, first, table.after_offsets, table.after, self._num_edges)
 
     def advance(self, until: float = inf, *, batches: int = 2**62) -> bool:
-        """Run up to and with a time, or so many batches of events; return whether that is all."""
+        """Run up to and with a time, or so many batches of events; return whether that is all.
+
+        Raises
+        ------
+        InputError
+            If there are too many flows on a link for levels to be exact.
+        """
         from netloom.simulation.flow.kernels.flows import advance
 
         done = advance(self.state, until, batches)
+        if self.state.clock["crowded"][0]:
+            raise InputError("program", "too many flows at once on one channel", "fewer")
         return bool(done < batches)
 
     def _make_room(self, num_rows: int, num_edges: int) -> State:
@@ -279,24 +287,18 @@ class FlowEngine:
     def _set_units(self, more: float, ways: Ways) -> None:
         """Choose the unit of levels for the weights that can be on a link, once."""
         state, clock = self.state, self.state.clock
-        self._weight += more
         if not self.network.num_links:  # hosts that send only to themselves
             return
         if not clock["step"][0]:
             capacity = self.network.capacity
-            weight = max(self._weight, 2**13) * ways.whole
-            bits = min(MOST_BITS, ROOM_BITS - int(np.ceil(np.log2(weight))))
+            weight = max(more, 2**13) * ways.whole
+            bits = max(min(MOST_BITS, ROOM_BITS - ceil(log2(weight))), LEAST_BITS)
             unit = capacity.max() / 2**bits
             state.links["capacity"] = np.rint(capacity / unit)
             clock["step"] = unit * ways.whole
-            self._room = 2.0 ** (ROOM_BITS - bits) / ways.whole
+            least = int(state.links["capacity"].min())
+            clock["room"] = min(2 ** (ROOM_BITS - bits), least // LEAST)
             self._set_alone()
-        busy = (
-            self.rows["weight"][self.rows["complete"] < 0].sum() if self._weight > self._room else 0
-        )
-        least = int(state.links["capacity"].min()) / max(self._weight, 1) / ways.whole
-        if busy > self._room or least < LEAST:
-            raise InputError("program", "too many flows for bandwidths so unequal", "fewer flows")
 
     def _set_alone(self) -> None:
         state = self.state

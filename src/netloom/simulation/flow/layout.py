@@ -123,6 +123,8 @@ CLOCK = np.dtype(
         ("stale", "i8"),  # whether links know only their weights
         ("patience", "i8"),  # batches for which all levels are made anew next time
         ("left", "i8"),  # those that are left of them
+        ("room", "i8"),  # the weight that can be on a link
+        ("crowded", "i8"),  # whether there was more on one
         ("noting", "i8"),  # whether it is noted which links hold classes back
     ]
 )

@@ -117,7 +117,7 @@ class FlowProgram(ProgramEngine):
 
         What a source makes of it begins no later than it should.
         """
-        return np.floor(self._engine.rows["complete"]).astype(np.int64)
+        return np.asarray(np.floor(self._engine.rows["complete"]), np.int64)
 
     @property
     def cycle(self) -> int:
@@ -199,6 +199,8 @@ class FlowProgram(ProgramEngine):
 def _joined(first: Ways, second: Ways) -> Ways:
     """Return ways of the same shares, one after the other."""
     names = ("links", "shares", "latency", "queue")
-    both = {name: np.append(getattr(first, name), getattr(second, name)) for name in names}
+    both: dict[str, Any] = {
+        name: np.append(getattr(first, name), getattr(second, name)) for name in names
+    }
     offsets = np.append(first.offsets, first.offsets[-1] + second.offsets[1:])
     return replace(first, offsets=offsets, **both)

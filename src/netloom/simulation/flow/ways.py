@@ -61,7 +61,7 @@ class Ways:
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
     def hops(self, network: FlowNetwork) -> NDArray[np.float64]:
-        """Return float64[num_ways], channels between routers that are crossed: a mean over paths."""
+        """Return float64[num_ways], the channels between routers of each, a mean over paths."""
         inside = self.links < network.topology.num_network_channels
         part = np.where(inside, self.shares / self.whole, 0.0)
         owner = np.repeat(np.arange(len(self)), np.diff(self.offsets))

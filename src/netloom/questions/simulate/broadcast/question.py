@@ -17,7 +17,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.broadcast.answer import BroadcastSimulation
 from netloom.questions.simulate.engines import prepare_program
-from netloom.questions.simulate.fields import CycleQuestion
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.simulation.broadcasts import run_broadcasts
 from netloom.simulation.side_by_side import run_all
 from netloom.spec import MAX_ELEMENTS
@@ -51,7 +51,7 @@ class BroadcastFields(Question, panel="Broadcast"):
     )
 
 
-class BroadcastQuestion(Measured, CycleQuestion, Arriving, PatternTraffic, BroadcastFields):
+class BroadcastQuestion(Measured, ProgramQuestion, Arriving, PatternTraffic, BroadcastFields):
     """Messages of which a part goes to all nodes, by trees."""
 
     packet_flits: PacketLengths = option(  # type: ignore[assignment]

@@ -19,7 +19,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
-from netloom.questions.simulate.fields import CycleQuestion, Programs
+from netloom.questions.simulate.fields import ProgramQuestion, Programs
 from netloom.questions.simulate.loop.answer import LoopSimulation
 from netloom.questions.simulate.programs import only_program, share_programs
 from netloom.routing import VirtualChannelRouting
@@ -71,7 +71,7 @@ class LoopFields(Question, panel="Loop: every task computes, sends, waits, and r
     skip: int = option("Loops of a task before these.", default=10, ge=0, le=10**6)
 
 
-class LoopQuestion(CycleQuestion, Programs, LoopFields):
+class LoopQuestion(ProgramQuestion, Programs, LoopFields):
     """Tasks that compute, send a message, wait for it, and repeat."""
 
 
@@ -163,7 +163,7 @@ def simulate_loop(question: LoopQuestion, ready: PreparedLoop) -> LoopSimulation
 def _limit(question: LoopQuestion, ready: PreparedLoop) -> Saturation | None:
     """Return what static analysis says; None if the paths are not known."""
     network, routing = ready.network, ready.network.routing
-    if ready.graph is None or isinstance(routing, VirtualChannelRouting):
+    if ready.graph is None or isinstance(routing, VirtualChannelRouting) or routing.several:
         return None
     shares = ready.graph.shares(question.choice)
     return loop_saturation(network.topology, routing, ready.graph, ready.node_of, shares)

@@ -17,7 +17,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
-from netloom.questions.simulate.fields import CycleQuestion
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.pattern.answer import PatternSimulation
 from netloom.simulation.loops import run_pattern
 from netloom.simulation.side_by_side import run_all
@@ -57,7 +57,7 @@ class PatternFields(Question, panel="Experiment"):
     skip: int = option("Loops of each node before the measured ones.", default=10, ge=0, le=10**6)
 
 
-class PatternQuestion(CycleQuestion, PatternFields):
+class PatternQuestion(ProgramQuestion, PatternFields):
     """A machine's nodes that exchange messages in a pattern."""
 
     engine: Literal["network", "worm", "flow"] = option(

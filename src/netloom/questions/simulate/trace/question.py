@@ -88,6 +88,8 @@ class PreparedTrace:
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
+    if question.engine == "flow":
+        raise InputError("engine", "'flow'", "network or worm, for traces")
     found = network_of(question)
     trace = _read(question, found[1])
     network = prepare_program(

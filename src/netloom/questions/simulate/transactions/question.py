@@ -18,7 +18,7 @@ from netloom.questions.outputs import PLOT
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import prepare_program
-from netloom.questions.simulate.fields import CycleQuestion
+from netloom.questions.simulate.fields import ProgramQuestion
 from netloom.questions.simulate.transactions.answer import TransactionSimulation
 from netloom.routing import ShortestPath, paths
 from netloom.simulation.kernels.agenda import LAST_CYCLE
@@ -83,7 +83,7 @@ class TransactionFields(Question, panel="Transactions"):
 
 
 class TransactionQuestion(
-    CycleQuestion, ContextSwitches, TransactionFields, Placed, ProgramFile, CommunicatingProgram
+    ProgramQuestion, ContextSwitches, TransactionFields, Placed, ProgramFile, CommunicatingProgram
 ):
     """Processors whose contexts run, issue a transaction and wait for it."""
 

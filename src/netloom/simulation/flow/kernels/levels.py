@@ -94,6 +94,8 @@ def join(state, number, weight):
         more = weight * state.hop_share[np.uint64(hop)]
         entry.weight += more
         link.weight += more
+        if link.weight > clock.room:
+            clock.crowded = 1
         if clock.stale == 0:
             if entry.others < link.level:
                 link.lower += more * entry.others
