@@ -239,6 +239,8 @@ def prepare_program(
     if on_machine is not None and flit_bytes is not None:
         on_machine = on_machine.with_flit_bytes(flit_bytes)
         topology = on_machine.rated(topology)
+    if question.engine != "flow" and "injection" in type(question).model_fields:
+        refuse(question, ("injection",), "engine flow, of whose flows this says something")
     if question.engine == "worm":
         check_alike(topology, "lockstep worms")
     if question.engine != "flow" and topology.num_hosts > MOST_NODES:
