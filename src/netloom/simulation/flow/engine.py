@@ -70,6 +70,7 @@ class FlowEngine:
         self.network, self.in_order, self.noting = network, in_order, noting
         self.num_rows, self._num_edges, self._room = 0, 0, 0.0
         self._whole = 0
+        self._bound = 0.0  # at least the weight that may be on a link at once, in shares
         clock = np.zeros(1, layout.CLOCK)
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
         clock["patience"] = 1
@@ -186,7 +187,7 @@ class FlowEngine:
                 holders=np.append(state.holders, holders),
                 hop_held=np.append(state.hop_held, np.zeros(len(ways.links))),
             )
-        self._make_lists()
+        self._make_lists(first)
         return first
 
     def append(
@@ -198,6 +199,7 @@ class FlowEngine:
         cycle: float = 1.0,
         flit: float = 1.0,
         weight: NDArray[np.integer[Any]] | int = 1,
+        base: int = 0,
     ) -> None:
         """Append rows to the program.
 
@@ -211,6 +213,8 @@ class FlowEngine:
             int[len(table)], the way of each row; -1 for one that does not use the network.
         weight
             Of each flow, a whole number.
+        base
+            The class of the first of the ways.
 
         Raises
         ------
@@ -223,8 +227,8 @@ class FlowEngine:
         assert table.first == first
         if first + count > MOST_ROWS:
             raise InputError("program", f"{first + count} messages", f"at most {MOST_ROWS}")
-        if len(ways) > self.num_classes:
-            old = self.num_classes
+        old = self.num_classes - base
+        if len(ways) > old:
             assert old == 0 or ways.whole == self._whole
             self.add_ways(_rest(ways, old))
         state = self._make_room(first + count, self._num_edges + len(table.after))
@@ -235,20 +239,28 @@ class FlowEngine:
             rows[name] = -1
         for name in ("source", "target", "context"):
             rows[name] = getattr(table, name)
-        rows["size"], rows["weight"], rows["path"] = table.flits * flit, weight, path
         uses = np.asarray(path) >= 0
+        rows["size"], rows["weight"] = table.flits * flit, weight
+        rows["path"] = np.where(uses, path + base, -1)
         rows["queue"], rows["latency"] = -1, 0.0
         rows["latency"][uses] = ways.latency[path[uses]]
         if self.in_order:
             rows["queue"][uses] = ways.queue[path[uses]]
         self.num_rows += count
-        self._set_units()
+        self._bound += float(rows["weight"][uses].sum()) * self._whole
+        if self._bound > self._room:
+            self._set_units()
         self._num_edges = link(self.state, first, table.after_offsets, table.after, self._num_edges)
 
-    def advance(self, until: float = inf, *, batches: int = 2**62) -> bool:
-        """Run up to and with a time, or so many batches of events; return whether that is all."""
+    def advance(self, until: float = inf, *, batches: int = 2**62, watch: int = MOST_ROWS) -> bool:
+        """Run up to and with a time, or so many batches of events; return whether that is all.
+
+        It also stops after the batch in which a row from ``watch`` on is complete.
+        """
         from netloom.simulation.flow.kernels.flows import advance
 
+        clock = self.state.clock
+        clock["watch"], clock["seen"] = watch, 0
         done = advance(self.state, until, batches)
         return bool(done < batches)
 
@@ -262,22 +274,17 @@ class FlowEngine:
         )
         return self.state
 
-    def _make_lists(self) -> None:
-        """Make room in the lists of links for all classes; keep what is in them."""
+    def _make_lists(self, first: int) -> None:
+        """Make room in the lists of links for classes from one on; keep what is in them."""
+        from netloom.simulation.flow.kernels.ways import move_lists
+
         state = self.state
-        links = state.links
-        room = np.bincount(state.hop_link, minlength=len(links))
-        first = np.append(0, np.cumsum(room, dtype=np.int64))
-        entries = np.zeros(int(first[-1]), layout.ENTRY)
-        used = links["count"].astype(np.int64)
-        place = np.arange(used.sum()) - np.repeat(np.cumsum(used) - used, used)
-        entries[np.repeat(first[:-1], used) + place] = state.entries[
-            np.repeat(links["first"], used) + place
-        ]
-        links["first"] = first[:-1]
+        room = np.bincount(state.hop_link, minlength=len(state.links))
+        entries = np.zeros(len(state.hop_link), layout.ENTRY)
+        move_lists(state, entries, np.cumsum(room) - room)
         self.state = state._replace(entries=entries)
         if state.clock["step"][0]:
-            self._set_alone()
+            self._set_alone(first)
 
     def _set_units(self) -> None:
         """Choose the unit of levels: as fine as the weights that may be on a link at once allow.
@@ -291,6 +298,7 @@ class FlowEngine:
             return
         state, clock, capacity = self.state, self.state.clock, self.network.capacity
         weights = self._weights()
+        self._bound = weights.max()
         if weights.max() <= self._room:
             return
         self._room = 2.0 ** np.ceil(np.log2(max(weights.max(), LEAST_ROOM)))
@@ -319,12 +327,14 @@ class FlowEngine:
             found = np.minimum(found, queues * float(weight.max()))
         return found
 
-    def _set_alone(self) -> None:
-        state = self.state
-        most = state.links["capacity"][state.hop_link] // np.maximum(state.hop_share, 1)
-        begins = state.classes["first"]
-        if len(begins):
-            state.classes["most"] = np.minimum.reduceat(most, begins)
+    def _set_alone(self, first: int = 0) -> None:
+        """Note what classes, from one on, would have alone."""
+        state, classes = self.state, self.state.classes[first:]
+        if len(classes):
+            begin = classes["first"][0]
+            most = state.links["capacity"][state.hop_link[begin:]]
+            most //= np.maximum(state.hop_share[begin:], 1)
+            classes["most"] = np.minimum.reduceat(most, classes["first"] - begin)
 
 
 def _rest(ways: Ways, first: int) -> Ways:

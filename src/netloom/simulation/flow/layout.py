@@ -124,6 +124,8 @@ CLOCK = np.dtype(
         ("patience", "i8"),  # batches for which all levels are made anew next time
         ("left", "i8"),  # those that are left of them
         ("noting", "i8"),  # whether it is noted which links hold classes back
+        ("watch", "i8"),  # once a row from this on is complete, the run stops
+        ("seen", "i8"),  # whether one has been
     ]
 )
 """One record."""

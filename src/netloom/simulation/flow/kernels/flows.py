@@ -20,7 +20,10 @@ MOST_PATIENCE = 1024
 
 @kernel
 def advance(arrays, until, batches):
-    """Run up to a time, or through so many times at which flows begin or end; return how many."""
+    """Run up to a time, or through so many times at which flows begin or end; return how many.
+
+    If a row that is watched for is complete, that counts as all of them.
+    """
     state = held(arrays)
     clock = record(state.clock, 0)
     for batch in range(batches):
@@ -43,6 +46,8 @@ def advance(arrays, until, batches):
             clock.batches += 1
             share(state)
         update(state, time)
+        if clock.seen != 0:
+            return batches
     return batches
 
 

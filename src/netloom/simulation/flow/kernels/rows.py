@@ -166,6 +166,8 @@ def finish(state, time, row):
     clock, here = record(state.clock, 0), record(state.rows, row)
     here.complete = time
     clock.completed += 1
+    if row >= clock.watch:
+        clock.seen = 1
     edge = np.int64(here.waiters)
     while edge >= 0:
         waiter = state.edge_row[np.uint64(edge)]

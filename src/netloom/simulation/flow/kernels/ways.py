@@ -35,3 +35,16 @@ def add_sizes(state, first, last, whole, crossed):
             for hop in range(owner.first, owner.first + owner.hops):
                 share = state.hop_share[np.uint64(hop)] / whole
                 crossed[np.uint64(state.hop_link[np.uint64(hop)])] += here.size * share
+
+
+@kernel
+def move_lists(state, entries, first):
+    """Move the lists of links to other places."""
+    for number in range(len(state.links)):
+        link = record(state.links, number)
+        for place in range(link.count):
+            here = record(entries, first[np.uint64(number)] + place)
+            there = record(state.entries, link.first + place)
+            here.others, here.weight = there.others, there.weight
+            here.owner, here.hop = there.owner, there.hop
+        link.first = first[np.uint64(number)]

@@ -1,0 +1,127 @@
+"""Seconds and peak memory of programs of rounds: rings of 16,384 hosts, rounds of permutations.
+
+A ring all-reduce of 1 GB on 16,384 hosts is 32,766 rounds of 61 kB, 537 million messages; it runs
+on a full three-level fat tree under D-mod-k. 244 rounds of random permutations of 4,096 hosts are
+999,424 messages. Channels of 25 GB/s and 600 ns. Every case runs in a process of its own, one core,
+kernels compiled beforehand; seconds include the network, its ways and the rows. ``plain`` is the
+engine on all messages as one table, for as many rounds as it says; its finish is compared.
+
+Usage: python benchmarks/rounds.py [case …]
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+LARGE, SMALL = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16"
+BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
+
+
+def ring(hosts: int, order: str, rounds: int | None = None, *, uneven: bool = False):
+    """A ring all-reduce of 1 GB; with ``uneven`` chunks, one of them is half as long."""
+    from netloom.workload.programs.round_programs import exchange, round_program
+
+    count = rounds or 2 * (hosts - 1)
+    host = np.arange(hosts, dtype=np.int32)
+    if not uneven:
+        return round_program(
+            hosts, [exchange(host, (host + 1) % hosts, 1e9 / hosts, count)], order=order
+        )
+    return round_program(hosts, Chunks(hosts, count), order=order)
+
+
+class Chunks:
+    """The rounds of a ring whose last chunk is half as long: each made when it is asked for."""
+
+    def __init__(self, hosts: int, count: int) -> None:
+        self.count = count
+        self.host = np.arange(hosts, dtype=np.int32)
+        self.size = np.full(hosts, 1e9 / hosts)
+        self.size[-1] /= 2
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, number: int):
+        from netloom.workload.programs.round_programs import Round
+
+        if not 0 <= number < self.count:
+            raise IndexError(number)
+        hosts = len(self.host)
+        return Round(self.host, np.roll(self.host, -1), np.roll(self.size, number % hosts))
+
+
+def permutations(order: str, *, unequal: bool):
+    """244 rounds of random permutations."""
+    from netloom.workload.programs.round_programs import exchange, round_program
+
+    rng, hosts = np.random.default_rng(1), 4096
+    listed = []
+    for _ in range(244):
+        size = rng.uniform(1e5, 1e6, hosts) if unequal else 1e6
+        listed.append(exchange(np.arange(hosts), rng.permutation(hosts), size))
+    return round_program(hosts, listed, order=order)
+
+
+CASES: dict[str, tuple[str, Callable, float]] = {  # network, program, overhead
+    "ring, barriers": (LARGE, lambda: ring(16384, "barrier"), 0),
+    "ring, barriers, overhead": (LARGE, lambda: ring(16384, "barrier"), OVERHEAD),
+    "ring, neighbours": (LARGE, lambda: ring(16384, "neighbours"), 0),
+    "ring, neighbours, overhead": (LARGE, lambda: ring(16384, "neighbours"), OVERHEAD),
+    "ring, one chunk shorter": (LARGE, lambda: ring(16384, "neighbours", uneven=True), 0),
+    "permutations, barriers": (SMALL, lambda: permutations("barrier", unequal=False), 0),
+    "permutations, neighbours": (SMALL, lambda: permutations("neighbours", unequal=False), 0),
+    "the same, unequal": (SMALL, lambda: permutations("neighbours", unequal=True), 0),
+}
+
+
+def answer(spec: str, program, overhead: float):
+    from netloom.routing import parse_routing
+    from netloom.simulation.flow import flow_network, run_rounds
+    from netloom.topology import topology
+
+    net = topology(spec)
+    network = flow_network(net, bandwidth=BANDWIDTH, latency=LATENCY)
+    return run_rounds(network, parse_routing("d-mod-k", net), program, overhead=overhead)
+
+
+def child(case: str) -> None:
+    for order in ("barrier", "neighbours"):  # compile, or load what was compiled
+        for overhead in (0, OVERHEAD):
+            answer("xgft:2x2/1x2", ring(4, order, 8), overhead)
+    spec, make, overhead = CASES[case]
+    start = time.perf_counter()
+    found = answer(spec, make(), overhead)
+    print(json.dumps({
+        "seconds": time.perf_counter() - start,
+        "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "rounds": found.num_rounds,
+        "run": len(found.number),
+        "messages": found.num_messages,
+        "finish": found.finish,
+    }))  # fmt: skip
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["child"]:
+        child(sys.argv[2])
+        return
+    print(f"{'case':>27} {'messages':>12} {'rounds':>7} {'run':>6} {'finish':>11} "
+          f"{'seconds':>8} {'GB':>5}")  # fmt: skip
+    for case in sys.argv[1:] or CASES:
+        command = [sys.executable, __file__, "child", case]
+        found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        print(f"{case:>27} {found['messages']:>12,} {found['rounds']:>7,} {found['run']:>6,} "
+              f"{found['finish']:>9.6f} s {found['seconds']:>8.2f} {found['gigabytes']:>5.2f}",
+              flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

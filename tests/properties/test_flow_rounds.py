@@ -1,0 +1,122 @@
+"""Rounds that are recognised give what all their messages give, one by one."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from netloom.errors import InputError
+from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow.rounds import run_rounds
+from netloom.workload.programs.round_programs import as_messages, exchange, round_program
+from tests.properties.flow_runs import flow_networks, routings
+
+REL = 1e-12
+
+JITTER = 1e-9
+
+sizes = st.one_of(st.sampled_from([1.0, 64.0]), st.floats(1, 1e4), st.integers(1, 9))
+
+
+@st.composite
+def rounds(draw, hosts):
+    """Return a round: a shift, a permutation, or any messages, of sizes alike or not."""
+    kind = draw(st.sampled_from(["shift", "permutation", "any"]))
+    if kind == "shift":
+        source = np.arange(hosts)
+        target = (source + draw(st.integers(1, hosts))) % hosts
+    elif kind == "permutation":
+        source = np.arange(hosts)
+        target = np.array(draw(st.permutations(range(hosts))))
+    else:
+        host = st.integers(0, hosts - 1)
+        pairs = draw(st.lists(st.tuples(host, host), min_size=1, max_size=hosts))
+        source, target = np.array(pairs).T
+    size = draw(sizes)
+    if draw(st.booleans()):
+        size = draw(st.lists(sizes, min_size=len(source), max_size=len(source)))
+    if draw(st.sampled_from([False, False, True])):
+        size = np.where(np.arange(len(source)) % 3 == 1, 0, size)
+    return exchange(source, target, size, draw(st.sampled_from([1, 1, 2, 5, 30])))
+
+
+def of_rounds(program, run):
+    """Return when each round of a program began and ended, if it was run as a table."""
+    gates = program.order == "barrier"
+    found, first = [], 0
+    for one in program:
+        for _ in range(one.count):
+            rows = slice(first, first + len(one))
+            found.append((run.ready[rows].min(), run.complete[rows].max()))
+            first += len(one) + gates
+    assert first - gates == len(run.ready)
+    return np.array(found)
+
+
+@st.composite
+def cases(draw):
+    net = draw(flow_networks())
+    routing = draw(routings(net))
+    listed = draw(st.lists(rounds(net.num_hosts), min_size=1, max_size=4))
+    order = draw(st.sampled_from(["barrier", "neighbours", "neighbours"]))
+    network = flow_network(
+        net,
+        bandwidth=draw(st.sampled_from([1.0, 3.3])),
+        latency=draw(st.sampled_from([1.0, 0.0, 0.7])),
+        end_channels=draw(st.booleans()),
+    )
+    options = {
+        "overhead": draw(st.sampled_from([0.0, 0.0, 2.5])),
+        "injection": draw(st.sampled_from(["in-order", "shared"])),
+    }
+    return network, routing, round_program(net.num_hosts, listed, order=order), options
+
+
+def plain(network, routing, program, options):
+    table = as_messages(program, overhead=options["overhead"])
+    return run_flows(network, routing, table, injection=options["injection"])
+
+
+def jittered(program, rng):
+    """Return a program whose sizes are a little different, with repeats that are still equal."""
+    changed = [
+        replace(one, bytes=one.bytes * (1 + JITTER * rng.uniform(-1, 1, len(one))))
+        for one in program
+    ]
+    return replace(program, rounds=changed)
+
+
+def settled(case, wanted):
+    """Whether no first-come-first-served tie decides, which rounding may break either way."""
+    network, routing, program, options = case
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        other = plain(network, routing, jittered(program, rng), options)
+        if np.abs(other.complete - wanted.complete).max() > 1e3 * JITTER * wanted.finish:
+            return False
+    return True
+
+
+@settings(deadline=None, max_examples=80)
+@given(cases())
+def test_rounds_are_what_their_messages_are(case):
+    network, routing, program, options = case
+    assume(any(one.moving.any() for one in program))
+    try:
+        wanted = plain(network, routing, program, options)
+    except InputError:
+        assume(False)  # no way there
+    found = run_rounds(network, routing, program, **options)
+    times = of_rounds(program, wanted)
+    when = np.array([found.when(number) for number in range(program.num_rounds)])
+    if np.abs(when - times).max() > REL * wanted.finish:
+        assume(settled(case, wanted))
+    assert when == pytest.approx(times, rel=REL, abs=REL * wanted.finish)
+    assert found.finish == pytest.approx(wanted.finish, rel=REL)
+    assert found.link_sizes == pytest.approx(wanted.link_sizes, rel=1e-9)
+    skipped = [one.first + number for one in found.repeats for number in range(one.count)]
+    assert sorted([*skipped, *found.number]) == list(range(program.num_rounds))
+    assert all(before < after for before, after in pairwise(found.number))
