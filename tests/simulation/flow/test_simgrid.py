@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import netloom
 from netloom.routing import parse_routing, paths
 from netloom.simulation.flow import FlowNetwork, flow_network, run_flows, run_paths
 from netloom.topology import mesh, topology
@@ -130,6 +131,54 @@ class TestSimGridNow:
         offsets = np.cumsum([0, *map(len, taken)])
         theirs = finish_times(network.capacity, network.latency, (offsets, np.concatenate(taken)),
                               start, np.arange(flows), size, rate=rate)  # fmt: skip
+        assert found == pytest.approx(theirs, rel=WITHIN)
+
+    @pytest.mark.parametrize("spec", recorded.NETWORKS)
+    def test_shared_by_latency(self, spec):
+        """As SimGrid shares by itself, where links have latencies."""
+        rng = np.random.default_rng(17)
+        net, flows = topology(spec), 150
+        routing = parse_routing("default", net)
+        network = flow_network(net, bandwidth=1e9, latency=1e-6, end_channels=False)
+        source = rng.integers(0, net.num_hosts, flows)
+        target = (source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts
+        size = rng.integers(1, 1_000_000, flows)
+        start = rng.integers(0, 1_000_000, flows) * 1e-9
+        table = replace(messages(net.num_hosts, source=source, target=target, flits=size),
+                        start=start)  # fmt: skip
+        found = run_flows(network, routing, table, injection="shared", sharing="by-latency").arrived
+        routes = paths(net, routing, source, target)
+        theirs = finish_times(network.capacity, network.latency, (routes.offsets, routes.channels),
+                              start, np.arange(flows), size, by_latency=True)  # fmt: skip
+        # Weights are whole numbers: exact only if there are few different path lengths.
+        exact = np.lcm.reduce(np.diff(routes.offsets)) < 4096
+        assert found == pytest.approx(theirs, rel=WITHIN if exact else 1e-5)
+
+    @pytest.mark.parametrize("sharing", ["max-min", "by-latency"])
+    def test_a_trace_in_seconds(self, tmp_path, sharing):
+        """From a file of rows to the time of each message, as a user asks."""
+        rng = np.random.default_rng(23)
+        net, flows = topology("leaf-spine:8x8x8"), 300
+        source = rng.integers(0, net.num_hosts, flows)
+        target = (source + rng.integers(1, net.num_hosts, flows)) % net.num_hosts
+        size = rng.integers(1_000, 1_000_000, flows)
+        start = np.sort(rng.integers(0, 1_000_000, flows) * 1e-9)
+        rows = zip(start.tolist(), source, target, size, strict=True)
+        trace = tmp_path / "trace.csv"
+        trace.write_text("id,time_seconds,source,target,bytes\n" + "".join(
+            f"{number},{time!r},{a},{b},{count}\n"
+            for number, (time, a, b, count) in enumerate(rows)))  # fmt: skip
+        asked = netloom.replay(
+            trace=str(trace), on="leaf-spine:8x8x8", routing="d-mod-k", engine="flow",
+            injection="shared", sharing=sharing, bandwidth="1GB/s", latency="600ns",
+        )  # fmt: skip
+        routes = paths(net, parse_routing("d-mod-k", net), source, target)
+        theirs = finish_times(
+            np.full(net.num_channels, 1e9), np.full(net.num_channels, 6e-7),
+            (routes.offsets, routes.channels), start, np.arange(flows), size,
+            by_latency=sharing == "by-latency",
+        )  # fmt: skip
+        found = asked.messages()["arrived_seconds"].to_numpy()
         assert found == pytest.approx(theirs, rel=WITHIN)
 
     @pytest.mark.parametrize("seed", range(30))
