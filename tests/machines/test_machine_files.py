@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom import replay
+from netloom import predict_locality, replay
 from netloom.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
 from netloom.questions.fields import Timing
@@ -243,6 +243,14 @@ def test_uneven_dimensions_of_a_torus_route_as_ever(described):
     assert even.to_dict()["channel_load"] == uneven.to_dict()["channel_load"]
     upper = [each.to_dict()["saturation"]["upper_bound"] for each in (even, uneven)]
     assert upper[1] == pytest.approx(upper[0] / 2)
+
+
+def test_the_models_of_a_torus_refuse_one_whose_channels_differ(described):
+    text = 'topology = "torus:4x4"\nbandwidth = "2GB/s"\n'
+    assert predict_locality(on=described(text)).to_dict()
+    found = described(text + '[[links]]\nbetween = "dimension 1"\nbandwidth = "1GB/s"\n')
+    with pytest.raises(InputError, match="on: found torus:4x4 with channels of several; expected"):
+        predict_locality(on=found)
 
 
 def test_what_names_a_machine():
