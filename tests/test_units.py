@@ -105,6 +105,7 @@ def test_plain_numbers():
         (units.parse_rate, float("nan"), "nan; expected .*: above 0"),
         (units.parse_rate, float("inf"), "inf; expected"),
         (units.parse_rate, True, "True; expected"),
+        (units.parse_bytes, 10**400, "1000.*0; expected"),
         (units.parse_seconds, "600", "'600' without a unit; expected a time with its unit"),
         (units.parse_seconds, "-600ns", "'-600ns'; expected .*: of at least 0"),
         (units.parse_seconds, "600NS", "'600NS', whose unit is not known here"),

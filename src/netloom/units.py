@@ -92,9 +92,8 @@ class Quantity:
             return float(self.exact(given, where=where))
         if not isinstance(given, Real) or isinstance(given, bool):
             raise InputError(where, f"{given!r}", self.wanted)
-        value = float(given)
-        self._check(value, f"{given!r}", where)
-        return value
+        self._check(given, f"{given!r}", where)
+        return float(given)
 
     def exact(self, text: str, *, where: str) -> Fraction:
         """Return the value of text exactly: ``parse`` rounds it once."""

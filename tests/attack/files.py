@@ -63,6 +63,23 @@ c,b,1,2,3,4
 """
 GOAL = b"num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 64b to 1\nl2 requires l1\n}\nrank 1 {\n" \
     b"l1: recv 64b from 0\n}\n"  # fmt: skip
+OWN_MACHINE = b"""topology = "leaf-spine:2x1x2"
+bandwidth = "200Gb/s"
+latency = "300ns"
+flit_bytes = "64B"
+[[links]]
+between = "hosts"
+latency = "150ns"
+[[links]]
+between = ["leaf*", "spine0"]
+bandwidth = "12.5GB/s"
+[router]
+vcs = 2
+[[message_costs]]
+startup = "2us"
+per_byte = "0.1ns"
+"""
+
 EXPERIMENT = b"""title = "t"
 [[analyze]]
 app = ["ring:4", "all-to-all:4"]
@@ -174,6 +191,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "plan.json": (_plan, "compile verify FILE"),
     "order.txt": (lambda: b"0 1 < 1 2\n", "compile ring:4 --on mesh:2x2 --order FILE"),
+    "machine.toml": (lambda: OWN_MACHINE, "analyze ring:4 --on machine:FILE --random-mappings 0"),
     "exp.toml": (lambda: EXPERIMENT, "results FILE"),
     "exp.sqlite": (lambda: b"SQLite format 3\x00" + bytes(90), "results FILE"),
     "hosts": (

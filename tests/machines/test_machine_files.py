@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netloom import replay
+from netloom import predict_locality, replay
 from netloom.errors import InputError
 from netloom.machines import LinkClass, MessageCost, link_classes, machine, names_machine
 from netloom.questions.fields import Timing
@@ -144,8 +144,8 @@ def test_a_network_with_broken_parts_keeps_rates_and_latencies(described):
     assert found.latencies_us(network).tolist() == found.latencies_us(whole)[kept].tolist()
     assert network.cycle_ns == whole.cycle_ns
     assert found.rated(network) is network
-    other = found.with_flit_bytes(128)
-    again = other.rated(network)
+    other, again = found.with_flits(network, 128)
+    assert other == found.with_flit_bytes(128)
     assert again.whole.channel_cycles[kept].tolist() == again.channel_cycles.tolist()
     assert again.routers.num_channels == network.routers.num_channels
     assert again.cycle_ns == 2 * network.cycle_ns
@@ -245,6 +245,14 @@ def test_uneven_dimensions_of_a_torus_route_as_ever(described):
     assert upper[1] == pytest.approx(upper[0] / 2)
 
 
+def test_the_models_of_a_torus_refuse_one_whose_channels_differ(described):
+    text = 'topology = "torus:4x4"\nbandwidth = "2GB/s"\n'
+    assert predict_locality(on=described(text)).to_dict()
+    found = described(text + '[[links]]\nbetween = "dimension 1"\nbandwidth = "1GB/s"\n')
+    with pytest.raises(InputError, match="on: found torus:4x4 with channels of several; expected"):
+        predict_locality(on=found)
+
+
 def test_what_names_a_machine():
     assert names_machine("machine:my.toml")
     assert names_machine("symult2010:4x4")
@@ -331,8 +339,21 @@ def test_a_message_takes_flit_by_flit_what_its_links_say(described, tmp_path):
     assert run.to_dict()["finish_us"] == pytest.approx(said_us, abs=4 * found.cycle_us)
 
 
+def test_flits_of_another_size_take_as_long(described, tmp_path):
+    found = described(
+        'topology = "mesh:2x2"\nbandwidth = "1GB/s"\nlatency = "1us"\nflit_bytes = "8KiB"\n'
+    )
+    assert (found.network().channel_cycles == 1).all(), "one cycle is longer"
+    other, network = found.with_flits(found.network(), 10)
+    assert (network.channel_cycles == 100 - Router().router_cycles).all()
+    iwarp = machine("iwarp:4x4")
+    other, network = iwarp.with_flits(iwarp.network(), 1)
+    assert other.flit_bytes == 1
+    assert network is iwarp.network(), "its router is its model of a hop"
+
+
 def test_the_example_is_a_machine_and_says_that_it_is_made_up():
-    found = machine("machine:examples/example-machine.toml")
+    found = machine("machine:examples/machines/example.toml")
     network = found.network()
     assert "Made up" in found.source
     rates = found.bandwidth_bytes_per_us * network.channel_bandwidth

@@ -177,13 +177,24 @@ class Machine:
         relative = np.where(np.isnan(said), whole.channel_bandwidth, said / base)
         cycles, delays, cycle_ns = whole.channel_cycles, self._latencies_us(network), None
         if delays.any():
-            cycles, cycle_ns = self._in_cycles(whole, delays, where), self.cycle_us * 1e3
+            cycles = np.maximum(self._in_cycles(whole, delays), 1).astype(np.int32)
+            cycle_ns = self.cycle_us * 1e3
         same = np.array_equal(relative, whole.channel_bandwidth)
         same = same and np.array_equal(cycles, whole.channel_cycles)
         units = {"reference_gbps": base * 8e-3, "cycle_ns": cycle_ns}
         if same and all(getattr(network, name) == unit for name, unit in units.items()):
             return network
         return with_channels(network, relative, cycles, **units)
+
+    def with_flits(self, network: Topology, flit_bytes: float) -> tuple[Machine, Topology]:
+        """Return the machine with flits of so many bytes, and its network with cycles to match.
+
+        If the machine's router and channels of one cycle take its latency exactly, they are its
+        model of a hop, and stay so with cycles of another length.
+        """
+        other = self.with_flit_bytes(flit_bytes)
+        modelled = self._in_cycles(network.whole, self._latencies_us(network)) == 1
+        return other, network if modelled.all() else other.rated(network)
 
     def latencies_us(self, network: Topology) -> NDArray[np.float64]:
         """Return the latency of each channel of its network, or of what of it works, exactly.
@@ -202,9 +213,7 @@ class Machine:
         where = f"machine '{self.name}'"
         return said_of_channels(network, self.links, "latency_us", self.hop_us, where)
 
-    def _in_cycles(
-        self, network: Topology, delays: NDArray[np.float64], where: str
-    ) -> NDArray[np.int32]:
+    def _in_cycles(self, network: Topology, delays: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return latencies in cycles, without those of the router that each channel leaves."""
         own = self.router or Router()
         inside = np.arange(network.num_channels) < network.num_network_channels
@@ -212,11 +221,11 @@ class Machine:
         cycles = np.rint(delays / self.cycle_us)
         if cycles.max(initial=0) > MOST_CYCLES:
             found = f"a latency of {cycles.max():.0f} cycles, flits of {self.flit_bytes:g} bytes"
-            raise InputError(where, found, f"at most {MOST_CYCLES} cycles: larger flit_bytes")
+            wanted = f"at most {MOST_CYCLES} cycles: larger flit_bytes"
+            raise InputError(f"machine '{self.name}'", found, wanted)
         cycles -= np.where(injects, 0, own.router_cycles)
         cycles[inside] = np.rint(cycles[inside] / max(own.channel_cycles, 1))
-        left: NDArray[np.int32] = np.maximum(cycles, 1).astype(np.int32)
-        return left
+        return cycles
 
     def message_time_us(self, message_bytes: ArrayLike, hops: ArrayLike = 0) -> NDArray[np.float64]:
         """Return the time of a message on an idle machine, end to end, in microseconds.

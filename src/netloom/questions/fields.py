@@ -150,6 +150,7 @@ class RouterFields(Question, panel="Router"):
         "Preset: three-stage, canonical-4-stage, speculative-2-stage, single-cycle or a machine.",
         default="default",
         shown_default="the machine's own, else three-stage",
+        file=True,
     )
     switching: str | None = option(
         "Switching: wormhole, virtual-cut-through, store-and-forward, circuit or reserved.",

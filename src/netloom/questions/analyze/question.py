@@ -303,6 +303,8 @@ def _expected(
     """Exact expectations of a random mapping, where they are known."""
     if not isinstance(network, Cube) or not isinstance(routing, DimensionOrder):
         return None
+    if not network.even:
+        return None
     if question.nodes is not None or question.tasks_per_node > 1 or network.num_hosts < 4:
         return None
     with patience(f"Working out what random mappings do to {graph.num_edges:,} paths"):

@@ -42,7 +42,7 @@ def find_torus(on: str | Topology | Machine) -> Cube:
     Raises
     ------
     InputError
-        If there is no such network, or it is no torus.
+        If there is no such network, it is no torus, or its channels differ in bandwidth.
 
     Examples
     --------
@@ -58,5 +58,8 @@ is of one
     if isinstance(topology, Cube) and topology.num_hosts > 1:
         rings = zip(topology.sides, topology.wraps, strict=True)
         if all(wraps or side <= 2 for side, wraps in rings):
+            if not topology.even:
+                wanted = "channels of one bandwidth: the model knows no other"
+                raise InputError("on", f"{topology.name} with channels of several", wanted)
             return topology
     raise InputError("on", topology.name, "a torus, such as torus:8x8: the model is of one")

@@ -237,8 +237,7 @@ def prepare_program(
     if question.engine != "flow":
         refuse_flow_fields(question)
     if on_machine is not None and flit_bytes is not None:
-        on_machine = on_machine.with_flit_bytes(flit_bytes)
-        topology = on_machine.rated(topology)
+        on_machine, topology = on_machine.with_flits(topology, flit_bytes)
     if question.engine != "flow" and "injection" in type(question).model_fields:
         refuse(question, ("injection",), "engine flow, of whose flows this says something")
     if question.engine == "worm":
