@@ -7,8 +7,6 @@ import numpy as np
 from hypothesis import given, settings
 
 from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network, ways_of
-from netloom.simulation.flow.engine import FlowEngine
 from netloom.topology import topology
 from netloom.workload.programs.messages import messages
 from tests.properties.flow_runs import (
@@ -18,6 +16,7 @@ from tests.properties.flow_runs import (
     close,
     columns,
     crowds,
+    engine_of,
     links,
     played,
     programs,
@@ -80,23 +79,35 @@ def test_many_flows_end_when_the_readable_twin_says(case):
     equal(case)
 
 
+@settings(max_examples=40)
+@given(crowds(least=100, most=300), st.booleans())
+def test_levels_found_where_they_change_are_those_found_from_scratch(case, alike):
+    """At every event, to the last bit, whoever finds them."""
+    speed = case.topology.channel_bandwidth if alike else 1 + np.arange(case.topology.num_channels)
+    if not case.topology.direct:
+        net = with_channels(case.topology, speed, case.topology.channel_cycles)
+        case = replace(case, topology=net, routing=parse_routing(str(case.routing), net))
+    one, scratch = engine_of(case)[0], engine_of(case)[0]
+    clock = scratch.state.clock
+    done = False
+    while not done:
+        clock["stale"], clock["left"] = 1, 2
+        done = scratch.advance(batches=1)
+        one.state.clock["left"] = 0
+        assert one.advance(batches=1) == done
+        assert one.time == scratch.time
+        assert (one.rates() == scratch.rates()).all()
+    assert clock["fillings"] == clock["batches"]
+
+
 @settings(max_examples=80)
-@given(crowds())
+@given(crowds(most=300))
 def test_rates_are_max_min_fair_at_every_event(case):
     """No link is above its capacity, and each flow has a full link on which nobody is faster.
 
     Exactly so: rates are whole numbers of a unit.
     """
-    network = flow_network(
-        case.topology, latency=case.latency, end_channels=bool(case.end_channels)
-    )
-    table = case.messages
-    moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
-    ways = ways_of(network, case.routing, table.source[moving], table.target[moving])
-    path = np.full(len(table), -1)
-    path[moving] = np.arange(len(moving))
-    engine = FlowEngine(network, in_order=case.injection == "in-order")
-    engine.append(table, ways, path, weight=case.weights)
+    engine, ways = engine_of(case)
     hops, link = np.diff(ways.offsets), ways.links
     way = np.repeat(np.arange(len(ways)), hops)
     time = 0.0
@@ -114,7 +125,7 @@ def test_rates_are_max_min_fair_at_every_event(case):
         full = capacity - used < on  # not one unit more for each
         held = full[link] & (level == fastest[link])
         assert (np.bincount(way, held, len(ways))[classes["weight"] > 0] > 0).all()
-    assert engine.completed == len(table)
+    assert engine.completed == len(case.messages)
 
 
 @settings(max_examples=60)
