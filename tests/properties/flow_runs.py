@@ -8,7 +8,8 @@ from hypothesis import assume
 
 from netloom.errors import InputError
 from netloom.routing import Routing, parse_routing, paths
-from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow import flow_network, run_flows, ways_of
+from netloom.simulation.flow.engine import FlowEngine
 from netloom.topology import Topology, topology
 from netloom.workload.programs.messages import Messages, messages
 from tests.properties.hosted_networks import with_channels
@@ -163,6 +164,21 @@ def settled(case, rows):
     return True
 
 
+def engine_of(case, **options):
+    """Return an engine with a case's rows, each of a class of its own, and their ways."""
+    network = flow_network(
+        case.topology, latency=case.latency, end_channels=bool(case.end_channels)
+    )
+    table = case.messages
+    moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
+    found = ways_of(network, case.routing, table.source[moving], table.target[moving])
+    path = np.full(len(table), -1)
+    path[moving] = np.arange(len(moving))
+    engine = FlowEngine(network, in_order=case.injection == "in-order", **options)
+    engine.append(table, found, path, weight=case.weights)
+    return engine, found
+
+
 @st.composite
 def flow_networks(draw):
     """Return a network of any kind, each channel with a capacity and a latency of its own."""
@@ -261,12 +277,12 @@ CROWDED = [
 
 
 @st.composite
-def crowds(draw, most=80):
+def crowds(draw, most=80, least=2):
     """Return a case of many flows that meet: some all alike, some with hosts that all send to."""
     net = topology(draw(st.sampled_from(CROWDED)))
     routing = draw(routings(net))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    count = draw(st.integers(2, most))
+    count = draw(st.integers(least, most))
     hot = draw(st.sampled_from([1, 2, net.num_hosts]))
     rows = {
         "source": rng.integers(0, net.num_hosts, count),

@@ -7,8 +7,6 @@ import numpy as np
 from hypothesis import given, settings
 
 from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network, ways_of
-from netloom.simulation.flow.engine import FlowEngine
 from netloom.topology import topology
 from netloom.workload.programs.messages import messages
 from tests.properties.flow_runs import (
@@ -18,11 +16,13 @@ from tests.properties.flow_runs import (
     close,
     columns,
     crowds,
+    engine_of,
     links,
     played,
     programs,
     readable,
     settled,
+    ways,
 )
 from tests.properties.hosted_networks import with_channels
 
@@ -80,31 +80,52 @@ def test_many_flows_end_when_the_readable_twin_says(case):
     equal(case)
 
 
+@settings(max_examples=30)
+@given(crowds(most=40), st.sampled_from(["in-order", "shared"]))
+def test_shared_by_latency_is_shared_by_weights(case, injection):
+    """Of one path each, whose latencies are small multiples of a channel's."""
+    case = replace(case, latency=0.5, injection=injection, weights=1)
+    case = replace(case, routing=parse_routing("default", case.topology))
+    hops = np.array([sum(len(path) for _, path in each) for each in ways(case)])
+    inside = hops - 2 * case.end_channels if case.topology.direct else hops
+    rows = readable(replace(case, weights=1 / np.maximum(inside, 1)))[1]
+    found = played(case, sharing="by-latency")
+    assert close(vars(found), columns(rows), CLOSE)
+
+
+@settings(max_examples=40)
+@given(crowds(least=100, most=300), st.booleans())
+def test_levels_found_where_they_change_are_those_found_from_scratch(case, alike):
+    """But for some units of levels: a link may be just full for one and not for the other."""
+    speed = case.topology.channel_bandwidth if alike else 1 + np.arange(case.topology.num_channels)
+    if not case.topology.direct:
+        net = with_channels(case.topology, speed, case.topology.channel_cycles)
+        case = replace(case, topology=net, routing=parse_routing(str(case.routing), net))
+    one, scratch = engine_of(case)[0], engine_of(case)[0]
+    assert one.advance()
+    clock = scratch.state.clock
+    while not scratch.advance(batches=1):
+        clock["stale"], clock["left"] = 1, 2
+    assert clock["fillings"] >= clock["batches"] - 1
+    assert np.allclose(one.rows["arrived"], scratch.rows["arrived"], rtol=1e-11, atol=0)
+
+
 @settings(max_examples=80)
-@given(crowds())
+@given(crowds(most=300))
 def test_rates_are_max_min_fair_at_every_event(case):
     """No link is above its capacity, and each flow has a full link on which nobody is faster.
 
     Exactly so: rates are whole numbers of a unit.
     """
-    network = flow_network(
-        case.topology, latency=case.latency, end_channels=bool(case.end_channels)
-    )
-    table = case.messages
-    moving = np.flatnonzero((table.flits > 0) & (table.source != table.target))
-    ways = ways_of(network, case.routing, table.source[moving], table.target[moving])
-    path = np.full(len(table), -1)
-    path[moving] = np.arange(len(moving))
-    engine = FlowEngine(network, in_order=case.injection == "in-order")
-    engine.append(table, ways, path, weight=case.weights)
-    hops, link = np.diff(ways.offsets), ways.links
-    way = np.repeat(np.arange(len(ways)), hops)
+    engine, taken = engine_of(case)
+    hops, link = np.diff(taken.offsets), taken.links
+    way = np.repeat(np.arange(len(taken)), hops)
     time = 0.0
     while not engine.advance(batches=1):
         assert engine.time >= time
         time = engine.time
         classes, capacity = engine.state.classes, engine.state.links["capacity"]
-        weight, level = classes["weight"][way] * ways.shares, classes["rate"][way]
+        weight, level = classes["weight"][way] * taken.shares, classes["rate"][way]
         used, on = np.zeros_like(capacity), np.zeros_like(capacity)
         np.add.at(used, link, weight * level)
         np.add.at(on, link, weight)
@@ -113,12 +134,12 @@ def test_rates_are_max_min_fair_at_every_event(case):
         np.maximum.at(fastest, link, np.where(weight > 0, level, 0))
         full = capacity - used < on  # not one unit more for each
         held = full[link] & (level == fastest[link])
-        assert (np.bincount(way, held, len(ways))[classes["weight"] > 0] > 0).all()
-    assert engine.completed == len(table)
+        assert (np.bincount(way, held, len(taken))[classes["weight"] > 0] > 0).all()
+    assert engine.completed == len(case.messages)
 
 
 @settings(max_examples=60)
-@given(crowds(), st.integers(0, 2**32 - 1))
+@given(crowds(most=300), st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_changes_no_bit(case, seed):
     """But that of the messages of one host, of which the first of equal times is sent first."""
     order = np.random.default_rng(seed).permutation(len(case.messages))

@@ -65,6 +65,8 @@ class FlowEngine:
     ) -> None:
         if not 0 <= tolerance < 1:
             raise InputError("tolerance", f"{tolerance:g}", "at least 0, below 1")
+        if not 0 <= switch < inf:
+            raise InputError("switch", f"{switch:g}", "a time of at least 0")
         if not network.capacity.min(initial=inf) > 0:
             raise InputError("bandwidth", "a link of bandwidth 0", "rates above 0")
         self.network, self.in_order, self.noting = network, in_order, noting
@@ -198,7 +200,7 @@ class FlowEngine:
         *,
         cycle: float = 1.0,
         flit: float = 1.0,
-        weight: NDArray[np.integer[Any]] | int = 1,
+        weight: NDArray[np.float64] | NDArray[np.integer[Any]] | int = 1,
         base: int = 0,
     ) -> None:
         """Append rows to the program.
@@ -219,12 +221,14 @@ class FlowEngine:
         Raises
         ------
         InputError
-            If there are too many rows, or bandwidths differ too much.
+            If there are too many rows, a time or length is no number of at least 0, or bandwidths
+            differ too much.
         """
         from netloom.simulation.flow.kernels.rows import link
 
         first, count = self.num_rows, len(table)
         assert table.first == first
+        _check(table, cycle=cycle, flit=flit)
         if first + count > MOST_ROWS:
             raise InputError("program", f"{first + count} messages", f"at most {MOST_ROWS}")
         old = self.num_classes - base
@@ -335,6 +339,19 @@ class FlowEngine:
             most = state.links["capacity"][state.hop_link[begin:]]
             most //= np.maximum(state.hop_share[begin:], 1)
             classes["most"] = np.minimum.reduceat(most, classes["first"] - begin)
+
+
+def _check(table: Messages, **units: float) -> None:
+    """Refuse times and lengths that are none."""
+    for name, one in units.items():
+        if not 0 < one < inf:
+            raise InputError(name, f"{one:g}", "a number above 0")
+    for name in (*COPIED, "flits"):
+        values = getattr(table, name)
+        fine = (values >= 0) & (values < inf)
+        if not fine.all():
+            found = f"{values[~fine][0]:g} of row {table.first + np.argmin(fine)}"
+            raise InputError(name, found, "a number of at least 0")
 
 
 def _rest(ways: Ways, first: int) -> Ways:

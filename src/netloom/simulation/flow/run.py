@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 BATCHES, FIRST_BATCHES = 2**14, 64
 """Batches of events between two looks at whether to stop; and at first, until they tell enough."""
 
+MOST_WEIGHT = 2**31 - 1
+
 CLASS_SECONDS, BATCH_SECONDS = 5e-8, 2.5e-6
 """What a class that is looked at and a batch cost, on a core of 2024."""
 
@@ -172,6 +174,7 @@ def run_flows(
     """
     if injection not in ("in-order", "shared"):
         raise InputError("injection", f"'{injection}'", "in-order or shared")
+    assert messages.num_nodes == network.topology.num_hosts
     moving = (messages.flits > 0) & (messages.source != messages.target)
     hosts = np.int64(network.topology.num_hosts)
     key = messages.source[moving] * hosts + messages.target[moving]
@@ -184,8 +187,7 @@ def run_flows(
         weights = np.asarray(weights) * _weights(ways, path)
     elif sharing != "max-min":
         raise InputError("sharing", f"'{sharing}'", "max-min or by-latency")
-    limits = np.broadcast_to(np.asarray(caps, np.float64), len(path))
-    longer, ways, path = capped(network, ways, path, limits)
+    longer, ways, path = capped(network, ways, path, _each("caps", caps, len(path)))
     engine = FlowEngine(
         longer,
         in_order=injection == "in-order",
@@ -223,15 +225,26 @@ def run_paths(
     Raises
     ------
     InputError
-        If a path has no links, or links that are none.
+        If a path has no links, or links that are none; if a row has a path that is none.
     """
     begins, hops = np.asarray(offsets, np.int64), np.asarray(links, np.int32)
     if len(hops) and not (hops.min() >= 0 and hops.max() < network.num_links):
         raise InputError("path", "a link that is none", f"0 to {network.num_links - 1}")
+    rows = np.asarray(path)
+    if len(rows) and not (rows.min() >= -1 and rows.max() < len(begins) - 1):
+        raise InputError("path", "a path that is none", f"0 to {len(begins) - 2}, or -1")
     owner = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     ways = made_ways(network, owner, hops, np.ones(len(hops)), len(begins) - 1)
     engine = FlowEngine(network, in_order=False, tolerance=tolerance)
-    return _run(engine, messages, ways, np.asarray(path), 1.0, 1.0, weights)
+    return _run(engine, messages, ways, rows, 1.0, 1.0, weights)
+
+
+def _each(name: str, given: ArrayLike, count: int) -> NDArray[np.float64]:
+    """Return one value a row, where one or all may be given."""
+    values = np.asarray(given, np.float64)
+    if values.ndim and values.shape != (count,):
+        raise InputError(name, f"{values.size} for {count} rows", "one, or one a row")
+    return np.broadcast_to(values, count)
 
 
 def _weights(ways: Ways, path: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -257,9 +270,10 @@ def _run(
     stopped: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> FlowRun:
-    weight = np.asarray(weights)
-    if not (weight >= 1).all() or not (weight == np.rint(weight)).all():
-        raise InputError("weights", f"{weight.min()}", "whole numbers of at least 1")
+    weight = _each("weights", weights, len(messages))
+    fine = (weight >= 1) & (weight <= MOST_WEIGHT) & (weight == np.rint(weight))
+    if not fine.all():
+        raise InputError("weights", f"{weight[~fine][0]:g}", f"whole numbers, 1 to {MOST_WEIGHT}")
     engine.append(messages, ways, path, cycle=cycle, flit=flit, weight=weight)
     batches, before = FIRST_BATCHES, _seen(engine)
     while not engine.advance(batches=batches):

@@ -1,0 +1,217 @@
+"""Runs of programs on flows: what is refused, closed forms, and what is special."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError, NoRouteError
+from netloom.routing import parse_routing, source_routes
+from netloom.simulation.flow import flow_network, run_flows, run_paths
+from netloom.topology import mesh, topology, without
+from netloom.topology.core import attach_hosts
+from netloom.workload.programs.messages import messages
+from tests.properties.hosted_networks import with_channels
+
+NAN, INF = float("nan"), float("inf")
+
+
+def program(hosts, **columns):
+    """Return a table of floats."""
+    rows = {name: np.atleast_1d(values) for name, values in columns.items()}
+    ends = {name: rows.pop(name) for name in ("source", "target")}
+    table = messages(hosts, **ends, flits=0)
+    return replace(table, **{name: np.broadcast_to(values, len(table)) * 1.0
+                             for name, values in rows.items()})  # fmt: skip
+
+
+def run(spec, table, *, routing="default", bandwidth=1.0, latency=1.0, end_channels=True, **more):
+    net = topology(spec) if isinstance(spec, str) else spec
+    network = flow_network(
+        net, bandwidth=bandwidth, latency=latency, end_channels=end_channels
+    )  # fmt: skip
+    chosen = parse_routing(routing, net) if isinstance(routing, str) else routing
+    return run_flows(network, chosen, table, **more)
+
+
+TWO = program(4, source=[0, 1], target=[2, 2], flits=[4, 4])
+
+
+class TestRefused:
+    @pytest.mark.parametrize("column", ["flits", "start", "delay", "run", "hold", "receive"])
+    @pytest.mark.parametrize("value", [NAN, INF, -1.0])
+    def test_times_and_lengths_that_are_none(self, column, value):
+        wrong = replace(TWO, **{column: np.array([1.0, value])})
+        with pytest.raises(InputError, match=rf"^{column}: found .* of row 1; expected a number"):
+            run("leaf-spine:2x2x2", wrong)
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [
+            *[(unit, value) for unit in ("cycle", "flit") for value in (NAN, INF, 0.0, -1.0)],
+            *[("tolerance", value) for value in (NAN, -0.1, 1.0)],
+            *[("switch", value) for value in (NAN, INF, -1.0)],
+            *[("weights", value) for value in (NAN, 0, 1.5, -1, 2.0**31, [1, 2, 3])],
+            *[("caps", value) for value in (NAN, 0, -1, [1, 2, 3])],
+            *[("bandwidth", value) for value in (NAN, INF, 0.0, -1.0)],
+            *[("latency", value) for value in (NAN, INF, -1.0)],
+            ("injection", "fair"),
+            ("sharing", "fair"),
+        ],
+    )
+    def test_options(self, option, value):
+        with pytest.raises(InputError, match=rf"^{option}: found .*; expected "):
+            run("leaf-spine:2x2x2", TWO, **{option: value})
+
+    def test_a_channel_that_moves_nothing(self):
+        net = topology("leaf-spine:2x2x2")
+        speed = np.where(np.arange(net.num_channels) == 3, 0.0, 1.0)
+        with pytest.raises(InputError, match=r"^bandwidth: found a link of bandwidth 0"):
+            run(with_channels(net, speed, net.channel_cycles), TWO)
+
+    @pytest.mark.parametrize(
+        ("offsets", "links", "path", "found"),
+        [
+            ([0, 0], [], 0, "no channels on path 0"),
+            ([0, 1], [16], 0, "a link that is none"),
+            ([0, 1], [-1], 0, "a link that is none"),
+            ([0, 1], [0], 1, "a path that is none"),
+        ],
+    )
+    def test_paths_that_are_none(self, offsets, links, path, found):
+        network = flow_network(topology("leaf-spine:2x2x2"))
+        one = messages(4, source=0, target=1, flits=1)
+        with pytest.raises(InputError, match=rf"^path: found {found}"):
+            run_paths(network, offsets, links, one, [path])
+
+    def test_a_host_that_cannot_be_reached(self):
+        net = mesh(1, 4)
+        only = source_routes(net, [[0, 1]])
+        there, beyond = (program(4, source=0, target=to, flits=2) for to in (1, 3))
+        assert run(net, there, routing=only).finish == 3
+        with pytest.raises(NoRouteError):
+            run(net, beyond, routing=only)
+
+
+class TestClosedForms:
+    @pytest.mark.parametrize(("side", "hops"), [(8, 1), (8, 3), (9, 4), (7, 2)])
+    @pytest.mark.parametrize("injection", ["in-order", "shared"])
+    def test_a_shift_on_a_ring(self, side, hops, injection):
+        """Each channel is shared by as many flows as there are hops."""
+        host = np.arange(side)
+        table = program(side, source=host, target=(host + hops) % side, flits=60)
+        found = run(f"ring:{side}", table, bandwidth=2.0, latency=0.25, injection=injection)
+        assert found.complete == pytest.approx(np.full(side, 0.25 * hops + 30 * hops))
+        assert found.alone == pytest.approx(np.full(side, 0.25 * hops + 30))
+
+    def test_a_shift_on_a_torus(self):
+        host = np.arange(6 * 6)
+        row, column = np.divmod(host, 6)
+        target = (row + 1) % 6 * 6 + (column + 2) % 6
+        found = run("torus:6x6", program(36, source=host, target=target, flits=60))
+        assert found.complete == pytest.approx(np.full(36, 3 + 2 * 60))
+
+    @pytest.mark.parametrize(("spines", "slower"), [(4, 1.0), (2, 2.0), (1, 4.0)])
+    def test_all_to_all_on_a_leaf_spine(self, spines, slower):
+        """Uplinks hold back what leaves a leaf: 12 of 15 flows of each of four hosts."""
+        source, target = np.divmod(np.arange(16 * 16), 16)
+        apart = source != target
+        table = program(16, source=source[apart], target=target[apart], flits=10)
+        found = run(f"leaf-spine:4x{spines}x4", table, latency=0.0, injection="shared")
+        assert found.finish == pytest.approx(max(15 * 10, 12 * 10 * slower))
+        inside = (table.source // 4) == (table.target // 4)
+        assert found.complete[~inside] == pytest.approx(found.finish)
+
+    def test_in_order_takes_turns(self):
+        table = program(16, source=3, target=[4, 0, 1, 5], flits=[10, 20, 30, 40])
+        found = run("leaf-spine:4x4x4", table)
+        assert found.entered == pytest.approx([0, 12, 32, 60])
+        assert found.complete == pytest.approx([14, 34, 64, 104])
+        assert found.sent.tolist() == [0, 0, 0, 0]
+
+    def test_the_parking_lot(self):
+        """One flow over all links, and one over each: each link is halved, as they end together."""
+        table = program(6, source=[0, 0, 1, 2, 3, 4], target=[5, 1, 2, 3, 4, 5], flits=8)
+        found = run("line:6", table, latency=0.0, end_channels=False, injection="shared")
+        assert found.complete == pytest.approx(np.full(6, 16))
+        weighed = run("line:6", table, latency=0.0, end_channels=False, injection="shared",
+                      weights=[3, 1, 1, 1, 1, 1])  # fmt: skip
+        assert weighed.complete == pytest.approx([8 / 0.75, *[16] * 5])
+
+    def test_what_another_link_holds_back_leaves_more_to_others(self):
+        """Links of 1 and 2; a flow on both: 1/2, 1/2 and 3/2 (Bertsekas & Gallager, 6.5.2)."""
+        net = mesh(1, 3)
+        wide = replace(net, channel_bandwidth=np.array(
+            [2.0 if source == 1 else 1.0 for source in net.channel_source]))  # fmt: skip
+        table = program(3, source=[0, 0, 1], target=[2, 1, 2], flits=[1, 100, 3])
+        found = run(wide, table, latency=0.0, end_channels=False, injection="shared")
+        assert found.complete[[0, 2]] == pytest.approx([2, 2])
+
+    def test_caps(self):
+        table = program(4, source=[0, 1, 3], target=2, flits=[2, 8, 8])
+        found = run("leaf-spine:2x2x2", table, latency=0.0, caps=[0.1, 5, INF])
+        assert found.complete == pytest.approx([20, 8 / 0.45, 8 / 0.45])
+        assert found.alone == pytest.approx([20, 8, 8])
+        assert len(found.link_sizes) == flow_network(topology("leaf-spine:2x2x2")).num_links
+
+    def test_a_flow_over_several_paths_is_spread_over_them(self):
+        """Two spines: each uplink takes half of the rate, at half the bandwidth."""
+        net = topology("leaf-spine:2x2x1")
+        inside = np.arange(net.num_channels) < net.num_network_channels
+        slow = with_channels(net, np.where(inside, 0.25, 1.0), np.where(inside, 3, 1))
+        found = run(slow, program(2, source=0, target=1, flits=10), routing="minimal")
+        assert found.complete == pytest.approx([1 + 3 + 3 + 1 + 20])
+        assert sorted(found.link_sizes[found.link_sizes > 0]) == pytest.approx([5] * 4 + [10] * 2)
+
+
+class TestSpecial:
+    def test_a_message_to_its_own_host_arrives_at_once(self):
+        table = program(4, source=[1, 1], target=[1, 1], flits=5, start=[2, 3], run=[0.5, 0.25])
+        found = run("leaf-spine:2x2x2", table)
+        assert found.sent.tolist() == found.arrived.tolist() == [2.5, 3.25]
+        assert found.entered.tolist() == [-1, -1]
+        assert found.alone.tolist() == [0, 0]
+        assert not found.link_sizes.any()
+
+    def test_nothing(self):
+        found = run("leaf-spine:2x2x2", messages(4, source=[], target=[], flits=[]))
+        assert (len(found.complete), found.finish, found.done) == (0, 0.0, True)
+
+    def test_a_host_of_two_ports_sends_by_both_at_once(self):
+        """Port 0 leads to router 0, port 1 to router 1; hosts 1 and 2 hang on one each."""
+        routers = mesh(1, 2)
+        ports = np.array([0, 1, 0, 1])
+        net = attach_hosts(routers, ports, name="dual", port_host=np.array([0, 0, 1, 2]))
+        to_self, cross = (
+            program(3, source=0, target=target, flits=6) for target in ([1, 2], [1, 1])
+        )
+        apart, after = run(net, to_self), run(net, cross)
+        assert apart.complete == pytest.approx([8, 8])  # in order, but by a channel of its own each
+        assert after.complete == pytest.approx([8, 14])
+
+    def test_what_is_broken_is_gone_round(self):
+        net = without(topology("torus:4x4"), channels="(0,0)->(0,1)")
+        whole, broken = (
+            run(each, program(16, source=0, target=1, flits=10), routing="spread")
+            for each in (topology("torus:4x4"), net)
+        )
+        assert whole.finish == 11
+        assert broken.finish == 13
+        assert len(broken.link_sizes) == net.num_channels + 32
+
+    def test_without_links_of_hosts_a_direct_network_keeps_no_order(self):
+        table = program(9, source=4, target=[1, 3, 5, 7], flits=10)
+        assert run("mesh:3x3", table).complete == pytest.approx([11, 21, 31, 41])
+        free = run("mesh:3x3", table, end_channels=False)
+        assert free.complete == pytest.approx([11] * 4)
+
+    def test_bandwidths_that_differ_much(self):
+        """A gigabit behind 400 Gb/s: the flows of both still get all that there is."""
+        net = topology("leaf-spine:2x1x4")
+        speed = np.where(net.channel_source == 7, 0.0025, 1.0)
+        speed = np.where(net.channel_target == 7, 0.0025, speed)
+        unlike = with_channels(net, speed, net.channel_cycles)
+        table = program(8, source=[0, 1, 2, 3], target=[7, 7, 7, 4], flits=1e9)
+        found = run(unlike, table, bandwidth=50e9, latency=0.0)
+        slow = 3 * 1e9 / 0.125e9
+        assert found.complete == pytest.approx([slow, slow, slow, 1e9 / (50e9 - 0.125e9)], rel=1e-9)
