@@ -20,7 +20,6 @@ from netloom.questions.simulate.trace.entries import (
     spread_of,
     target_tasks,
 )
-from netloom.simulation.flow import ways_of
 from netloom.simulation.flow_traces import FlowTraceRun
 from netloom.simulation.traces import MessageTimes, Parts
 from netloom.units import seconds
@@ -190,18 +189,9 @@ class FlowReplay(FlowTraceRun, Answer):
     @cached_property
     def hops(self) -> NDArray[np.float64]:
         """Channels between routers that each of ``sends`` crosses, the mean of several paths."""
-        rows, topology = self.rows[self.sends], self.network.topology
-        crossed = rows["source"] != rows["target"]
-        key = rows["source"].astype(np.int64) * topology.num_hosts + rows["target"]
-        pairs, number = np.unique(key[crossed], return_inverse=True)
-        source, target = np.divmod(pairs, topology.num_hosts)
-        ends = source.astype(np.int32), target.astype(np.int32)
-        ways = ways_of(self.links, self.network.routing, *ends)
-        inside = np.where(ways.links < topology.num_network_channels, ways.shares, 0)
-        total = np.append(0, np.cumsum(inside))[ways.offsets]
-        found = np.zeros(len(rows))
-        found[crossed] = (np.diff(total) / ways.whole)[number]
-        return found
+        way = self.flows.way[self.sends]
+        hops = np.append(self.flows.ways.hops(self.links), 0.0)  # the last of what stays at home
+        return hops[way]
 
     @table(_messages("seconds", "bytes"))
     def messages(self) -> pl.DataFrame:
