@@ -112,7 +112,7 @@ class PreparedFlows:
     @property
     def clock_dict(self) -> dict[str, Any] | None:
         """The clock as plain data."""
-        return None if self.clock is None else self.clock.to_dict(self.topology)
+        return None if self.clock is None else self.clock.to_dict()
 
     @property
     def router_name(self) -> str:
