@@ -118,6 +118,9 @@ def _about(unit: str) -> Columns:
         Column("tasks", kind=int, value="trace.num_tasks"),
         Column("entries", kind=int, value=lambda found: len(found.trace)),
         Column("mapping", kind=str),
+        Column(f"in_order_finish_{unit}", value=lambda it: it.finish_by_injection["in-order"]),
+        Column(f"shared_finish_{unit}", value=lambda it: it.finish_by_injection["shared"]),
+        Column("expected_error", kind=dict),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
         Column("slowest_messages", kind=list, value=lambda found: found.slowest_messages()),
         Column("busiest", kind=list, value=lambda found: found.busiest()),
@@ -146,6 +149,17 @@ class FlowReplay(FlowTraceRun, Answer):
             return None
         done = int(np.count_nonzero(self.rows["complete"] >= 0))
         return f"interrupted: {done} of {counted(len(self.rows), 'row')} were complete"
+
+    @property
+    def expected_error(self) -> dict[str, Any]:
+        """How far the finish can be trusted, as plain data."""
+        found = self.trust
+        if found is not None:
+            return found.to_dict()
+        why = "The run was interrupted."
+        if not self.interrupted:
+            why = "Whether the order in which messages are sent matters would take long to find."
+        return {"within": None, "why": why}
 
     @cached_property
     def ended(self) -> float:
