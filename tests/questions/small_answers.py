@@ -42,6 +42,12 @@ ANSWERS = {
     "replay, not finished": lambda: nl.replay(
         "torus:4x4x4", trace="examples/halo.csv", engine="worm", most_cycles=200
     ),
+    "replay, flows": lambda: nl.replay(
+        "torus:4x4x4", trace="examples/halo.csv", engine="flow", bandwidth="2GB/s", flit_bytes=16
+    ),
+    "replay, flows in cycles": lambda: nl.replay(
+        "torus:4x4x4", trace="examples/halo.csv", engine="flow"
+    ),
     "simulate_broadcast": lambda: nl.simulate_broadcast(
         "torus:3x3", rate=[0.002, 0.004], cycles=3000, packet_flits=4
     ),

@@ -6,11 +6,13 @@ Times and sizes are those of the network: seconds and bytes, or cycles and flits
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from netloom.simulation.flow import FlowNetwork, run_flows, run_paths
+from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
+from netloom.simulation.flow.run import TooMuchWorkError
 from netloom.simulation.traces import TimedRun, critical_path
 
 if TYPE_CHECKING:
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.routing import Routing
-    from netloom.simulation.flow import FlowRun
+    from netloom.simulation.flow import FlowRun, Trust
     from netloom.workload.programs.messages import Messages
     from netloom.workload.programs.traces import Replay
+
+Injection: TypeAlias = Literal["in-order", "shared"]
 
 ROW = np.dtype(
     [
@@ -34,6 +38,9 @@ ROW = np.dtype(
 
 SLACK = 20.0
 """How many times the tolerance a message may seem too early."""
+
+CHEAP_SECONDS = 5.0
+"""Work of the run with the other kind of injection above which it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +58,35 @@ class FlowTraceRun(TimedRun):
     alone_finish
         When it would have finished had no message met another, and each entered the network when
         it was sent; None if the trace did not finish.
+    injection, other_finish
+        How hosts sent their messages; and when the trace would have finished had they done so in
+        the other way, None if that is not known.
     """
 
     flows: FlowRun
     links: FlowNetwork
     interrupted: bool
     alone_finish: float | None
+    injection: Injection
+    other_finish: float | None
+
+    @property
+    def finish_by_injection(self) -> dict[Injection, float | None]:
+        """When the trace finishes with each kind of injection; None if that is not known."""
+        other: Injection = "shared" if self.injection == "in-order" else "in-order"
+        return {self.injection: self.finish, other: self.other_finish}
+
+    @property
+    def trust(self) -> Trust | None:
+        """How far the finish can be trusted; None if it is not known how it depends on order."""
+        ends, bound = self.finish_by_injection, self.bound
+        if ends["in-order"] is None or ends["shared"] is None or bound is None:
+            return None
+        moved = np.flatnonzero(self.flows.way >= 0)
+        latency = self.flows.ways.latency[self.flows.way[moved]]
+        short = latency > self.flows.alone[moved] - latency
+        part = float(short.mean()) if len(moved) else 0.0
+        return trust(ends["in-order"], ends["shared"], bound, short=part)
 
     @property
     def link_times(self) -> NDArray[np.float64]:
@@ -84,7 +114,7 @@ def run_flow_trace(
     routing: Routing,
     program: Replay,
     *,
-    injection: Literal["in-order", "shared"] = "in-order",
+    injection: Injection = "in-order",
     sharing: Literal["max-min", "by-latency"] = "max-min",
     tolerance: float = 0.0,
     tell: Callable[[int], None] = lambda _: None,
@@ -113,23 +143,39 @@ def run_flow_trace(
     <finish 0.002, ideally 0.001: 1 rows, message 0.001, contention 0.001>
     """
     table = program.messages
-    found = run_flows(
-        links, routing, table, injection=injection, sharing=sharing, tolerance=tolerance,
-        stopped=stopped, tell=tell,
-    )  # fmt: skip
+    run = partial(run_flows, links, routing, table, sharing=sharing, stopped=stopped)
+    found = run(injection=injection, tolerance=tolerance, tell=tell)
     rows = np.zeros(len(table), ROW)
     for name in ROW.names or ():
         rows[name] = getattr(table if name in ("source", "target", "flits") else found, name)
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
-    path = alone_finish = None
+    path = alone_finish = other = None
     if found.done:
         slack = SLACK * tolerance
         path = critical_path(table, rows, lambda some: alone[some], slack=slack)
         alone_finish = path.ideal_finish
         if any(times.any() for times in (table.run, table.hold, table.receive)):
             alone_finish = _alone_finish(links, table, found.alone, sends)
-    return FlowTraceRun(program, rows, alone, path, found, links, not found.done, alone_finish)
+        other = found.finish
+        if injection == "shared" or (found.entered > found.sent).any():
+            other = _other_finish(run, injection, tolerance)
+    return FlowTraceRun(
+        program, rows, alone, path, found, links, not found.done, alone_finish, injection, other
+    )
+
+
+def _other_finish(
+    run: Callable[..., FlowRun], injection: Injection, tolerance: float
+) -> float | None:
+    """Return when a program finishes with the other kind of injection, if that is cheap to find."""
+    ways = {"in-order": {"injection": "shared", "tolerance": tolerance}}
+    ways["shared"] = {"injection": "in-order"}
+    try:
+        found = run(**ways[injection], most_seconds=CHEAP_SECONDS)
+    except TooMuchWorkError:
+        return None
+    return found.finish if found.done else None
 
 
 def _alone_finish(

@@ -67,6 +67,18 @@ def test_bytes_without_times_are_of_either_unit(file):
         assert read_trace(path, unit="seconds", flit_bytes=50).unit == "cycles"
 
 
+def test_bytes_may_have_units(file):
+    path = file("id,source,target,bytes\na,0,1,1MB\nb,0,1,64 KiB\nc,0,1,1.5kB\nd,0,1,0.5B\n")
+    assert read_trace(path, unit="seconds").flits.tolist() == [1e6, 65536, 1500, 1]
+    assert "trace.csv:5: found bytes '0.5'; expected a whole number" in refused(path, flit_bytes=8)
+    whole = file("id,source,target,bytes\na,0,1,1MB\nb,0,1,64 KiB\n")
+    assert read_trace(whole, flit_bytes=64).flits.tolist() == [15625, 1024]
+    wrong = refused(file("id,source,target,bytes\na,0,1,1ZB\n"), unit="seconds")
+    assert "trace.csv:2: found '1ZB', whose unit is not known here; expected bytes" in wrong
+    bits = refused(file("id,source,target,bytes\na,0,1,8Mb\n"), unit="seconds")
+    assert "trace.csv:2: found bytes '8Mb'" in bits
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

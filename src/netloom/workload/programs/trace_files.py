@@ -13,6 +13,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size, whole_number
 from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
+from netloom.units import SIZE
 from netloom.workload.graphs.readers import refuse_longer_rows
 from netloom.workload.programs.traces import (
     EVERYONE,
@@ -79,6 +80,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     - ``source``: a task; ``target``: a task, or several (a multicast), or ``*`` for all; none for
       a computation only;
     - ``flits``, or ``bytes`` with ``flit_bytes``: the length; only rows with a target have one;
+      bytes may have a unit, such as 64KiB or 1MB;
     - ``receive_cycles``: cycles of a target's processor before the entry is complete, for each
       copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent;
     - ``time_seconds``, ``compute_seconds``, ``hold_seconds`` and ``receive_seconds`` in place of
@@ -332,10 +334,25 @@ def _words(table: pl.DataFrame, name: str) -> list[str]:
     return texts.to_list()
 
 
+def _plain(table: pl.DataFrame, name: str, where: Where) -> list[str]:
+    """What a column of numbers says; bytes with a unit, such as 64KiB, as plain ones."""
+    texts = _words(table, name)
+    if name != "bytes":
+        return texts
+
+    def plain(row: int, text: str) -> str:
+        if not text.endswith("B"):
+            return text
+        exact = SIZE.exact(text, where=where(row))
+        return str(exact.numerator) if exact.denominator == 1 else repr(float(exact))
+
+    return [plain(row, text) for row, text in enumerate(texts)]
+
+
 def _numbers(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.int64]:
     import polars as pl
 
-    texts = pl.Series(_words(table, name))
+    texts = pl.Series(_plain(table, name, where))
     numbers = texts.replace("", "0").cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
     wrong = (numbers < 0) | (numbers > NUMBERS[name])
     if wrong.any():
@@ -349,7 +366,7 @@ def _measures(table: pl.DataFrame, name: str, where: Where) -> NDArray[np.float6
     """Seconds or bytes, which need not be whole."""
     import polars as pl
 
-    texts = pl.Series(_words(table, name))
+    texts = pl.Series(_plain(table, name, where))
     numbers = texts.replace("", "0").cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     wrong = ~((numbers >= 0) & (numbers <= NUMBERS[name]))  # NaN is neither
     if wrong.any():

@@ -20,7 +20,6 @@ from netloom.questions.simulate.trace.entries import (
     spread_of,
     target_tasks,
 )
-from netloom.simulation.flow import ways_of
 from netloom.simulation.flow_traces import FlowTraceRun
 from netloom.simulation.traces import MessageTimes, Parts
 from netloom.units import seconds
@@ -119,6 +118,9 @@ def _about(unit: str) -> Columns:
         Column("tasks", kind=int, value="trace.num_tasks"),
         Column("entries", kind=int, value=lambda found: len(found.trace)),
         Column("mapping", kind=str),
+        Column(f"in_order_finish_{unit}", value=lambda it: it.finish_by_injection["in-order"]),
+        Column(f"shared_finish_{unit}", value=lambda it: it.finish_by_injection["shared"]),
+        Column("expected_error", kind=dict),
         Column("critical_path", kind=dict, value=lambda found: found.path or None),
         Column("slowest_messages", kind=list, value=lambda found: found.slowest_messages()),
         Column("busiest", kind=list, value=lambda found: found.busiest()),
@@ -147,6 +149,17 @@ class FlowReplay(FlowTraceRun, Answer):
             return None
         done = int(np.count_nonzero(self.rows["complete"] >= 0))
         return f"interrupted: {done} of {counted(len(self.rows), 'row')} were complete"
+
+    @property
+    def expected_error(self) -> dict[str, Any]:
+        """How far the finish can be trusted, as plain data."""
+        found = self.trust
+        if found is not None:
+            return found.to_dict()
+        why = "The run was interrupted."
+        if not self.interrupted:
+            why = "Whether the order in which messages are sent matters would take long to find."
+        return {"within": None, "why": why}
 
     @cached_property
     def ended(self) -> float:
@@ -190,18 +203,9 @@ class FlowReplay(FlowTraceRun, Answer):
     @cached_property
     def hops(self) -> NDArray[np.float64]:
         """Channels between routers that each of ``sends`` crosses, the mean of several paths."""
-        rows, topology = self.rows[self.sends], self.network.topology
-        crossed = rows["source"] != rows["target"]
-        key = rows["source"].astype(np.int64) * topology.num_hosts + rows["target"]
-        pairs, number = np.unique(key[crossed], return_inverse=True)
-        source, target = np.divmod(pairs, topology.num_hosts)
-        ends = source.astype(np.int32), target.astype(np.int32)
-        ways = ways_of(self.links, self.network.routing, *ends)
-        inside = np.where(ways.links < topology.num_network_channels, ways.shares, 0)
-        total = np.append(0, np.cumsum(inside))[ways.offsets]
-        found = np.zeros(len(rows))
-        found[crossed] = (np.diff(total) / ways.whole)[number]
-        return found
+        way = self.flows.way[self.sends]
+        hops = np.append(self.flows.ways.hops(self.links), 0.0)  # the last of what stays at home
+        return hops[way]
 
     @table(_messages("seconds", "bytes"))
     def messages(self) -> pl.DataFrame:

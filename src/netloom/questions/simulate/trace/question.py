@@ -211,7 +211,7 @@ def _read_in_cycles(
     size = _flit_bytes(question, machine)
     trace = _read(question, int(size) if size and float(size).is_integer() else None)
     clock = known_clock(question, topology, machine)
-    if clock is not None and size is None and trace.flit_bytes is None:
+    if clock is not None and size is None and (trace.unit == "seconds" or not trace.flit_bytes):
         refuse(question, ("bandwidth",), "flit_bytes as well, to say how long a cycle is")
         clock = None
     if trace.unit == "seconds":

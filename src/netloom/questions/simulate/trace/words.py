@@ -17,6 +17,7 @@ from netloom.questions.shown import (
     pairs,
     percent,
 )
+from netloom.questions.simulate.flows.words import expected
 from netloom.questions.simulate.trace.answer import ON_PATH
 from netloom.questions.simulate.trace.flow_answer import FlowReplay
 from netloom.units import seconds, size
@@ -69,6 +70,8 @@ def _of_flows(result: FlowReplay) -> list[Any]:
     sent = size(found["bytes"]) if result.size == "bytes" else f"{number(found['flits'])} flits"
     rows = {"finish": "not reached" if result.finish is None else said(result.finish)}
     if result.finish is not None:
+        other = "shared" if result.injection == "in-order" else "in-order"
+        rows[f"  if {other}"] = said(result.other_finish)
         rows["no message meets another"] = said(result.alone_finish)
         rows["earliest possible"] = said(result.bound)
     rows["messages"] = f"{found['messages']:,}, {sent}"
@@ -89,7 +92,8 @@ def _of_flows(result: FlowReplay) -> list[Any]:
             f"{name.replace('_', ' ')} {said(part)}" for name, part in path.totals().items() if part
         )
         lines.append(f"Critical path, {counted(len(path.rows), 'entry')}: {parts}.")
-    return lines + _ending(result)
+    trusted = [] if result.interrupted else [escape(f"• {expected(found)}")]
+    return lines + _ending(result) + trusted
 
 
 def _ending(result: TraceReplay | FlowReplay) -> list[Any]:
@@ -125,7 +129,9 @@ def _of_recorded_flows(found: Mapping[str, Any]) -> list[str]:
         return [f"The program did not finish: {ended(found['note'] or 'nothing was sent')}"]
     longer = f"{finish / alone:.3g} times as long as" if finish > alone > 0 else "as soon as"
     said = seconds(finish) if unit == "seconds" else f"{number(finish)} cycles"
-    return [f"The program finishes after {said}, {longer} if no message met another."]
+    return [f"The program finishes after {said}, {longer} if no message met another."] + (
+        [] if found["interrupted"] else [expected(found)]
+    )
 
 
 def _finish(data: dict[str, Any], name: str) -> str:

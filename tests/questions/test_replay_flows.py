@@ -1,0 +1,402 @@
+"""``simulate trace --engine flow``: a trace in seconds and bytes, or in cycles and flits."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import netloom as nl
+from netloom.cli import main
+from netloom.errors import InputError
+from netloom.questions.recorded import chart_of, record
+from netloom.questions.register import kind_of
+from netloom.questions.simulate.trace.answer import TraceReplay
+from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
+from netloom.workload.programs.goal import read_timed_goal
+from netloom.workload.programs.trace_files import read_trace, write_trace
+
+TREE = "leaf-spine:8x8x8"
+RATES = {"engine": "flow", "bandwidth": "1GB/s", "latency": 0}
+SHARED = RATES | {"injection": "shared"}
+
+# Into host 9 from hosts 0, 1 and 2, all by spine 1; d leaves leaf 0 by it too. In ms and MB: a and
+# c have half until b begins at 1, a third each until d begins at 2, then a quarter.
+MEETING = """id,time_seconds,source,target,bytes
+a,0,0,9,1e6
+b,0.001,1,9,2MB
+c,,2,9,1000000
+d,2e-3,0,17,500000.0
+"""
+
+
+def file_of(folder, text, name="some.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def command(capsys, monkeypatch, *words):
+    monkeypatch.setattr("sys.argv", ["netloom", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out = capsys.readouterr()
+    return ended.value.code or 0, out.out, out.err
+
+
+def test_the_command_prints_seconds_and_saves_each_message(tmp_path, capsys, monkeypatch):
+    path, saved = file_of(tmp_path, MEETING), tmp_path / "times.csv"
+    words = ["simulate", "trace", path, "--on", TREE, "--engine", "flow", "--injection", "shared"]
+    words += ["--bandwidth", "1GB/s", "--latency", "0s", "--save-messages", saved, "--json"]
+    code, out, _ = command(capsys, monkeypatch, *words)
+    assert code == 0
+    data = json.loads(out)
+    assert data["finish_seconds"] == pytest.approx(4.5e-3)
+    assert data["alone_seconds"] == pytest.approx(3e-3)  # b, from 1 ms on
+    assert data["bound_seconds"] == pytest.approx(4.5e-3)  # 4.5 MB over one channel
+    assert data["slowdown"]["max"] == pytest.approx(8 / 3)
+    assert data["slowdown"]["mean"] == pytest.approx((3 * 8 / 3 + 1.75) / 4)
+    assert (data["messages"], data["bytes"]) == (4, 4.5e6)
+    first = data["busiest"][0]
+    assert first == {
+        "name": "leaf0 -> spine1", "bytes": 4.5e6, "busy_seconds": 4.5e-3,
+        "utilisation": pytest.approx(1),
+    }  # fmt: skip
+    path = data["critical_path"]
+    assert path["finish_seconds"] == data["finish_seconds"]
+    assert path["start_seconds"] == 1e-3
+    assert path["message_seconds"] == pytest.approx(2e-3)
+    assert path["contention_seconds"] == pytest.approx(1.5e-3)
+    assert [entry["id"] for entry in path["entries"]] == ["b"]
+    table = pl.read_csv(saved)
+    assert table["id"].to_list() == ["a", "b", "c", "d"]
+    assert table["sent_seconds"].to_list() == [0, 1e-3, 0, 2e-3]
+    ends = [8e-3 / 3, 4.5e-3, 8e-3 / 3, 10e-3 / 3]
+    assert table["finish_seconds"].to_list() == pytest.approx(ends)
+    assert table["alone_seconds"].to_list() == pytest.approx([1e-3, 2e-3, 1e-3, 0.5e-3])
+    assert table["hops"].to_list() == [2, 2, 2, 2]
+    assert table["bytes"].to_list() == [1e6, 2e6, 1e6, 5e5]
+
+
+def test_in_order_a_host_sends_one_after_the_other(tmp_path):
+    text = "id,source,target,bytes\na,0,9,1e6\nb,0,17,1e6\n"
+    path = file_of(tmp_path, text)
+    log = nl.replay(TREE, trace=path, **RATES).messages()
+    assert log["finish_seconds"].to_list() == pytest.approx([1e-3, 2e-3])
+    assert log["source_wait_seconds"].to_list() == pytest.approx([0, 1e-3])
+    assert log["contention_seconds"].to_list() == [0, 0]
+    log = nl.replay(TREE, trace=path, **SHARED).messages()
+    assert log["finish_seconds"].to_list() == pytest.approx([2e-3, 2e-3])
+
+
+def test_how_far_it_can_be_trusted_is_told_from_both_ways_of_sending(tmp_path):
+    rows = [f"m{i}-{j},{i},{j},1e6" for i in range(8) for j in range(8, 16)]
+    path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
+    ordered = nl.replay(TREE, trace=path, **RATES).to_dict()
+    shared = nl.replay(TREE, trace=path, **SHARED).to_dict()
+    for name in ("in_order_finish_seconds", "shared_finish_seconds"):
+        assert ordered[name] == shared[name] > 0
+    assert ordered["in_order_finish_seconds"] == ordered["finish_seconds"]
+    assert shared["shared_finish_seconds"] == shared["finish_seconds"]
+    assert ordered["expected_error"] == shared["expected_error"]
+    tiny = file_of(tmp_path, "id,source,target,bytes\na,0,9,1\n")
+    found = nl.replay(TREE, trace=tiny, **(RATES | {"latency": "1us"})).to_dict()
+    assert found["expected_error"]["within"] is None
+    assert "too short for flows" in found["expected_error"]["why"]
+
+
+def test_latency_and_overhead_count_once_and_at_both_ends(tmp_path):
+    path = file_of(tmp_path, "id,after,source,target,bytes\na,,0,9,1e6\nb,a,9,0,1\n")
+    times = {"latency": "1us", "overhead": "10us"}
+    found = nl.replay(TREE, trace=path, **(RATES | times))
+    # 4 channels of 1 µs each way, and 4 overheads.
+    assert found.finish == pytest.approx(1e-3 + 1e-9 + 8e-6 + 4e-5)
+    parts = found.critical_path.totals()
+    assert parts["compute"] == parts["receive"] == pytest.approx(2e-5)
+    assert found.to_dict()["clock"]["overhead_seconds"] == 1e-5
+
+
+def test_a_trace_that_was_read_is_run_as_its_file(tmp_path):
+    path = file_of(tmp_path, MEETING)
+    trace = read_trace(path)
+    write_trace(trace, tmp_path / "again.parquet")
+    ends = [
+        nl.replay(TREE, trace=each, **SHARED).finish
+        for each in (path, trace, tmp_path / "again.parquet")
+    ]
+    assert ends[0] == ends[1] == ends[2]
+
+
+@pytest.mark.parametrize("engine", ["network", "worm"])
+def test_engines_of_cycles_take_seconds_where_a_cycle_is_known(tmp_path, engine):
+    path = file_of(tmp_path, "id,time_seconds,source,target,bytes\na,0.0001,0,3,64000\n")
+    router = {"router": "single-cycle", "packet_flits": 100} if engine == "network" else {}
+    rates = {"engine": engine, "flit_bytes": 64, "bandwidth": "64MB/s"} | router
+    found = nl.replay("mesh:4", trace=path, **rates)
+    assert isinstance(found, TraceReplay)
+    (log,) = found.messages().to_dicts()
+    assert (log["ready"], log["flits"]) == (100, 1000)  # a cycle is a µs
+    data = found.to_dict()
+    assert data["cycle_us"] == pytest.approx(1)
+    assert data["finish_us"] == pytest.approx(found.finish_cycles)
+    machine = nl.replay("symult2010:2x2", trace=path, engine=engine, **router)
+    assert machine.messages()["ready"].to_list() == [round(100 / machine.network.cycle_us)]
+    for less in ({"flit_bytes": 64}, {}):
+        with pytest.raises(InputError, match="found seconds and bytes; expected engine flow, a m"):
+            nl.replay("mesh:4", trace=path, engine=engine, **less)
+    with pytest.raises(InputError, match="bandwidth: found '64MB/s'; expected flit_bytes as well"):
+        nl.replay("mesh:4", trace=path, engine=engine, bandwidth="64MB/s")
+
+
+def test_a_bandwidth_takes_the_place_of_the_machine_s(tmp_path):
+    path = file_of(tmp_path, "id,source,target,bytes\na,0,1,64000\n")
+    at_own = nl.replay("tpu-v4:4x4x4", trace=path, engine="worm", flit_bytes=32).to_dict()
+    half = nl.replay(
+        "tpu-v4:4x4x4", trace=path, engine="worm", flit_bytes=32, bandwidth="25GB/s"
+    ).to_dict()
+    assert half["finish_cycles"] == at_own["finish_cycles"]
+    assert half["finish_us"] == pytest.approx(2 * at_own["finish_us"])
+
+
+FLITS = "id,after,compute,source,target,flits\na,,100,0,9,8\nb,a,50,9,17,20\nc,b,10,17,,\n"
+
+
+def test_cycles_and_flits_stay_so_if_no_clock_is_known(tmp_path):
+    path = file_of(tmp_path, FLITS)
+    found = nl.replay(TREE, trace=path, engine="flow")
+    assert type(found) is CycleFlowReplay
+    # A flit a cycle, and a cycle of latency on each of 4 channels.
+    assert found.finish == 100 + 8 + 4 + 50 + 20 + 4 + 10
+    data = found.to_dict()
+    assert data["finish_cycles"] == data["alone_cycles"] == data["bound_cycles"] == 196
+    assert (data["unit"], data["clock"], data["flits"]) == ("cycles", None, 28)
+    assert found.messages()["finish_cycles"].to_list() == [112, 186]
+    assert found.critical_entries()["message_cycles"].to_list() == [12, 24, 0]
+    assert "196 cycles" in repr(found)
+    clock = {"bandwidth": "64GB/s", "latency": "2ns", "flit_bytes": 128}
+    timed = nl.replay(TREE, trace=path, engine="flow", **clock)
+    assert type(timed) is FlowReplay
+    assert timed.finish == pytest.approx(196 * 2e-9)
+    assert timed.messages()["bytes"].to_list() == [8 * 128, 20 * 128]
+    with pytest.raises(InputError, match="bandwidth: found '1GB/s'; expected flit_bytes as well"):
+        nl.replay(TREE, trace=path, engine="flow", bandwidth="1GB/s")
+
+
+def test_the_same_trace_on_flits_and_flows_takes_nearly_the_same(tmp_path):
+    one = "id,source,target,flits\na,0,15,5000\n"
+    path = file_of(tmp_path, one)
+    flow = nl.replay("mesh:4x4", trace=path, engine="flow").finish
+    worm = nl.replay("mesh:4x4", trace=path, engine="worm").finish_cycles
+    assert flow == pytest.approx(worm, rel=0.01)
+
+
+def test_a_machine_says_bytes_and_seconds(tmp_path):
+    path = file_of(tmp_path, "id,source,target,bytes\na,0,1,2e6\n")
+    found = nl.replay("tpu-v4:4x4x4", trace=path, engine="flow")
+    own = found.network.clock
+    assert found.finish >= 2e6 / own.bytes_per_second
+    assert found.finish == pytest.approx(
+        2e6 / 50e9 + own.latency_seconds + 2 * own.overhead_seconds
+    )
+    cycles = file_of(tmp_path, "id,source,target,flits\na,0,1,2000000\n", "cycles.csv")
+    assert nl.replay("tpu-v4:4x4x4", trace=cycles, engine="flow").finish == pytest.approx(
+        found.finish
+    )
+    assert nl.replay(
+        "tpu-v4:4x4x4", trace=cycles, engine="flow", flit_bytes=2
+    ).finish == pytest.approx(2 * 2e6 / 50e9 + found.finish - 2e6 / 50e9)
+
+
+def reduction(ranks, size):
+    """A binomial tree to rank 0, as Schedgen writes it: rank r sends once it has received all."""
+    lines = [f"num_ranks {ranks}"]
+    for rank in range(ranks):
+        lines.append(f"rank {rank} {{")
+        far = 1 << (ranks.bit_length() - 2)
+        received = []
+        while far and rank < far:
+            received.append(f"r{far}")
+            lines.append(f"r{far}: recv {size}b from {rank + far}")
+            far //= 2
+        if rank:
+            target = rank - (1 << (rank.bit_length() - 1))
+            lines.append(f"s: send {size}b to {target}")
+            lines += [f"s requires {each}" for each in received]
+        lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_run_of_loggopsim_s_readme(tmp_path):
+    """Its defaults: L = 2500, o = 1500, g = 1000, G = 6 ns (README of LogGOPSim, 8 hosts).
+
+    A message of s bytes takes L + (s − 1) G there, so that L − G is the latency here.
+    """
+    path = file_of(tmp_path, reduction(8, 1024), "reduce.goal")
+    options = {"bandwidth": 1e9 / 6, "latency": (2500 - 6) * 1e-9 / 2, "overhead": "1500ns"}
+    found = nl.replay("leaf-spine:1x1x8", trace=path, engine="flow", gap_time="1000ns", **options)
+    rank = found.trace.source[found.program.entry]
+    own = found.trace.run[found.program.entry] > 0  # not the messages themselves
+    ends = [found.rows["complete"][(rank == each) & own].max() * 1e9 for each in range(8)]
+    assert ends == pytest.approx([34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500], abs=1e-6)
+    read = read_timed_goal(path, overhead_seconds=1.5e-6, gap_seconds=1e-6)
+    again = nl.replay("leaf-spine:1x1x8", trace=read, engine="flow", **(options | {"overhead": 0}))
+    assert again.finish == found.finish
+
+
+def test_goal_without_a_clock_is_in_cycles(tmp_path):
+    path = file_of(tmp_path, reduction(4, 64), "reduce.goal")
+    options = {"engine": "flow", "flit_bytes": 8, "overhead_cycles": 5}
+    assert nl.replay("ring:4", trace=path, **options).unit == "cycles"
+    with pytest.raises(InputError, match="bandwidth: found none for ring:4; expected a rate such"):
+        nl.replay("ring:4", trace=path, engine="flow")
+
+
+def test_a_multicast_goes_along_its_tree_and_to_each_host(tmp_path):
+    path = file_of(tmp_path, "id,after,source,target,bytes\na,,0,*,1e6\nb,a,5,0,1e6\n")
+    found = nl.replay("mesh:4x4", trace=path, **RATES)
+    log = found.messages()
+    assert len(log.filter(pl.col("id") == "a")) == 5  # of the tasks 0 to 5, on a tree of hops
+    tree = nl.replay(TREE, trace=path, **RATES)
+    assert tree.finish == pytest.approx(5e-3 + 1e-3)  # one copy after the other, then b
+
+
+def test_flows_are_spread_over_several_paths_and_go_round_what_failed(tmp_path):
+    path = file_of(tmp_path, "id,source,target,bytes\na,0,9,1e6\nb,1,9,1e6\n")
+    one = nl.replay(TREE, trace=path, **SHARED, routing="minimal")
+    assert one.finish == pytest.approx(2e-3)  # into host 9
+    assert one.channels()["bytes"].to_list()[:16] == pytest.approx([2.5e5] * 16)
+    assert one.messages()["hops"].to_list() == [2, 2]
+    around = nl.replay("mesh:2x2", trace=file_of(tmp_path, "id,source,target,bytes\na,0,1,1e6\n"),
+                       **SHARED, failed_channels="0-1")  # fmt: skip
+    assert around.messages()["hops"].to_list() == [3]
+    assert around.finish == pytest.approx(1e-3)
+
+
+def test_by_latency_shares_are_those_of_round_trips(tmp_path):
+    path = file_of(tmp_path, "id,source,target,bytes\na,0,1,1e6\nb,8,1,1e6\n")
+    options = SHARED | {"latency": "1us"}
+    plain = nl.replay(TREE, trace=path, **options).messages()["finish_seconds"].to_list()
+    assert plain == pytest.approx([2e-3 + 2e-6, 2e-3 + 4e-6], rel=1e-3)
+    # Two channels against four: a has two thirds.
+    found = nl.replay(TREE, trace=path, **options, sharing="by-latency")
+    assert found.messages()["finish_seconds"].to_list() == pytest.approx([1.5e-3, 2e-3], rel=1e-2)
+
+
+def test_tasks_on_one_node_send_each_other_at_once(tmp_path):
+    text = "id,after,source,target,bytes\na,,0,1,1e6\nb,a,1,2,1e6\n"
+    found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES, tasks_per_node=2)
+    log = found.messages()
+    assert log["finish_seconds"].to_list() == pytest.approx([0, 1e-3])
+    assert log["hops"].to_list() == [0, 0]
+    assert log["slowdown"].to_list() == [1, 1]
+    assert len(found.moved) == 1
+
+
+def test_the_same_again_from_its_own_record(tmp_path):
+    found = nl.replay(TREE, trace=file_of(tmp_path, MEETING), **SHARED, mapping="random", seed=3)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert nl.replay(**data["provenance"]["configuration"]).to_dict() == found.to_dict()
+
+
+def test_nothing_sent_takes_what_is_computed(tmp_path):
+    text = "id,time_seconds,compute_seconds,source\na,1,0.5,0\nb,,0.25,0\n"
+    found = nl.replay(TREE, trace=file_of(tmp_path, text), **RATES)
+    assert found.finish == 1.5
+    data = found.to_dict()
+    assert data["slowdown"] == {"mean": None, "p50": None, "p99": None, "max": None}
+    assert data["busiest"] == []
+    assert kind_of("simulate.trace").lines(found)
+
+
+def test_words_and_picture_are_in_seconds(tmp_path):
+    found = nl.replay(TREE, trace=file_of(tmp_path, MEETING), **SHARED)
+    kept = record(found)
+    said = "The program finishes after 4.5 ms, 1.5 times as long as if no message met another."
+    trusted = "What flits take is expected within 5 % of this. One channel decides when the "
+    assert kept.kind.sentences(kept) == [said, f"{trusted}program ends."]
+    drawn = json.dumps(chart_of(kept).to_dict())
+    assert "time on the critical path (ms)" in drawn
+    assert "finished in 4.5 ms; 3 ms if no message met another" in drawn
+    assert "bytes" in drawn
+    assert "4.5 ms" in repr(found)
+    cycles = nl.replay(TREE, trace=file_of(tmp_path, FLITS), engine="flow")
+    kept = record(cycles)
+    said = kept.kind.sentences(kept)[0]
+    assert said == "The program finishes after 196 cycles, as soon as if no message met another."
+    assert "time on the critical path (cycles)" in json.dumps(chart_of(kept).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"engine": "flow"}, "bandwidth: found none for leaf-spine:8x8x8; expected a rate such as"),
+        (RATES | {"bandwidth": "0GB/s"}, "bandwidth: found '0GB/s'; expected a rate"),
+        (RATES | {"bandwidth": "5"}, "bandwidth: found '5' without a unit"),
+        (RATES | {"latency": "nan"}, "latency: found 'nan'"),
+        (RATES | {"router": "single-cycle"}, "router: found 'single-cycle'; expected engine netw"),
+        (RATES | {"vcs": 3}, "vcs: found '3'; expected engine network or worm: flows have no rou"),
+        (RATES | {"packet_flits": 8}, "packet_flits: found '8'; expected engine network or worm"),
+        (RATES | {"arbitration": "fifo"}, "arbitration: found 'fifo'; expected engine network or"),
+        (RATES | {"most_cycles": 5}, "most_cycles: found '5'; expected engine network or worm"),
+        (RATES | {"switching": "wormhole"}, "switching: found 'wormhole'; expected engine networ"),
+        (RATES | {"flit_bytes": 8}, "flit_bytes: found '8'; expected none: this trace has bytes"),
+        (RATES | {"gap_time": "1us"}, "gap_time: found '1us'; expected a .goal file, to be read"),
+        (RATES | {"gap_cycles": 1}, "gap_cycles: found '1'; expected a .goal file, to be read so"),
+        (RATES | {"end_channels": 0}, "end_channels: found 0; expected 1: hosts that hang on ro"),
+        (RATES | {"routing": "ugal-l"}, "routing 'ugal-l': found a routing that looks at queues"),
+        (RATES | {"injection": "any"}, "injection: found 'any'"),
+        (RATES | {"tolerance": 1e-3}, "tolerance: found 0.001 with injection in-order; expected 0"),
+        ({"injection": "shared"}, "injection: found 'shared'; expected engine flow, whose flows"),
+        ({"sharing": "by-latency"}, "sharing: found 'by-latency'; expected engine flow"),
+        ({"tolerance": 0.01, "engine": "worm"}, "tolerance: found '0.01'; expected engine flow"),
+        ({"latency": "1us"}, "latency: found '1us'; expected engine flow"),
+        ({"overhead": "1us", "engine": "worm"}, "overhead: found '1us'; expected engine flow"),
+        ({"calc_time": "1ns"}, "calc_time: found '1ns'; expected engine flow"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_refused_in_one_line(tmp_path, options, said):
+    with pytest.raises(InputError) as raised:
+        nl.replay(TREE, trace=file_of(tmp_path, MEETING), **options)
+    assert str(raised.value).startswith(said)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"gap_cycles": 5}, "gap_cycles: found '5'; expected overhead, gap_time or calc_time"),
+        ({"calc_time": "-1ns"}, "calc_time: found '-1ns'; expected a time"),
+        ({"gap_time": "7"}, "gap_time: found '7' without a unit"),
+        ({"flit_bytes": 8}, "flit_bytes: found '8'; expected none: this trace has bytes"),
+        ({"bandwidth": None, "flit_bytes": 8, "gap_time": "1us", "latency": None},
+         "gap_time: found '1us'; expected a bandwidth"),
+    ],
+)  # fmt: skip
+def test_goal_says_times_or_cycles(tmp_path, options, said):
+    path = file_of(tmp_path, reduction(4, 64), "reduce.goal")
+    with pytest.raises(InputError) as raised:
+        nl.replay("ring:4", trace=path, **(RATES | options))
+    assert str(raised.value).startswith(said)
+
+
+def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):
+    count = 400_000
+    chain = pl.DataFrame(
+        {
+            "id": np.arange(count),
+            "after": [None, *range(count - 1)],
+            "source": np.arange(count) % 64,
+            "target": (np.arange(count) + 1) % 64,
+            "bytes": 1000.0,
+        }
+    )
+    chain.write_parquet(tmp_path / "long.parquet")
+    ctrl_c_after(3)
+    found = nl.replay(TREE, trace=tmp_path / "long.parquet", **RATES)
+    assert found.interrupted
+    assert found.finish is found.bound is found.alone_finish is None
+    assert found.note.startswith("interrupted: ")
+    data = found.to_dict()
+    assert data["finish_seconds"] is data["critical_path"] is None
+    assert kind_of("simulate.trace").lines(found)[-1] == f"• {found.note}"
+    assert found.messages()["finish_seconds"].null_count() > 0
