@@ -12,8 +12,7 @@ from netloom.simulation.flow.kernels.rows import end_flows, happen
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
-"""Beside as many as there are, and half as many as links, so many classes may be looked at for each
-flow that begins or ends: beyond that, filling from scratch is cheaper."""
+"""Flows that begin or end at once are few up to so many; each may have so many classes looked at."""
 
 MOST_PATIENCE = 1024
 
@@ -54,18 +53,24 @@ def advance(arrays, until, batches):
 @inlined
 def share(state):
     """Find the levels of all classes: anew where they change, or from scratch where most do."""
-    clock = record(state.clock, 0)
+    clock, links = record(state.clock, 0), len(state.links)
     active = clock.near + clock.far
+    filling = active + active // 4 + 3 * min(active, links) + links // 8  # as long as to look at
     if clock.moved > FEW and 2 * clock.moved > active:  # most of them change in any case
-        while clock.waiting > 0:
-            clock.waiting = take(state.agenda, clock.waiting, state.links, state.agenda[0])
         clock.left = max(clock.left, 1)
-    elif clock.stale == 0:
-        if settle(state, active + len(state.links) // 2 + EACH * clock.moved):
+    elif clock.left == 0:
+        filling += EACH * clock.moved
+        before = clock.work
+        done = settle(state, 2 * filling)
+        if clock.work - before <= filling:
             clock.patience = max(clock.patience // 2, 1)
+        else:
+            clock.patience = min(clock.patience * 2, MOST_PATIENCE)
+            clock.left = clock.patience
+        if done:
             return
-        clock.patience = min(clock.patience * 2, MOST_PATIENCE)
-        clock.left = clock.patience
+    while clock.waiting > 0:
+        clock.waiting = take(state.agenda, clock.waiting, state.links, state.agenda[0])
     clock.left -= 1
     fill(state)
 

@@ -169,8 +169,6 @@ def settle(state, most):
         link.level, link.lower, link.light = level, lower, light
         seen += tell(state, number, least)
         if seen > most:
-            while clock.waiting > 0:
-                clock.waiting = take(state.agenda, clock.waiting, state.links, state.agenda[0])
             clock.work += seen
             return False
     clock.work += seen
