@@ -6,7 +6,7 @@ microseconds per flow and per change, and the peak memory of a process that runs
 SimGrid's CPU seconds for the same flows (its simulation alone, without reading its input): with one
 actor that starts all flows, and with two actors a flow, as programs for it have them; the ratios;
 and the largest relative difference of a finish time. The case of permutations takes SimGrid about a
-minute. All on one core.
+minute. All on one core. ``benchmarks/rounds.py`` has programs of rounds, such as a ring all-reduce.
 
 Usage: python benchmarks/flows.py [--cases over-time-4000,permutations] [--repeats 3]
 
