@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from fractions import Fraction
+from math import inf, lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 WHOLE = 2**20
 """Shares of a flow that is spread over several paths, where fewer do not say how exactly."""
 
+MOST_PARTS = 2**16
+"""Largest denominator that a probability is taken to have."""
+
 MOST_SHARES = 4096
-"""Most shares that are tried to say exactly how flows are spread."""
+"""Common multiples of shares, or of weights, up to this are taken as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +189,12 @@ def _summed(
 
 def _shares(part: NDArray[np.float64]) -> int:
     """Return the least number of shares that says exactly how flows are spread, or ``WHOLE``."""
-    values = np.unique(np.round(part, 12))
-    for whole in range(1, MOST_SHARES + 1):
-        if np.abs(values * whole - np.rint(values * whole)).max(initial=0) < 1e-9 * whole:
-            return whole
-    return WHOLE
+    whole = 1
+    for value in np.unique(np.round(part, 12)).tolist():
+        whole = lcm(whole, Fraction(value).limit_denominator(MOST_PARTS).denominator)
+        if whole > WHOLE:
+            return WHOLE
+    return whole
 
 
 def _queues(
