@@ -16,6 +16,8 @@ NETWORKS = [
     {"on": "torus:6", "packet_flits": 3, "routing": "valiant", "vcs": 4},
     {"on": "mesh:3x2", "engine": "worm", "arbitration": "fifo", "end_channels": 1},
     {"on": "mesh:6", "engine": "worm", "mapping": [0, 0, 1, 1, 2, 5], "tasks_per_node": 2},
+    {"on": "leaf-spine:3x2x2", "engine": "flow", "routing": "minimal"},
+    {"on": "mesh:3x2", "engine": "flow", "injection": "shared"},
 ]
 
 

@@ -23,7 +23,7 @@ from netloom.questions.simulate.trace.entries import (
 from netloom.simulation.flow_traces import FlowTraceRun
 from netloom.simulation.traces import MessageTimes, Parts
 from netloom.units import seconds
-from netloom.words import counted
+from netloom.words import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -315,7 +315,7 @@ class FlowReplay(FlowTraceRun, Answer):
         """Return a time with its unit."""
         if time is None or self.unit == "seconds":
             return seconds(time)
-        return counted(time, "cycle", ",.4g")
+        return counted(number(time), "cycle")
 
     def __repr__(self) -> str:
         network, trace = self.network, self.trace

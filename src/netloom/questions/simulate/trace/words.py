@@ -67,7 +67,9 @@ def lines(result: TraceReplay | FlowReplay) -> list[Any]:
 def _of_flows(result: FlowReplay) -> list[Any]:
     """Return the same of flows, with what bounds the finish time and which channels are busiest."""
     found, said = result.to_dict(), result.said
-    sent = size(found["bytes"]) if result.size == "bytes" else f"{number(found['flits'])} flits"
+    sent = (
+        size(found["bytes"]) if result.size == "bytes" else counted(found["flits"], "flit", ",.0f")
+    )
     rows = {"finish": "not reached" if result.finish is None else said(result.finish)}
     if result.finish is not None:
         other = "shared" if result.injection == "in-order" else "in-order"
@@ -91,7 +93,8 @@ def _of_flows(result: FlowReplay) -> list[Any]:
         parts = ", ".join(
             f"{name.replace('_', ' ')} {said(part)}" for name, part in path.totals().items() if part
         )
-        lines.append(f"Critical path, {counted(len(path.rows), 'entry')}: {parts}.")
+        begun = f" from {said(path.start)} on" if path.start else ""
+        lines.append(f"Critical path, {counted(len(path.rows), 'entry')}{begun}: {parts}.")
     trusted = [] if result.interrupted else [escape(f"• {expected(found)}")]
     return lines + _ending(result) + trusted
 
