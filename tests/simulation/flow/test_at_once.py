@@ -143,7 +143,7 @@ def ways_hops(ways):
 
 def test_what_would_take_long_is_refused_and_told_in_one_line():
     source, target, size = all_to_all(48, unequal(48))
-    with pytest.raises(TooMuchWorkError, match="about .* minutes; expected 1e-3 or more") as said:
+    with pytest.raises(TooMuchWorkError, match=r"about .* minutes; expected 1e-3 or more") as said:
         sent("leaf-spine:8x4x6", source, target, size, injection="shared", most_seconds=0.02)
     assert "\n" not in str(said.value)
     found = sent("leaf-spine:8x4x6", source, target, size, injection="shared", most_seconds=60)

@@ -175,7 +175,8 @@ def prepare_flows(question: Any, topology: Topology, clock: Clock | None) -> Pre
     """
     others = (name for name in (*WORM_FIELDS, "packet_flits") if name != "end_channels")
     wanted = "engine network or worm: flows have no routers, packets or cycles"
-    refuse(question, ("router", "switching", *ROUTER_FIELDS, *others, "most_cycles"), wanted)
+    routers = ("router", "switching", *ROUTER_FIELDS, *others, "most_cycles")
+    refuse(question, [each for each in routers if each in type(question).model_fields], wanted)
     asked = question.routing
     if isinstance(asked, VirtualChannelRouting):
         raise InputError("routing", f"the table {asked.name}", "paths for each pair of nodes")

@@ -77,16 +77,22 @@ class OpenLoad(
         return ()
 
 
-class Injection(Question, panel="Engine"):
-    """How a node sends its messages, as flows."""
+class NodeChannels(Question, panel="Engine"):
+    """How messages get from a node into the network."""
 
     injection: Literal["in-order", "shared"] = option(
         "Flows of a node: in-order, one after the other, or shared.",
         default="in-order",
     )
+    end_channels: int | None = option(
+        "A node's channels, worms or flows: 1; 0: unlimited.",
+        default=None,
+        ge=0,
+        le=1,
+    )
 
 
-class Engine(Injection, panel="Engine"):
+class Engine(NodeChannels, panel="Engine"):
     """What runs a program."""
 
     engine: Literal["network", "worm", "flow"] = option(
@@ -99,12 +105,6 @@ class Engine(Injection, panel="Engine"):
     )
     release_cycles: int | None = option(
         "Cycles until a tail frees its channel: 1 or 0.",
-        default=None,
-        ge=0,
-        le=1,
-    )
-    end_channels: int | None = option(
-        "A node's channels, worms or flows: 1; 0: unlimited.",
         default=None,
         ge=0,
         le=1,
@@ -130,7 +130,7 @@ class ProgramQuestion(Engine, NetworkQuestion):
 
 
 class Flows(Timing, panel="Flows: bytes and seconds"):
-    """How flows share channels."""
+    """How flows share channels, and how fast these are."""
 
     sharing: Literal["max-min", "by-latency"] = option(
         "Flows on a full channel: max-min, all alike, or by-latency, as in SimGrid.",

@@ -10,9 +10,9 @@ import numpy as np
 
 from netloom import units
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.simulate.engines import FLOWS
 from netloom.simulation.flow import trust
 from netloom.simulation.flow.run import TOLERATED
-from netloom.topology.faults import broken_parts
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.provenance import Provenance
-    from netloom.questions.timing import Clock
+    from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow import Trust
     from netloom.simulation.flow.at_once import AtOnce
     from netloom.topology import Topology
@@ -30,6 +30,9 @@ SECONDS, BYTES = "s", "bytes"
 
 MOST_LISTED = 10
 """Busiest channels that go into JSON, and flows of the critical path: the last ones."""
+
+EQUAL = 1.005
+"""A finish below so many times its bound is as quick as can be."""
 
 QUANTILES = 200
 """Rows of the table of slow-downs."""
@@ -77,14 +80,11 @@ class FlowsAnswer(Answer):
         Edges that are not: between tasks of one node, and of no bytes.
     """
 
+    network: PreparedFlows
     found: AtOnce
     other_end: float | None
     graph: ProcessGraph
-    routing: str
     mapping: str
-    clock: Clock
-    injection: str
-    tolerance: float
     edges_within_nodes: int
     empty_edges: int
     provenance: Provenance
@@ -101,20 +101,11 @@ class FlowsAnswer(Answer):
         Column("bytes", unit=BYTES, value=lambda it: it.found.size.sum()),
         Column("interrupted", kind=bool),
     )
-    about: ClassVar = Columns(
-        Column("topology", kind=str, value="topology.name"),
-        Column("nodes", kind=int, value="topology.num_hosts"),
-        Column("channels", kind=int, value="topology.num_network_channels"),
-        Column("failures", kind=dict, value=lambda found: broken_parts(found.topology)),
-        Column("engine", kind=str, value=lambda _: "flow"),
-        Column("routing", kind=str),
+    about: ClassVar = FLOWS + Columns(
         Column("program", kind=str, value="graph.name"),
         Column("mapping", kind=str),
         Column("edges_within_nodes", kind=int),
         Column("empty_edges", kind=int),
-        Column("clock", kind=dict, value=lambda found: found.clock.to_dict()),
-        Column("injection", kind=str),
-        Column("tolerance"),
         Column("tolerance_error"),
         Column("in_order_finish_seconds", value=lambda found: found.ends.get("in-order")),
         Column("shared_finish_seconds", value=lambda found: found.ends.get("shared")),
@@ -128,7 +119,7 @@ class FlowsAnswer(Answer):
     @property
     def topology(self) -> Topology:
         """The network."""
-        return self.found.network.topology
+        return self.network.topology
 
     @property
     def num_flows(self) -> int:
@@ -172,8 +163,8 @@ class FlowsAnswer(Answer):
     @property
     def ends(self) -> dict[str, float | None]:
         """When the last flow ended, by kind of injection; only where known."""
-        other = "shared" if self.injection == "in-order" else "in-order"
-        return {self.injection: self.finish_seconds, other: self.other_end}
+        other = "shared" if self.network.injection == "in-order" else "in-order"
+        return {self.network.injection: self.finish_seconds, other: self.other_end}
 
     @property
     def trust(self) -> Trust | None:
@@ -181,7 +172,9 @@ class FlowsAnswer(Answer):
         ends = self.ends
         if ends["in-order"] is None or ends["shared"] is None:
             return None
-        latency = self.found.alone - 2 * self.clock.overhead_seconds - self.found.sending
+        clock = self.network.clock
+        overheads = 2 * clock.overhead_seconds if clock else 0.0
+        latency = self.found.alone - overheads - self.found.sending
         short = float(np.mean(latency > self.found.sending))
         return trust(ends["in-order"], ends["shared"], self.found.bound, short=short)
 
@@ -199,7 +192,7 @@ class FlowsAnswer(Answer):
     @property
     def tolerance_error(self) -> float | None:
         """By which part the tolerance makes a flow's end wrong at most, as measured."""
-        return TOLERATED * self.tolerance if self.tolerance else 0.0
+        return TOLERATED * self.network.tolerance if self.network.tolerance else 0.0
 
     @property
     def note(self) -> str | None:
@@ -219,9 +212,11 @@ class FlowsAnswer(Answer):
             return "The flows had not ended when the run was interrupted."
         end, bound = units.seconds(found.end), units.seconds(found.bound)
         fullest = self.busiest().row(0, named=True)["name"]
+        over = found.end / found.bound
+        times = "what" if over < EQUAL else f"{over:.3g} times what"
         words = (
-            f"{counted(self.num_flows, 'flow', ',')} sent at once take {end}, "
-            f"{found.end / found.bound:.3g} times what {fullest} needs at full speed ({bound}); "
+            f"{counted(self.num_flows, 'flow', ',')} sent at once take {end}, {times} "
+            f"{fullest} needs at full speed ({bound}); "
             f"alone the longest takes {units.seconds(self.alone_seconds)}."
         )
         holder = int(np.argmax(found.held_time))
@@ -265,10 +260,7 @@ class FlowsAnswer(Answer):
         import polars as pl
 
         found, graph = self.found, self.graph
-        names = pl.Series(self._names, dtype=pl.String)
-        holder = found.holder[chosen]
         ended = found.finish[chosen] >= 0
-        held = names.gather(np.maximum(holder, 0))
         return pl.DataFrame(
             {
                 "source_task": graph.source[chosen],
@@ -284,26 +276,32 @@ class FlowsAnswer(Answer):
                 "alone_seconds": found.alone[chosen],
                 "slowdown": np.where(ended, found.slowdown[chosen], np.nan),
                 "hops": found.hops[chosen],
-                "held_by": pl.select(
-                    pl.when(pl.lit(pl.Series(holder >= 0))).then(held)
-                ).to_series(),
+                "held_by": self._names(found.holder[chosen]),
             },
             nan_to_null=True,
         )
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return [self.found.network.link_name(link) for link in range(self.found.network.num_links)]
+    def _names(self, links: NDArray[np.int64]) -> pl.Series:
+        """Return the names of links; null for -1."""
+        import polars as pl
 
-    def _links(self) -> dict[str, Any]:
+        some, place = np.unique(links, return_inverse=True)
+        named = self.found.network.link_name
+        return pl.Series(
+            [None if link < 0 else named(link) for link in some.tolist()], dtype=pl.String
+        ).gather(place)
+
+    def _links(self, chosen: NDArray[np.int64]) -> dict[str, Any]:
         found = self.found
-        return {
-            "name": self._names,
+        columns = {
             "bytes": found.link_sizes,
             "flows": found.link_flows,
             "utilisation": found.utilisation,
             "held_flows": found.held_flows,
             "held_seconds": found.held_time,
+        }
+        return {"name": self._names(chosen)} | {
+            name: values[chosen] for name, values in columns.items()
         }
 
     @table(CHANNELS)
@@ -311,23 +309,23 @@ class FlowsAnswer(Answer):
         """Return one row a channel of the network, those of hosts that hang on routers last."""
         import polars as pl
 
-        topology, links = self.topology, self._links()
-        many = topology.num_channels
+        topology = self.topology
+        each = np.arange(topology.num_channels)
         ends = {
-            "channel": np.arange(many),
+            "channel": each,
             "source_node": topology.channel_source,
             "target_node": topology.channel_target,
         }
-        return pl.DataFrame(ends | {name: value[:many] for name, value in links.items()})
+        return pl.DataFrame(ends | self._links(each))
 
     @table(BUSIEST)
     def busiest(self) -> pl.DataFrame:
         """Return the channels that are busiest, those of hosts too, the first first."""
         import polars as pl
 
-        links = pl.DataFrame(self._links())
-        by = ["utilisation", "held_seconds"]
-        return links.sort(by, descending=True, maintain_order=True).head(MOST_LISTED)
+        found = self.found
+        first = np.lexsort([-found.held_time, -found.utilisation])[:MOST_LISTED]
+        return pl.DataFrame(self._links(first))
 
     @table(SLOWDOWNS)
     def slowdowns(self) -> pl.DataFrame:
@@ -340,8 +338,9 @@ class FlowsAnswer(Answer):
         return pl.DataFrame({"share": (place + 1) / max(len(values), 1), "slowdown": values[place]})
 
     def __repr__(self) -> str:
-        head = f"{self.graph.name} on {self.topology.name} ({self.routing}), mapping {self.mapping}"
-        lines = [f"<Flows of {head}; {self.origin}>", self.verdict]
+        network = self.network
+        head = f"{self.graph.name} on {self.topology.name} ({network.routing_name})"
+        lines = [f"<Flows of {head}, mapping {self.mapping}; {self.origin}>", self.verdict]
         within = self.expected_error["within"]
         sure = "cannot be told" if within is None else f"within {100 * within:.0f} %"
         lines.append(f"flit by flit: {sure}. {self.expected_error['why']}")

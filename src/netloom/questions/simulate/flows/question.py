@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -20,18 +21,17 @@ from netloom.questions.fields import (
     Program,
     ProgramFile,
     Seeded,
-    Timing,
 )
 from netloom.questions.named import mapping_name, network_of, num_places, placed, read_program
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
+from netloom.questions.simulate.engines import prepare_flows
+from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.simulate.flows.answer import FlowsAnswer
 from netloom.questions.timing import clock_of
-from netloom.routing import parse_routing
-from netloom.simulation.flow import flow_network
 from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.run import MOST_SECONDS, TooMuchWorkError
+from netloom.simulation.flow.run import TooMuchWorkError
 from netloom.simulation.side_by_side import run_all
 from netloom.units import LARGEST, parse_bytes
 
@@ -40,32 +40,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.questions.timing import Clock
-    from netloom.routing import Routing
-    from netloom.simulation.flow import FlowNetwork
+    from netloom.questions.simulate.engines import PreparedFlows
     from netloom.simulation.flow.at_once import AtOnce
     from netloom.workload import ProcessGraph
 
 CHEAP_SECONDS = 5.0
 """Work of the other kind of injection above which it is left out."""
-
-IN_ORDER, SHARED = "in-order", "shared"
-
-
-class FlowRules(Question, panel="Flows"):
-    """How flows share channels."""
-
-    injection: Literal["in-order", "shared"] = option(
-        "in-order: the channel of a host sends one message after the other, as routers do; "
-        "shared: all at once, with equal shares.",
-        default=IN_ORDER,
-    )
-    tolerance: float = option(
-        "Times that differ by such a part count as one, for large shared traffic.",
-        default=0.0,
-        ge=0,
-        le=0.1,
-    )
 
 
 class FlowTraffic(Question, panel="Program"):
@@ -85,14 +65,14 @@ class FlowTraffic(Question, panel="Program"):
 
 
 class FlowsQuestion(
-    HostNames, Seeded, FlowRules, Timing, Placed, ProgramFile, FlowTraffic, BrokenParts,
+    HostNames, Seeded, NodeChannels, Flows, Placed, ProgramFile, FlowTraffic, BrokenParts,
     PathRouting, OnNetwork,
 ):  # fmt: skip
     """All of a program's traffic at once, as flows."""
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedFlows:
+class PreparedTraffic:
     """What a question names, read and built once.
 
     Attributes
@@ -106,40 +86,28 @@ class PreparedFlows:
     """
 
     graph: ProcessGraph
-    network: FlowNetwork
-    routing: Routing
+    network: PreparedFlows
     node_of: NDArray[np.int32]
-    clock: Clock
     left_out: tuple[int, int]
 
 
-def prepare(question: FlowsQuestion) -> PreparedFlows:
+def prepare(question: FlowsQuestion) -> PreparedTraffic:
     """Read the program, build the network and its routing, and place the tasks."""
     topology, machine = network_of(question)
-    clock = clock_of(question, topology, machine)
-    graph = _sized(
-        read_program(
-            question.app, messages=question.messages, parts=question.parts,
-            tasks=num_places(question, topology), seed=question.seed,
-        ),
-        question.flow_bytes,
+    network = prepare_flows(question, topology, clock_of(question, topology, machine))
+    graph = read_program(
+        question.app, messages=question.messages, parts=question.parts,
+        tasks=num_places(question, topology), seed=question.seed,
     )  # fmt: skip
-    if question.tolerance and question.injection == IN_ORDER:
-        found = f"{question.tolerance:g} with injection in-order"
-        raise InputError("tolerance", found, "0, or injection shared, whose errors do not grow")
-    asked = question.routing
-    routing = parse_routing(asked, topology) if isinstance(asked, str) else asked
+    graph = _sized(graph, question.flow_bytes)
     node_of = placed(question, graph, topology)
-    network = flow_network(
-        topology, bandwidth=clock.bytes_per_second, latency=clock.latency_seconds
-    )
     across = graph.across(node_of)
     sent = _without_empty(across)
     if not sent.num_edges:
         nothing = "nothing sent between tasks of different nodes"
         raise InputError(graph.name, nothing, "communication that enters the network")
     left_out = graph.num_edges - across.num_edges, across.num_edges - sent.num_edges
-    return PreparedFlows(sent, network, routing, node_of, clock, left_out)
+    return PreparedTraffic(sent, network, node_of, left_out)
 
 
 @asks(
@@ -154,7 +122,7 @@ def prepare(question: FlowsQuestion) -> PreparedFlows:
         PLOT,
     ),
 )
-def simulate_flows(question: FlowsQuestion, ready: PreparedFlows) -> FlowsAnswer:
+def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnswer:
     """Send all of a program's traffic at once, as flows that share channels fairly.
 
     Each edge of the process graph is one flow of its bytes, from the node of one task to that of
@@ -175,51 +143,42 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedFlows) -> FlowsAnswer
     True
     """
     network, graph = ready.network, ready.graph
-    name = f"{graph.name} on {network.topology.name}"
-
-    def one(
-        injection: Literal["in-order", "shared"],
-        most_seconds: float,
-        tell: Callable[[int], None],
-        stopped: Callable[[], bool],
-    ) -> AtOnce:
-        return run_at_once(
-            network,
-            ready.routing,
-            ready.node_of[graph.source],
-            ready.node_of[graph.target],
-            graph.bytes,
-            order=send_order(graph.source, graph.target, graph.num_tasks),
-            overhead=ready.clock.overhead_seconds,
-            injection=injection,
-            tolerance=question.tolerance if injection == SHARED else 0.0,
-            most_seconds=most_seconds,
-            tell=tell,
-            stopped=stopped,
-        )
+    assert network.clock is not None
+    send = partial(
+        run_at_once,
+        network.links,
+        network.routing,
+        ready.node_of[graph.source],
+        ready.node_of[graph.target],
+        graph.bytes,
+        order=send_order(graph.source, graph.target, graph.num_tasks),
+        overhead=network.clock.overhead_seconds,
+        sharing=network.sharing,
+    )
+    other: Literal["in-order", "shared"]
+    other = "shared" if network.injection == "in-order" else "in-order"
 
     def both(stopped: Callable[[], bool]) -> tuple[AtOnce, AtOnce | None]:
-        with counting(graph.num_edges, name) as tell:
-            found = one(question.injection, MOST_SECONDS, tell, stopped)
-        if not found.done:
-            return found, None
-        other = SHARED if question.injection == IN_ORDER else IN_ORDER
+        with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
+            found = send(
+                injection=network.injection, tolerance=network.tolerance, tell=tell, stopped=stopped
+            )
         try:
-            return found, one(other, CHEAP_SECONDS, lambda _: None, stopped)  # type: ignore[arg-type]
+            again = found.done and send(
+                injection=other, most_seconds=CHEAP_SECONDS, stopped=stopped
+            )
         except TooMuchWorkError:
             return found, None
+        return found, again or None
 
     runs = run_all([both])
-    found, other = runs[0] if runs else both(lambda: True)
+    found, again = runs[0] if runs else both(lambda: True)
     return FlowsAnswer(
+        network=network,
         found=found,
-        other_end=other.end if other is not None and other.done else None,
+        other_end=again.end if again is not None and again.done else None,
         graph=graph,
-        routing=str(ready.routing),
         mapping=mapping_name(question.mapping),
-        clock=ready.clock,
-        injection=question.injection,
-        tolerance=question.tolerance,
         edges_within_nodes=ready.left_out[0],
         empty_edges=ready.left_out[1],
         provenance=provenance_of(question, "simulate_flows", network.topology),

@@ -36,9 +36,10 @@ def lines(result: FlowsAnswer) -> list[Any]:
     data, topology = result.to_dict(), result.topology
     head = (
         f"[bold]{escape(result.graph.name)}[/] on [bold]{escape(topology.name)}[/] "
-        f"({size_of(topology)}), mapping {escape(result.mapping)}, {escape(result.routing)}"
+        f"({size_of(topology)}), mapping {escape(result.mapping)}, "
+        f"{escape(result.network.routing_name)}"
     )
-    said = [_verdict(result), head, escape(result.clock.words(topology))]
+    said = [_verdict(result), head, escape(result.network.router_name)]
     if not result.interrupted:
         said += [pairs(_figures(data)), _busiest(data["busiest"])]
     said.append(escape(f"• {expected(data)}"))

@@ -107,13 +107,14 @@ def update(state, now):
 def note_holder(state, number, now):
     """Note for how long a link has held a class back, and which does so from now on.
 
-    The first of its links at its level does, if it could be faster alone.
+    The first of its links at its level does, if its flows, which have one weight, could be faster
+    alone.
     """
     here, held = record(state.classes, number), record(state.holders, number)
     if held.hop >= 0:
         state.hop_held[np.uint64(held.hop)] += held.weight * (now - held.since)
     held.since, held.weight, held.hop = now, here.weight, -1
-    if here.weight > 0 and here.one < here.most:
+    if here.weight > 0 and here.one < here.most // record(state.rows, here.flow).weight:
         for hop in range(here.first, here.first + here.hops):
             if record(state.links, state.hop_link[np.uint64(hop)]).level == here.one:
                 held.hop = hop
