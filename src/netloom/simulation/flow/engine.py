@@ -176,9 +176,7 @@ class FlowEngine:
         InputError
             If flows are spread in another way than those that are there.
         """
-        if self._whole not in (0, ways.whole):
-            raise InputError("path", "flows spread in other shares", f"shares of {self._whole}")
-        self._whole = ways.whole
+        self._share_out(ways.whole)
         first, state = len(self.state.classes), self.state
         more = np.zeros(len(ways), layout.CLASS)
         more["first"] = ways.offsets[:-1] + len(state.hop_link)
@@ -247,7 +245,6 @@ class FlowEngine:
             raise InputError("program", f"{first + count} messages", f"at most {MOST_ROWS}")
         old = self.num_classes - base
         if len(ways) > old:
-            assert old == 0 or ways.whole == self._whole
             self.add_ways(_rest(ways, old))
         state = self._make_room(first + count, self._num_edges + len(table.after))
         rows = state.rows[first : first + count]
@@ -291,6 +288,22 @@ class FlowEngine:
             edge_next=_longer(state.edge_next, num_edges),
         )
         return self.state
+
+    def _share_out(self, whole: int) -> None:
+        """Count the shares of flows out of another number, which the one before divides."""
+        if self._whole in (0, whole):
+            self._whole = whole
+            return
+        if whole % self._whole:
+            raise InputError("path", f"shares of {whole}", f"a multiple of {self._whole}")
+        times, self._whole = whole // self._whole, whole
+        for numbers in (
+            self.state.hop_share,
+            self.state.entries["weight"],
+            self.state.links["weight"],
+        ):
+            numbers *= times
+        self._room = 0.0  # rates are in other units now
 
     def _make_hops(self, ways: Ways) -> None:
         """Make room for the turns of new classes."""
@@ -346,7 +359,8 @@ class FlowEngine:
         state.links["capacity"] = np.rint(capacity / unit)
         self._set_alone()
         if (state.links["capacity"] < LEAST * weights).any():
-            raise InputError("program", "too many flows for bandwidths so unequal", "fewer flows")
+            most = f"{weights.max() / self._whole:,.0f} flows at once on a channel"
+            raise InputError("program", most, "fewer, or bandwidths that differ less")
 
     def _weights(self) -> NDArray[np.float64]:
         """Return the weight that may be on each link at once, in shares: float64[num_links]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.simulation.agenda import ProgramEngine
 from netloom.simulation.flow.engine import FlowEngine
-from netloom.simulation.flow.ways import Ways, ways_of
+from netloom.simulation.flow.ways import WHOLE, Ways, ways_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +32,6 @@ ROW = np.dtype(
     ]
 )
 """One record a row; times are -1 where they are not known yet, else rounded to whole cycles."""
-
-WHOLE = 2520
-"""Shares of a flow that is spread over several paths: as many as 1 to 10 equal paths divide."""
 
 
 @dataclass(frozen=True)
@@ -185,9 +182,6 @@ class FlowProgram(ProgramEngine):
         if (found.capacity(self._links.capacity) > 1).any():
             wanted = "at most 1, which loops are made for; or engine network"
             raise InputError(self.topology.name, "paths of more than a flit a cycle", wanted)
-        if self._routing.several:
-            parts = np.rint(found.shares * (WHOLE / found.whole))
-            found = replace(found, shares=np.maximum(parts, 1).astype(np.int32), whole=WHOLE)
         first = 0 if self._ways is None else len(self._ways)
         self._ways = found if self._ways is None else _joined(self._ways, found)
         keys = np.append(self._pairs, new)
@@ -197,7 +191,14 @@ class FlowProgram(ProgramEngine):
 
 
 def _joined(first: Ways, second: Ways) -> Ways:
-    """Return ways of the same shares, one after the other."""
+    """Return ways one after the other, in shares that say exactly how both are spread.
+
+    Where these would be too many, the second are rounded to as many as there may be.
+    """
+    whole = lcm(first.whole, second.whole)
+    if whole > WHOLE:
+        whole = first.whole * (WHOLE // first.whole)
+    first, second = first.in_shares(whole), second.in_shares(whole)
     names = ("links", "shares", "latency", "queue")
     both: dict[str, Any] = {
         name: np.append(getattr(first, name), getattr(second, name)) for name in names

@@ -64,6 +64,19 @@ class Ways:
         most = capacity[self.links] * self.whole / self.shares
         return np.asarray(np.minimum.reduceat(most, self.offsets[:-1]) if len(self) else most)
 
+    def in_shares(self, whole: int) -> Ways:
+        """Return the same ways in shares out of another number; exact for a multiple of ``whole``.
+
+        Examples
+        --------
+        >>> none = np.zeros(1)
+        >>> half = Ways(np.array([0, 2]), np.arange(2), np.array([1, 2]), 2, none, none)
+        >>> half.in_shares(6).shares
+        array([3, 6], dtype=int32)
+        """
+        parts = np.rint(self.shares * (whole / self.whole))
+        return replace(self, shares=np.maximum(parts, 1).astype(np.int32), whole=whole)
+
     def hops(self, network: FlowNetwork) -> NDArray[np.float64]:
         """Return float64[num_ways], channels between routers on each: a mean over its paths."""
         inside = self.links < network.topology.num_network_channels

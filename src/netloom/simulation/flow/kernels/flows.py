@@ -13,7 +13,7 @@ from netloom.simulation.flow.kernels.rows import end_flows, happen
 from netloom.simulation.kernels.records import record
 
 FEW, EACH = 64, 8
-"""Flows that begin or end at once are few up to so many; each may have so many classes looked at."""
+"""Flows that begin or end at once are few up to so many; so many classes may be seen for each."""
 
 MOST_PATIENCE = 1024
 
