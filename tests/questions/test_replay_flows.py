@@ -269,6 +269,32 @@ def test_flows_are_spread_over_several_paths_and_go_round_what_failed(tmp_path):
     assert around.finish == pytest.approx(1e-3)
 
 
+def reversed_bits(node):
+    return int(f"{node:06b}"[::-1], 2)
+
+
+ALL = [(a, b) for a in range(64) for b in range(64) if a != b]
+SIMGRID = {
+    "all to all": (ALL, 0.38405),
+    "the next": ([(node, (node + 1) % 64) for node in range(64)], 0.00815),
+    "all to 0": ([(node, 0) for node in range(1, 64)], 0.25605),
+    "bits reversed": ([(a, b) for a, b in ALL if b == reversed_bits(a)], 0.03205),
+}
+"""Of 1 MB each at once on its torus of 4x4x4 (libsimgrid 3.32, CM02 without corrections, links of
+125 MB/s and 50 µs, no channels of hosts): when the last has ended."""
+
+
+@pytest.mark.parametrize("traffic", list(SIMGRID))
+@pytest.mark.parametrize("sharing", ["max-min", "by-latency"])
+def test_ends_are_simgrid_s(tmp_path, traffic, sharing):
+    pairs, end = SIMGRID[traffic]
+    rows = [f"{number},{a},{b},1MB" for number, (a, b) in enumerate(pairs)]
+    path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
+    rates = {"engine": "flow", "bandwidth": "125MB/s", "latency": "50us", "end_channels": 0}
+    found = nl.replay("torus:4x4x4", trace=path, injection="shared", sharing=sharing, **rates)
+    assert found.finish == pytest.approx(end, rel=1e-6)
+
+
 def test_by_latency_shares_are_those_of_round_trips(tmp_path):
     path = file_of(tmp_path, "id,source,target,bytes\na,0,1,1e6\nb,8,1,1e6\n")
     options = SHARED | {"latency": "1us"}
