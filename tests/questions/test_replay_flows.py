@@ -13,6 +13,7 @@ from netloom.questions.recorded import chart_of, record
 from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
+from netloom.report.page.answers import key_table
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import read_trace, write_trace
 
@@ -148,14 +149,10 @@ def test_engines_of_cycles_take_seconds_where_a_cycle_is_known(tmp_path, engine)
         nl.replay("mesh:4", trace=path, engine=engine, bandwidth="64MB/s")
 
 
-def test_a_bandwidth_takes_the_place_of_the_machine_s(tmp_path):
+def test_engines_of_cycles_keep_a_machine_s_bandwidth(tmp_path):
     path = file_of(tmp_path, "id,source,target,bytes\na,0,1,64000\n")
-    at_own = nl.replay("tpu-v4:4x4x4", trace=path, engine="worm", flit_bytes=32).to_dict()
-    half = nl.replay(
-        "tpu-v4:4x4x4", trace=path, engine="worm", flit_bytes=32, bandwidth="25GB/s"
-    ).to_dict()
-    assert half["finish_cycles"] == at_own["finish_cycles"]
-    assert half["finish_us"] == pytest.approx(2 * at_own["finish_us"])
+    with pytest.raises(InputError, match="bandwidth: found '25GB/s'; expected none, since the mac"):
+        nl.replay("tpu-v4:4x4x4", trace=path, engine="worm", flit_bytes=32, bandwidth="25GB/s")
 
 
 FLITS = "id,after,compute,source,target,flits\na,,100,0,9,8\nb,a,50,9,17,20\nc,b,10,17,,\n"
@@ -270,6 +267,32 @@ def test_flows_are_spread_over_several_paths_and_go_round_what_failed(tmp_path):
                        **SHARED, failed_channels="0-1")  # fmt: skip
     assert around.messages()["hops"].to_list() == [3]
     assert around.finish == pytest.approx(1e-3)
+
+
+def reversed_bits(node):
+    return int(f"{node:06b}"[::-1], 2)
+
+
+ALL = [(a, b) for a in range(64) for b in range(64) if a != b]
+SIMGRID = {
+    "all to all": (ALL, 0.38405),
+    "the next": ([(node, (node + 1) % 64) for node in range(64)], 0.00815),
+    "all to 0": ([(node, 0) for node in range(1, 64)], 0.25605),
+    "bits reversed": ([(a, b) for a, b in ALL if b == reversed_bits(a)], 0.03205),
+}
+"""Of 1 MB each at once on its torus of 4x4x4 (libsimgrid 3.32, CM02 without corrections, links of
+125 MB/s and 50 µs, no channels of hosts): when the last has ended."""
+
+
+@pytest.mark.parametrize("traffic", list(SIMGRID))
+@pytest.mark.parametrize("sharing", ["max-min", "by-latency"])
+def test_ends_are_simgrid_s(tmp_path, traffic, sharing):
+    pairs, end = SIMGRID[traffic]
+    rows = [f"{number},{a},{b},1MB" for number, (a, b) in enumerate(pairs)]
+    path = file_of(tmp_path, "id,source,target,bytes\n" + "\n".join(rows))
+    rates = {"engine": "flow", "bandwidth": "125MB/s", "latency": "50us", "end_channels": 0}
+    found = nl.replay("torus:4x4x4", trace=path, injection="shared", sharing=sharing, **rates)
+    assert found.finish == pytest.approx(end, rel=1e-6)
 
 
 def test_by_latency_shares_are_those_of_round_trips(tmp_path):
@@ -400,3 +423,17 @@ def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):
     assert data["finish_seconds"] is data["critical_path"] is None
     assert kind_of("simulate.trace").lines(found)[-1] == f"• {found.note}"
     assert found.messages()["finish_seconds"].null_count() > 0
+
+
+def test_answers_in_all_units_stand_in_one_table(tmp_path):
+    path = file_of(tmp_path, FLITS)
+    kept = [
+        record(nl.replay(TREE, trace=path, **options))
+        for options in (
+            {"engine": "flow"}, {"engine": "flow", "bandwidth": "1GB/s", "flit_bytes": 1}, {},
+        )
+    ]  # fmt: skip
+    assert [each.answer for each in kept] == [CycleFlowReplay, FlowReplay, TraceReplay]
+    assert {each.kind.answers for each in kept} == {(TraceReplay, FlowReplay, CycleFlowReplay)}
+    table = key_table([({"unit": each.answer.__name__}, each) for each in kept])
+    assert len(table.rows) == 3

@@ -15,6 +15,9 @@ ANSWERS = {
     ),
     "transactions": lambda: nl.simulate_transactions("torus:3x3", app="torus:3x3"),
     "trace": lambda: nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="worm"),
+    "trace as flows": lambda: nl.replay(
+        "torus:4x4x4", trace="examples/halo.csv", engine="flow", bandwidth="2GB/s", flit_bytes=16
+    ),
     "broadcast": lambda: nl.simulate_broadcast(
         "torus:3x3", rate=[0.002, 0.004], cycles=3000, packet_flits=4
     ),

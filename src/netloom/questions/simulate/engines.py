@@ -53,7 +53,7 @@ class PreparedNetwork(ProgramNetwork):
         None where only a topology was named. Its flits are those of the question, so that its
         ``cycle_us`` is a cycle of what is run.
     bytes_per_second
-        The bandwidth that was asked for in place of the machine's, if any.
+        The bandwidth of a channel, if it is known and there is no machine.
     flit_bytes
         Bytes of a flit, if they are known.
     """
@@ -225,7 +225,7 @@ def prepare_program(
     flit_bytes
         Bytes of a flit; the machine's own by default.
     bytes_per_second
-        Bandwidth of a channel; the machine's own by default.
+        Bandwidth of a channel, if it is known and there is no machine.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def prepare(question: ReplayQuestion) -> PreparedTrace:
         bytes_per_second=bandwidth,
         found=(topology, machine),
     )
-    return PreparedTrace(trace, network, _placed(question, trace, topology))
+    return PreparedTrace(trace, network, _placed(question, trace, network.topology))
 
 
 def _prepared_flows(
@@ -167,7 +167,8 @@ def replay(
 ) -> TraceReplay | FlowReplay | CycleFlowReplay:
     """Replay a trace of messages with all its dependencies, and divide its time among causes.
 
-    Ctrl-C ends the run, and what was known by then is the answer.
+    In cycles and flits, or with ``engine="flow"`` in seconds and bytes. Ctrl-C ends the run, and
+    what was known by then is the answer.
 
     Raises
     ------
@@ -181,6 +182,10 @@ def replay(
     True
     >>> len(found.messages()), found.critical_entries()["id"][0].startswith("step0.")
     (1278, True)
+    >>> flows = replay("torus:4x4x4", trace="examples/halo.csv", engine="flow", flit_bytes=16,
+    ...                bandwidth="16GB/s", latency="1ns")
+    >>> round(flows.finish * 1e9)  # a cycle is a nanosecond
+    8566
     """
     trace, network, program = ready.trace, ready.network, ready.program
     run: Callable[..., TraceRun | FlowTraceRun]
@@ -208,8 +213,10 @@ def _read_in_cycles(
 ) -> tuple[Trace, float | None]:
     """Return the trace in cycles, and the bandwidth that says how long they are, if one does."""
     refuse(question, OF_TIMED_GOAL, "engine flow; cycles for routers and worms")
+    if machine is not None:
+        refuse(question, ("bandwidth",), "none, since the machine has its own; or engine flow")
     size = _flit_bytes(question, machine)
-    trace = _read(question, int(size) if size and float(size).is_integer() else None)
+    trace = _read(question, size)
     clock = known_clock(question, topology, machine)
     if clock is not None and size is None and (trace.unit == "seconds" or not trace.flit_bytes):
         refuse(question, ("bandwidth",), "flit_bytes as well, to say how long a cycle is")
@@ -219,8 +226,7 @@ def _read_in_cycles(
             wanted = "engine flow, a machine, or bandwidth and flit_bytes, for cycles"
             raise InputError(trace.name, "seconds and bytes", wanted)
         trace = trace.in_cycles(size / clock.bytes_per_second, size)
-    asked = question.bandwidth is not None or machine is None
-    return trace, clock.bytes_per_second if clock and asked else None
+    return trace, clock.bytes_per_second if clock and machine is None else None
 
 
 def _read_for_flows(
@@ -230,7 +236,7 @@ def _read_for_flows(
     clock, size = known_clock(question, topology, machine), _flit_bytes(question, machine)
     if clock is None and question.flit_bytes is None and _is_goal(question.trace):
         clock_of(question, topology, machine)  # which is needed then
-    trace = _read(question, None if size is None else int(size), clock)
+    trace = _read(question, size, clock)
     if trace.unit == "seconds":
         refuse(question, ("flit_bytes",), "none: this trace has bytes and seconds for flows")
         return trace, clock or clock_of(question, topology, machine)
@@ -252,9 +258,10 @@ def _is_goal(trace: Any) -> bool:
     return isinstance(trace, str | Path) and Path(trace).suffix.lower() == ".goal"
 
 
-def _read(question: ReplayQuestion, flit_bytes: int | None, clock: Clock | None = None) -> Trace:
-    """Return the trace, having refused what says nothing of it."""
+def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = None) -> Trace:
+    """Return the trace, having refused what says nothing of it; ``size`` is that of a flit."""
     trace, flows = question.trace, question.engine == "flow"
+    flit_bytes = int(size) if size is not None and float(size).is_integer() else None
     if isinstance(trace, Trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
         if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):
