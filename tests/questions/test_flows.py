@@ -40,7 +40,7 @@ def test_the_answer_has_what_was_promised():
     assert data["clock"]["bytes_per_second"] == 1e9
     assert data["expected_error"]["within"] is not None
     assert data["tolerance_error"] == 0
-    assert "leaf0 -> h0 holds back most (3 flows)" in data["verdict"]
+    assert "That channel holds back most (3 flows)" in data["verdict"]
     assert found.verdict in repr(found)
 
 
