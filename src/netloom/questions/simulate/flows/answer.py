@@ -210,20 +210,20 @@ class FlowsAnswer(Answer):
         found = self.found
         if not found.done:
             return "The flows had not ended when the run was interrupted."
-        end, bound = units.seconds(found.end), units.seconds(found.bound)
-        fullest = self.busiest().row(0, named=True)["name"]
-        over = found.end / found.bound
+        fullest = int(np.lexsort([-found.held_time, -found.utilisation])[0])
+        name, over = found.network.link_name(fullest), found.end / found.bound
         times = "what" if over < EQUAL else f"{over:.3g} times what"
         words = (
-            f"{counted(self.num_flows, 'flow', ',')} sent at once take {end}, {times} "
-            f"{fullest} needs at full speed ({bound}); "
-            f"alone the longest takes {units.seconds(self.alone_seconds)}."
+            f"{counted(self.num_flows, 'flow', ',')} sent at once take {units.seconds(found.end)}, "
+            f"{times} {name} needs at full speed ({units.seconds(found.bound)}); alone the longest "
+            f"takes {units.seconds(self.alone_seconds)}."
         )
         holder = int(np.argmax(found.held_time))
         if not found.held_time[holder]:
             return f"{words} No channel holds a flow back."
+        which = "That channel" if holder == fullest else found.network.link_name(holder)
         held = counted(int(found.held_flows[holder]), "flow", ",")
-        return f"{words} {found.network.link_name(holder)} holds back most ({held})."
+        return f"{words} {which} holds back most ({held})."
 
     @cached_property
     def critical_path(self) -> dict[str, Any] | None:

@@ -95,18 +95,19 @@ def _figures(data: Any) -> dict[str, str]:
 
 
 def _busiest(channels: list[dict[str, Any]]) -> Table:
-    table = plain_table(
-        ("busiest channel", "used", "bytes", "flows", "held back", "for, each"),
-        words=("busiest channel",),
-    )
+    table = plain_table(("used", "bytes", "flows", "held", "for each", "busiest channel"), words=())
+    *figures, name = table.columns
+    for column in figures:
+        column.no_wrap = True
+    name.justify = "left"
     for each in channels[:MOST_SHOWN]:
         held = each["held_flows"]
         table.add_row(
-            escape(each["name"]),
             percent(each["utilisation"]),
             units.size(each["bytes"]),
             f"{each['flows']:,}",
             f"{held:,}",
             units.seconds(each["held_seconds"] / held) if held else "-",
+            escape(each["name"]),
         )
     return table

@@ -1,0 +1,193 @@
+"""All of a program's traffic at once, as ``simulate_flows`` sends it."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from netloom import simulate_flows
+from netloom.errors import InputError
+from netloom.questions.recorded import record
+from netloom.workload import process_graph
+
+FAST = {"bandwidth": "1GB/s", "latency": 0}
+INCAST = process_graph(4, [1, 2, 3], [0, 0, 0], bytes=[1e6, 2e6, 3e6], name="incast")
+
+
+def test_the_answer_has_what_was_promised():
+    found = simulate_flows("leaf-spine:2x1x4", app=INCAST, injection="shared", **FAST)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["finish_seconds"] == pytest.approx(6e-3)
+    assert data["alone_seconds"] == pytest.approx(3e-3)
+    assert data["bound_seconds"] == pytest.approx(6e-3)
+    assert data["slowdown"] == pytest.approx({"mean": 2.5, "p99": 3, "max": 3})
+    assert data["flows"] == 3
+    assert data["bytes"] == 6e6
+    assert data["busiest"][0] == pytest.approx(
+        {
+            "name": "leaf0 -> h0",
+            "bytes": 6e6,
+            "flows": 3,
+            "utilisation": 1,
+            "held_flows": 3,
+            "held_seconds": 13e-3,
+        }
+    )
+    assert data["critical_path"]["length"] == 1
+    assert data["critical_path"]["flows"][0]["source_task"] == 3
+    assert data["engine"] == "flow"
+    assert data["clock"]["bytes_per_second"] == 1e9
+    assert data["expected_error"]["within"] is not None
+    assert data["tolerance_error"] == 0
+    assert "That channel holds back most (3 flows)" in data["verdict"]
+    assert found.verdict in repr(found)
+
+
+def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
+    options = {"app": "all-to-all:16", "flow_bytes": "1MB"}
+    each = {
+        injection: simulate_flows("leaf-spine:4x2x4", injection=injection, **options, **FAST)
+        for injection in ("in-order", "shared")
+    }
+    for injection, found in each.items():
+        data = found.to_dict()
+        own = data[
+            "in_order_finish_seconds" if injection == "in-order" else "shared_finish_seconds"
+        ]
+        assert own == data["finish_seconds"]
+    one, other = (found.to_dict() for found in each.values())
+    for name in ("in_order_finish_seconds", "shared_finish_seconds"):
+        assert one[name] == pytest.approx(other[name])
+    assert one["finish_seconds"] > other["finish_seconds"] >= other["bound_seconds"]
+
+
+def test_the_flows_that_followed_each_other_make_up_the_finish():
+    found = simulate_flows("leaf-spine:4x2x4", app="all-to-all:16", flow_bytes="1MB", **FAST)
+    path = found.critical_path
+    parts = path["sending_seconds"] + path["held_seconds"] + path["other_seconds"]
+    assert parts == pytest.approx(found.finish_seconds)
+    assert path["sending_seconds"] == pytest.approx(15e-3)
+    assert path["other_seconds"] == pytest.approx(0, abs=1e-9)
+    flows = path["flows"]
+    assert path["length"] == 15
+    assert len({flow["source_node"] for flow in flows}) == 1
+    ends = [flow["finish_seconds"] for flow in flows]
+    begins = [flow["entered_seconds"] for flow in flows]
+    assert begins[1:] == pytest.approx(ends[:-1])
+
+
+def test_an_overhead_and_latencies_are_the_rest_of_the_critical_path():
+    found = simulate_flows(
+        "leaf-spine:2x1x4", app="shift:4/8", flow_bytes=1e6,
+        bandwidth="1GB/s", latency="10us", overhead="3us",
+    )  # fmt: skip
+    assert found.critical_path["other_seconds"] == pytest.approx(4 * 10e-6 + 2 * 3e-6)
+    assert found.alone_seconds == pytest.approx(1e-3 + 4 * 10e-6 + 2 * 3e-6)
+    assert found.finish_seconds == pytest.approx(4e-3 + 4 * 10e-6 + 2 * 3e-6)
+
+
+def test_each_flow_is_told_with_its_tasks_and_what_held_it():
+    nodes = [7, 0, 1, 2]
+    found = simulate_flows(
+        "leaf-spine:2x1x4", app=INCAST, mapping=nodes, injection="shared", **FAST
+    )
+    table = found.flows()
+    assert table["source_task"].to_list() == [1, 2, 3]
+    assert table["target_node"].to_list() == [7, 7, 7]
+    assert table["hops"].to_list() == [2, 2, 2]
+    assert table["start_seconds"].to_list() == [0, 0, 0]
+    took = (table["finish_seconds"] - table["start_seconds"]) / table["alone_seconds"]
+    assert table["slowdown"].to_list() == pytest.approx(took.to_list())
+    assert set(table["held_by"]) <= {"leaf0 -> spine0", "spine0 -> leaf1", "leaf1 -> h7"}
+    free = simulate_flows("leaf-spine:2x1x4", app="ring:2", flow_bytes=10, **FAST).flows()
+    assert free["held_by"].to_list() == [None, None]
+
+
+def test_edges_within_nodes_and_of_no_bytes_send_nothing():
+    graph = process_graph(4, [0, 0, 1, 2], [1, 2, 3, 3], bytes=[5e5, 5e5, 0, 5e5], name="few")
+    found = simulate_flows(
+        "leaf-spine:2x1x4", app=graph, mapping=[0, 0, 1, 2], tasks_per_node=2, **FAST
+    )
+    data = found.to_dict()
+    assert (data["flows"], data["edges_within_nodes"], data["empty_edges"]) == (2, 1, 1)
+    assert data["note"] == "left out: 1 edge within a node, 1 edge of 0 bytes"
+
+
+def test_a_size_of_flows_takes_the_place_of_the_graphs_own():
+    found = simulate_flows("leaf-spine:2x1x4", app=INCAST, flow_bytes="2MB", **FAST)
+    assert found.found.size.tolist() == [2e6] * 3
+
+
+def test_a_machine_and_a_file_know_their_rates():
+    options = {"app": "ring:16", "flow_bytes": "1MB"}
+    machine = simulate_flows("tofu-d:2x2x2x2x3x2", **options)
+    assert machine.network.clock.bytes_per_second == 6.8e9
+    fabric = simulate_flows("fabric:examples/dgx-40.ibnetdiscover", **options)
+    assert fabric.network.clock.bytes_per_second > 1e10
+    ratio = machine.alone_seconds * 6.8e9 / (fabric.alone_seconds * 53.125e9)
+    assert ratio == pytest.approx(1, rel=0.2)
+
+
+def test_what_is_broken_is_gone_round():
+    options = {"app": "all-to-all:8", "flow_bytes": "1MB", "injection": "shared"}
+    whole = simulate_flows("leaf-spine:2x2x4", **options, **FAST)
+    broken = simulate_flows("leaf-spine:2x2x4", failed_channels="leaf0-spine1", **options, **FAST)
+    assert broken.finish_seconds > 1.5 * whole.finish_seconds
+    assert broken.to_dict()["failures"]
+
+
+def test_channels_are_told_in_their_order_and_carry_all_that_was_sent():
+    found = simulate_flows("leaf-spine:2x2x2", app="all-to-all:4", flow_bytes=1e6, **FAST)
+    channels, network = found.channels(), found.topology
+    assert channels["channel"].to_list() == list(range(network.num_channels))
+    into = channels.filter(pl.col("channel") >= network.num_network_channels)
+    assert into["bytes"].to_list() == pytest.approx([3e6] * 8)
+    assert channels["name"][0] == network.channel_name(0)
+
+
+def test_a_picture_and_words_are_made_of_what_is_recorded():
+    kept = record(simulate_flows("mesh:3x3", app="all-to-all:9", flow_bytes="1kB", **FAST))
+    assert set(kept.kind.parts(kept)) == {"slow-down", "busiest channels"}
+    assert kept.kind.chart(kept) is not None
+    said = " ".join(kept.kind.sentences(kept))
+    assert "72 flows sent at once take" in said
+    assert "What flits take" in said
+    slow = kept.tables["slowdowns"]
+    assert slow["share"][-1] == 1
+    assert slow["slowdown"].is_sorted()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"app": "all-to-all:8"}, "bytes: found none: the edges of this graph have no size"),
+        ({"app": "all-to-all:8", "flow_bytes": "0"}, "bytes: found 0; expected a size above 0"),
+        ({"app": "all-to-all:8", "flow_bytes": "1 mile"}, "bytes: found '1 mile'"),
+        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "0Gb/s"}, "bandwidth: found '0Gb/s'"),
+        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": "200"}, "without a unit"),
+        ({"app": "ring:2", "flow_bytes": 1, "bandwidth": None}, "bandwidth: found none for"),
+        ({"app": "ring:2", "flow_bytes": 1, "latency": float("nan")}, "latency"),
+        ({"app": "ring:4", "flow_bytes": 1, "tasks_per_node": 4}, "nothing sent between tasks"),
+        ({"app": "ring:4", "flow_bytes": 1, "tolerance": 1e-3}, "tolerance: found 0.001 with"),
+        ({"app": "ring:4", "flow_bytes": 1, "end_channels": 0}, "end_channels: found 0"),
+        ({"app": "ring:4", "flow_bytes": 1, "routing": "adaptive"}, "routing 'adaptive'"),
+        ({"app": "ring:99", "flow_bytes": 1}, "found 8 nodes for 99 tasks"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(options, said):
+    with pytest.raises(InputError) as refused:
+        simulate_flows("leaf-spine:2x1x4", **{**FAST, **options})
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_tolerance_is_told_with_the_error_that_it_makes():
+    rng = np.random.default_rng(1)
+    source, target = np.divmod(np.arange(256), 16)
+    graph = process_graph(16, source, target, bytes=rng.uniform(1e5, 1e6, 256), name="unequal")
+    options = {"app": graph, "injection": "shared", **FAST}
+    exact = simulate_flows("leaf-spine:4x2x4", **options)
+    found = simulate_flows("leaf-spine:4x2x4", tolerance=1e-2, **options)
+    worst = np.abs(found.found.finish / exact.found.finish - 1).max()
+    assert 0 < worst <= found.to_dict()["tolerance_error"] == 2.5e-2
