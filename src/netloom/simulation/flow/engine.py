@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.simulation.flow import layout
+from netloom.simulation.flow import blocking, layout
 from netloom.simulation.flow.layout import INFINITE, State
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class FlowEngine:
         Time that a processor takes to go from one context to another.
     noting
         Whether to note for how long each link holds flows back; see ``held``.
+    circles
+        bool[num_links]: links share by turns, and what waits blocks all but these, as ``blocking``
+        says. Without it they share max-min fairly.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class FlowEngine:
         tolerance: float = 0.0,
         switch: float = 0.0,
         noting: bool = False,
+        circles: NDArray[np.bool_] | None = None,
     ) -> None:
         if not 0 <= tolerance < 1:
             raise InputError("tolerance", f"{tolerance:g}", "at least 0, below 1")
@@ -77,6 +81,9 @@ class FlowEngine:
         clock["tolerance"], clock["switch"] = max(tolerance, ROUNDING), switch
         clock["patience"] = 1
         clock["noting"] = noting
+        self.lossless = circles is not None
+        # as after a filling from scratch that is never left
+        clock["lossless"] = clock["stale"] = clock["left"] = self.lossless
         topology = network.topology
         hosts = np.zeros(topology.num_hosts, layout.HOST)
         hosts["context"] = -1
@@ -104,7 +111,12 @@ class FlowEngine:
             far=none,
             changed=none,
             ties=np.zeros(network.num_links, np.int32),
+            **blocking.empty(),
         )
+        if circles is not None:
+            gates = np.zeros(network.num_links, layout.GATE)
+            gates["circle"] = circles
+            self.state = self.state._replace(gates=gates)
         self.state.links["place"], self.state.links["level"] = -1, INFINITE
 
     @property
@@ -189,6 +201,8 @@ class FlowEngine:
                 holders=np.append(state.holders, holders),
                 hop_held=np.append(state.hop_held, np.zeros(len(ways.links))),
             )
+        if self.lossless:
+            self._make_hops(ways)
         self._make_lists(first)
         return first
 
@@ -277,6 +291,22 @@ class FlowEngine:
             edge_next=_longer(state.edge_next, num_edges),
         )
         return self.state
+
+    def _make_hops(self, ways: Ways) -> None:
+        """Make room for the turns of new classes."""
+        state, network = self.state, self.network
+        more = blocking.hop_records(network, ways, len(state.hops))
+        hops = np.append(state.hops, more)
+        count = blocking.number_inputs(hops, state.hop_link, network.num_links)
+        tries = np.zeros(len(state.classes), layout.TRY)
+        tries["place"] = -1
+        self.state = state._replace(
+            hops=hops,
+            tries=tries,
+            inputs=np.zeros(count),
+            unsettled=np.zeros(len(tries), np.int32),
+            crowd=np.zeros(len(tries), np.int32),
+        )
 
     def _make_lists(self, first: int) -> None:
         """Make room in the lists of links for classes from one on; keep what is in them."""

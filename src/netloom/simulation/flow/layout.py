@@ -103,6 +103,30 @@ HOLDER = np.dtype(
 )
 """One record a class: which of its links holds it back."""
 
+HOP = np.dtype(
+    [
+        ("turns", "f8"),  # of its class, of all turns of the link
+        ("part", "f8"),  # of what the hop before carries that goes on over this one
+        ("before", "i4"),  # the hop before; -1: it is the first
+        ("input", "i4"),  # the two links, as one number
+    ]
+)
+"""One record for each link of each class, where links share by turns."""
+
+GATE = np.dtype(
+    [
+        ("room", "i8"),  # what is left of its capacity
+        ("turns", "f8"),  # of the classes that have no level yet
+        ("most", "f8"),  # of the capacity for a turn, where flows wait for the next link
+        ("circle", "i8"),  # whether channels wait for each other in a circle that it is part of
+    ]
+)
+"""One record a link, where links share by turns."""
+
+TRY = np.dtype([("key", "f8"), ("hop", "i8"), ("place", "i4")])
+"""One record a class, where links share by turns: the level that it could have, and the hop that it
+waits for."""
+
 CLOCK = np.dtype(
     [
         ("time", "f8"),
@@ -123,6 +147,7 @@ CLOCK = np.dtype(
         ("stale", "i8"),  # whether links know only their weights
         ("patience", "i8"),  # batches for which all levels are made anew next time
         ("left", "i8"),  # those that are left of them
+        ("lossless", "i8"),  # whether links share by turns, and what waits blocks
         ("noting", "i8"),  # whether it is noted which links hold classes back
         ("watch", "i8"),  # once a row from this on is complete, the run stops
         ("seen", "i8"),  # whether one has been
@@ -154,3 +179,9 @@ class State(NamedTuple):
     far: NDArray[np.int32]  # those that end later, in any order
     changed: NDArray[np.int32]  # classes whose level changed in this batch
     ties: NDArray[np.int32]  # links that are full at one level
+    hops: Records  # these and the rest only if links share by turns
+    gates: Records
+    tries: Records
+    inputs: NDArray[np.float64]  # turns of each input of each link
+    unsettled: NDArray[np.int32]  # classes without a level: a heap by ``key``
+    crowd: NDArray[np.int32]  # classes with flows, by number; or of one level

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.simulation.flow import blocking
 from netloom.simulation.flow.engine import ROUNDING, FlowEngine
 from netloom.simulation.flow.ways import (
     Ways,
@@ -109,7 +110,7 @@ def run_flows(
     injection: Literal["in-order", "shared"] = "in-order",
     tolerance: float = 0.0,
     switch: float = 0.0,
-    sharing: Literal["max-min", "by-latency"] = "max-min",
+    sharing: Literal["max-min", "by-latency", "lossless"] = "max-min",
     weights: ArrayLike = 1,
     caps: ArrayLike = inf,
     noting: bool = False,
@@ -141,6 +142,8 @@ def run_flows(
     sharing
         ``max-min``: all flows on a full link are equal. ``by-latency``: a flow of twice the latency
         has half the weight there, as of TCP connections the one of the longer round trip gets less.
+        ``lossless``: links share by turns, and what waits blocks what comes behind it; see
+        ``blocking``.
     weights
         int[num_rows] or one for all: a flow of weight 2 has twice the rate.
     caps
@@ -185,15 +188,22 @@ def run_flows(
     path[moving] = number
     if sharing == "by-latency":
         weights = np.asarray(weights) * _weights(ways, path)
-    elif sharing != "max-min":
-        raise InputError("sharing", f"'{sharing}'", "max-min or by-latency")
-    longer, ways, path = capped(network, ways, path, _each("caps", caps, len(path)))
+    elif sharing not in ("max-min", "lossless"):
+        raise InputError("sharing", f"'{sharing}'", "max-min, by-latency or lossless")
+    limits, circles = _each("caps", caps, len(path)), None
+    if sharing == "lossless":
+        if np.isfinite(limits).any():
+            raise InputError("caps", "rates of flows of their own", "none if sharing is lossless")
+        ways = blocking.in_path_order(network, ways)
+        circles = blocking.circles(network, routing, ways)
+    longer, ways, path = capped(network, ways, path, limits)
     engine = FlowEngine(
         longer,
         in_order=injection == "in-order",
         tolerance=tolerance,
         switch=switch,
         noting=noting,
+        circles=circles,
     )
     found = _run(engine, messages, ways, path, cycle, flit, weights, most_seconds, stopped, tell)
     return replace(found, link_sizes=found.link_sizes[: network.num_links])

@@ -8,6 +8,7 @@ from netloom.simulation.flow.kernels.ends import expect, forget, next_end
 from netloom.simulation.flow.kernels.filling import fill, refresh
 from netloom.simulation.flow.kernels.heaps import take
 from netloom.simulation.flow.kernels.levels import settle
+from netloom.simulation.flow.kernels.lossless import block
 from netloom.simulation.flow.kernels.rows import end_flows, happen
 from netloom.simulation.kernels.records import record
 
@@ -55,6 +56,9 @@ def advance(arrays, until, batches):
 def share(state):
     """Find the levels of all classes: anew where they change, or from scratch where most do."""
     clock = record(state.clock, 0)
+    if clock.lossless != 0:
+        block(state)
+        return
     active = clock.near + clock.far
     if clock.moved > FEW and 2 * clock.moved > active:  # most of them change in any case
         while clock.waiting > 0:
@@ -102,13 +106,16 @@ def update(state, now):
 def note_holder(state, number, now):
     """Note for how long a link has held a class back, and which does so from now on.
 
-    The first of its links at its level does, if it could be faster alone.
+    The first of its links at its level does, if it could be faster alone. Where links share by
+    turns it is the last that allows no more.
     """
     here, held = record(state.classes, number), record(state.holders, number)
     if held.hop >= 0:
         state.hop_held[np.uint64(held.hop)] += held.weight * (now - held.since)
     held.since, held.weight, held.hop = now, here.weight, -1
-    if here.weight > 0 and here.one < here.most:
+    if here.weight > 0 and here.one < here.most and record(state.clock, 0).lossless != 0:
+        held.hop = record(state.tries, number).hop
+    elif here.weight > 0 and here.one < here.most:
         for hop in range(here.first, here.first + here.hops):
             if record(state.links, state.hop_link[np.uint64(hop)]).level == here.one:
                 held.hop = hop

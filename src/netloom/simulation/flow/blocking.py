@@ -1,0 +1,188 @@
+"""Sharing by turns, and blocking, as in lossless networks: what the engine has to be told of it.
+
+The law. A link lets its *inputs* have turns, one after the other: an input is a link that flows
+come from, or a flow itself on its first link. So each input that waits for a full link has as much
+of it as any other, whatever the number of its flows; these share a turn as they share the link that
+they come from (first come, first served). A flow that waits for a link stays in the buffers of all
+links before it, and there nobody's turn is longer than its own: flows that go elsewhere slow down
+with it. Blocking is not passed on by links whose channels wait for each other in a circle: virtual
+channels keep those apart, or they would deadlock.
+
+Levels are given in the order of their size. The classes with the least that any could have now get
+it, then those that wait behind them are held up, and the others share what is left: a class may so
+get a little less than it would if the order were another. Levels are unique, use no link beyond its
+capacity, and are found after as many steps as there are classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.routing import paths
+from netloom.simulation.flow import layout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.routing import Routing
+    from netloom.simulation.flow.layout import Records
+    from netloom.simulation.flow.network import FlowNetwork
+    from netloom.simulation.flow.ways import Ways
+
+MOST_ROUTERS = 512
+"""Routers up to which circles are looked for among the paths of all pairs."""
+
+
+def in_path_order(network: FlowNetwork, ways: Ways) -> Ways:
+    """Return the ways with their links in the order in which flows cross them.
+
+    Raises
+    ------
+    InputError
+        If the paths of a flow cross each other's links in different orders.
+    """
+    before = hops_before(network, ways)
+    depth, at = np.zeros(len(before), np.int64), before.copy()
+    while (at >= 0).any():
+        depth += at >= 0
+        if depth.max() > len(network.capacity):
+            wanted = "paths that share links in the same order, where sharing is lossless"
+            raise InputError("routing", "flows spread over paths in circles", wanted)
+        at = np.where(at >= 0, before[at], -1)
+    way = np.repeat(np.arange(len(ways)), np.diff(ways.offsets))
+    order = np.lexsort((ways.links, depth, way))
+    return replace(ways, links=ways.links[order], shares=ways.shares[order])
+
+
+def hops_before(network: FlowNetwork, ways: Ways) -> NDArray[np.int64]:
+    """Return int64[hops], from which hop of its way each is reached; -1 for the first.
+
+    Of several, the one that most of the flow takes: the first of these.
+    """
+    source, target = _ends(network)
+    vertices = np.int64(network.topology.num_vertices)
+    way = np.repeat(np.arange(len(ways), dtype=np.int64), np.diff(ways.offsets))
+    links = ways.links
+    reached = np.flatnonzero(target[links] >= 0)
+    key = way[reached] * vertices + target[links[reached]]
+    order = np.lexsort((links[reached], -ways.shares[reached], key))
+    known, first = np.unique(key[order], return_index=True)
+    before = np.full(len(links), -1, np.int64)
+    wanted = way * vertices + source[links]
+    place = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
+    if len(known):
+        found = (source[links] >= 0) & (known[place] == wanted)
+        before[found] = reached[order[first[place[found]]]]
+    return before
+
+
+def _ends(network: FlowNetwork) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return from and to which vertex each link leads; -1 for a host behind its vertex."""
+    topology = network.topology
+    source, target = (
+        each.astype(np.int64) for each in (topology.channel_source, topology.channel_target)
+    )
+    if network.end_channels:
+        hosts = np.arange(topology.num_hosts)
+        source = np.concatenate([source, np.full(len(hosts), -1), hosts])
+        target = np.concatenate([target, hosts, np.full(len(hosts), -1)])
+    return source, target
+
+
+def circles(network: FlowNetwork, routing: Routing | None, ways: Ways) -> NDArray[np.bool_]:
+    """Return bool[num_links], whether links wait for each other in a circle.
+
+    On the paths between all routers that have hosts, where these are not too many, and those of
+    the ways.
+
+    Examples
+    --------
+    >>> from netloom.routing import DimensionOrder
+    >>> from netloom.simulation.flow import flow_network, ways_of
+    >>> from netloom.topology import mesh, torus
+    >>> some = np.array([0], np.int32), np.array([1], np.int32)
+    >>> for net in (mesh(4, 4), torus(4, 4)):
+    ...     network = flow_network(net)
+    ...     ways = ways_of(network, DimensionOrder(), *some)
+    ...     print(circles(network, DimensionOrder(), ways).sum())
+    0
+    64
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    before = hops_before(network, ways)
+    after = np.flatnonzero(before >= 0)
+    edges = [(ways.links[before[after]].astype(np.int64), ways.links[after].astype(np.int64))]
+    if routing is not None:
+        edges.append(_between_routers(network, routing))
+    ends = np.concatenate([one for one, _ in edges]), np.concatenate([two for _, two in edges])
+    shape = (network.num_links, network.num_links)
+    graph = csr_array((np.ones(len(ends[0]), np.int8), ends), shape=shape)
+    count, part = connected_components(graph, connection="strong")
+    return np.asarray(np.bincount(part, minlength=count)[part] > 1)
+
+
+def _between_routers(
+    network: FlowNetwork, routing: Routing
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what follows what on the paths between the first hosts of all routers."""
+    topology = network.topology
+    none = np.zeros(0, np.int64)
+    hosts: NDArray[np.int64] = np.arange(topology.num_hosts, dtype=np.int64)
+    if not topology.direct:
+        first, ports = topology.num_network_channels, topology.num_ports
+        vertex = topology.channel_source[first : first + ports].astype(np.int64)
+        router = topology.channel_target[first : first + ports]
+        hosts = np.unique(vertex[np.unique(router, return_index=True)[1]])
+    if len(hosts) > MOST_ROUTERS:
+        return none, none
+    source, target = (each.ravel() for each in np.meshgrid(hosts, hosts, indexing="ij"))
+    other = source != target
+    found = paths(topology, routing, source[other].astype(np.int32), target[other].astype(np.int32))
+    channels = found.channels.astype(np.int64)
+    inside = np.ones(len(channels), np.bool_)
+    inside[found.offsets[:-1][np.diff(found.offsets) > 0]] = False  # the first of each path
+    later = np.flatnonzero(inside)
+    key = np.unique(channels[later - 1] * network.num_links + channels[later])
+    return np.divmod(key, network.num_links)
+
+
+def hop_records(network: FlowNetwork, ways: Ways, first: int) -> Records:
+    """Return a record of each hop of ways, which are in path order; see ``layout.HOP``.
+
+    ``first`` is the number of the first hop. ``input`` is left to ``number_inputs``.
+    """
+    before = hops_before(network, ways)
+    assert (before < np.arange(len(before))).all()
+    hops = np.zeros(len(before), layout.HOP)
+    share = ways.shares / np.where(before >= 0, ways.shares[before], ways.whole)
+    hops["part"] = np.minimum(share, 1)
+    hops["before"] = np.where(before >= 0, before + first, -1)
+    return hops
+
+
+def number_inputs(hops: Records, links: NDArray[np.int32], num_links: int) -> int:
+    """Give each pair of links that follow each other a number; return how many there are."""
+    later = np.flatnonzero(hops["before"] >= 0)
+    key = links[hops["before"][later]] * np.int64(num_links) + links[later]
+    pairs, number = np.unique(key, return_inverse=True)
+    hops["input"][later] = number
+    return len(pairs)
+
+
+def empty() -> dict[str, Any]:
+    """Return the arrays of a state where links do not share by turns."""
+    none = np.zeros(0, np.int32)
+    return {
+        "hops": np.zeros(0, layout.HOP),
+        "gates": np.zeros(0, layout.GATE),
+        "tries": np.zeros(0, layout.TRY),
+        "inputs": np.zeros(0),
+        "unsettled": none,
+        "crowd": none,
+    }
