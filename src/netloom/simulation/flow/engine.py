@@ -297,12 +297,9 @@ class FlowEngine:
         if whole % self._whole:
             raise InputError("path", f"shares of {whole}", f"a multiple of {self._whole}")
         times, self._whole = whole // self._whole, whole
-        for numbers in (
-            self.state.hop_share,
-            self.state.entries["weight"],
-            self.state.links["weight"],
-        ):
-            numbers *= times
+        self.state = self.state._replace(hop_share=self.state.hop_share * np.int32(times))
+        for records in (self.state.entries, self.state.links):
+            records["weight"] *= times
         self._room = 0.0  # rates are in other units now
 
     def _make_hops(self, ways: Ways) -> None:
