@@ -3,8 +3,7 @@
 A ring all-reduce of 1 GB on 16,384 hosts is 32,766 rounds of 61 kB, 537 million messages; it runs
 on a full three-level fat tree under D-mod-k. 244 rounds of random permutations of 4,096 hosts are
 999,424 messages. Channels of 25 GB/s and 600 ns. Every case runs in a process of its own, one core,
-kernels compiled beforehand; seconds include the network, its ways and the rows. ``plain`` is the
-engine on all messages as one table, for as many rounds as it says; its finish is compared.
+kernels compiled beforehand; seconds include the network, its ways and the rows.
 
 Usage: python benchmarks/rounds.py [case …]
 """
@@ -16,9 +15,12 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LARGE, SMALL = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16"
 BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6

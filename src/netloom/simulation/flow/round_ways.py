@@ -32,8 +32,8 @@ class Survey:
     ahead
         For an entry of ``rounds`` (−1: before them all), the last entry in which a host sends again
         that took part in it, and in none between: rounds up to that one have to begin with it.
-    most
-        Most messages of a round.
+    num_rounds, num_messages
+        Of the whole program.
     apart
         Whether no two messages ever slow each other down.
     """
@@ -42,7 +42,7 @@ class Survey:
         self.network, self.routing, self.in_order = network, routing, in_order
         self.link_sizes = np.zeros(network.num_links)
         self.ahead: dict[int, int] = {}
-        self.most, self.apart = 1, True
+        self.num_rounds, self.num_messages, self.apart = 0, 0, True
         self._whole = 1
         self._pairs: NDArray[np.int64] | None = None
         self._last: tuple[Ways, NDArray[np.int64]]
@@ -90,12 +90,13 @@ def survey(
     loads = _Loads(found)
     last = np.full(program.num_hosts, -1)
     for index, one in enumerate(program):
-        found.most = max(found.most, len(one))
+        found.num_rounds += one.count
+        found.num_messages += one.count * len(one)
         loads.add(one)
         if program.order == "neighbours":
-            for before in np.unique(last[one.source]).tolist():
+            for before in np.flatnonzero(np.bincount(last[one.source] + 1)) - 1:
                 if before < index - 1:
-                    found.ahead[before] = index
+                    found.ahead[int(before)] = index
             last[one.source] = index
             last[one.target] = index
     loads.settle()

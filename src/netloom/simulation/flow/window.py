@@ -46,9 +46,16 @@ class Moment(NamedTuple):
 class Window(FlowEngine):
     """A flow engine whose first rows and classes can be dropped."""
 
-    def moment(self) -> Moment:
-        """Return what the future depends on, rows that will be appended aside."""
-        state, rows, now = self.state, self.rows, self.time
+    def outline(self, first: int) -> tuple[int, int, int]:
+        """Return how many rows there are from one on, events and classes that run."""
+        return self.num_rows - first, int(self.state.clock["events"][0]), self.active
+
+    def moment(self, first: int, base: int) -> Moment:
+        """Return what the future depends on, rows that will be appended aside.
+
+        ``first``: the first row that counts, all before are complete; ``base``: its first class.
+        """
+        state, rows, now = self.state, self.rows[first:], self.time
         stage = sum((rows[name] >= 0).astype(np.int64) for name in TIMES)
         waits = (rows["sent"] >= 0) & (rows["entered"] < 0)
         moves = (rows["entered"] >= 0) & (rows["arrived"] < 0)
@@ -58,9 +65,11 @@ class Window(FlowEngine):
         served = owner["served"] + owner["rate"] * state.clock["step"] * (now - owner["since"])
         return Moment(
             numbers=np.concatenate([
-                stage, rows["pending"], np.where(open_, rows["path"], -1),
-                np.where(waits, rows["right"], -1), queues["head"],
-                np.where(queues["head"] >= 0, queues["tail"], -1), queues["busy"], events["code"],
+                stage, rows["pending"], np.where(open_, rows["path"] - base, -1),
+                np.where(waits, rows["right"] - first, -1),
+                np.maximum(queues["head"] - first, -1),
+                np.where(queues["head"] >= 0, queues["tail"] - first, -1), queues["busy"],
+                events["code"] - (first << 3),
             ]),
             times=np.concatenate([
                 events["time"] - now, np.maximum(state.hosts["free"] - now, 0),

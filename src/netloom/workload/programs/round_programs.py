@@ -194,7 +194,7 @@ def as_messages(program: RoundProgram, *, overhead: float = 0.0) -> Messages:
     --------
     >>> twice = exchange([0, 1], [1, 0], 8, count=2)
     >>> as_messages(round_program(2, [twice], order="neighbours")).after.tolist()
-    [0, 1, 0, 1]
+    [0, 1, 1, 0]
     >>> as_messages(round_program(2, [twice])).after.tolist()
     [0, 1, 2, 2]
     """

@@ -1,0 +1,217 @@
+"""Rounds of messages: closed forms, what is recognised, what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.routing import parse_routing
+from netloom.simulation.flow import flow_network, run_flows, run_rounds
+from netloom.simulation.flow.window import Window
+from netloom.topology import topology
+from netloom.workload.programs.round_programs import (
+    Round,
+    as_messages,
+    exchange,
+    round_program,
+)
+
+BANDWIDTH, LATENCY, SIZE = 25e9, 600e-9, 1e9
+
+
+def ring(hosts, order, count=None, size=None):
+    host = np.arange(hosts)
+    each = exchange(host, (host + 1) % hosts, size or SIZE / hosts, count or 2 * (hosts - 1))
+    return round_program(hosts, [each], order=order)
+
+
+def fabric(spec, routing="default", *, end_channels=True):
+    net = topology(spec)
+    network = flow_network(net, bandwidth=BANDWIDTH, latency=LATENCY, end_channels=end_channels)
+    return network, parse_routing(routing, net)
+
+
+@pytest.mark.parametrize("order", ["barrier", "neighbours"])
+@pytest.mark.parametrize("overhead", [0.0, 1.2e-6])
+@pytest.mark.parametrize(("spec", "hops"), [("xgft:4x4x4/1x4x4", 6), ("leaf-spine:4x4x4", 4)])
+def test_a_ring_on_a_full_fat_tree_is_rounds_of_its_longest_message(spec, hops, overhead, order):
+    """Each round takes 2 (n - 1) times latency, overheads and S / (n B); rounds of neighbours are
+    held back by those who cross the top, once these hold back all others."""
+    network, routing = fabric(spec, "d-mod-k")
+    hosts = network.topology.num_hosts
+    found = run_rounds(network, routing, ring(hosts, order), overhead=overhead)
+    one = hops * LATENCY + 2 * overhead + SIZE / hosts / BANDWIDTH
+    assert found.num_rounds == 2 * (hosts - 1)
+    assert found.finish == pytest.approx(2 * (hosts - 1) * one, rel=1e-12)
+    assert len(found.number) < found.num_rounds
+    into = network.topology.num_network_channels + np.arange(hosts)
+    assert found.link_sizes[into] == pytest.approx(2 * (hosts - 1) * SIZE / hosts)
+
+
+@pytest.mark.parametrize("order", ["barrier", "neighbours"])
+def test_a_ring_of_neighbours_on_a_torus_takes_a_hop_each(order):
+    network, routing = fabric("torus:32", end_channels=False)
+    found = run_rounds(network, routing, ring(32, order))
+    assert found.finish == pytest.approx(62 * (LATENCY + SIZE / 32 / BANDWIDTH), rel=1e-12)
+    assert len(found.number) == 1
+
+
+def test_opposite_hosts_of_a_ring_share_its_channels():
+    """On a ring of n, n / 2 messages of n / 2 hops cross each channel of the way that all take."""
+    network, routing = fabric("torus:8", end_channels=False)
+    host = np.arange(8)
+    far = round_program(8, [exchange(host, (host + 4) % 8, 1e6, 100)])
+    found = run_rounds(network, routing, far)
+    most = found.link_sizes.max() / 100 / 1e6
+    assert found.finish == pytest.approx(100 * (4 * LATENCY + most * 1e6 / BANDWIDTH), rel=1e-12)
+    assert found.link_sizes.sum() == pytest.approx(100 * 8 * 4 * 1e6)
+    assert list(found.link_sizes[found.busiest(4)]) == [found.link_sizes.max()] * 4
+
+
+def test_recursive_doubling_is_a_round_of_each_distance():
+    network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
+    host = np.arange(16)
+    rounds = [exchange(host, host ^ 2**step, 1e6 * 2**step) for step in range(4)]
+    found = run_rounds(network, routing, round_program(16, rounds))
+    inside, across = 2 * LATENCY, 4 * LATENCY
+    spans = [inside, inside, across, across]
+    sizes = np.array([each.bytes[0] for each in rounds])
+    ends = np.cumsum(spans + sizes / BANDWIDTH)
+    assert found.ended == pytest.approx(ends, rel=1e-12)
+    assert found.began[1:] == pytest.approx(ends[:-1], rel=1e-12)
+
+
+def test_equal_rounds_are_run_once_wherever_they_are(monkeypatch):
+    network, routing = fabric("leaf-spine:2x2x2")
+    runs = []
+    advance = Window.advance
+    monkeypatch.setattr(Window, "advance", lambda self: runs.append(1) or advance(self))
+    host = np.arange(4)
+    one, two = (lambda: exchange(host, host[::-1], 5)), (lambda: exchange(host, host[::-1], 6))
+    found = run_rounds(network, routing, round_program(4, [one(), two(), one(), one()]))
+    assert len(runs) == 2
+    assert found.number.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("overhead", [0.0, 3e-6])
+def test_unequal_rounds_of_neighbours_need_no_more_memory_than_overlaps(monkeypatch, overhead):
+    """A chunk that is shorter goes round: no round is as the one before."""
+    network, routing = fabric("leaf-spine:4x4x4", "d-mod-k")
+    most = []
+    forget = Window.forget
+    monkeypatch.setattr(
+        Window, "forget", lambda self, *given: most.append(self.num_rows) or forget(self, *given)
+    )
+    host = np.arange(16)
+    size = np.append(np.full(15, 1e5), 4e4)
+    rounds = [exchange(host, (host + 1) % 16, np.roll(size, step)) for step in range(300)]
+    if not overhead:  # the last shares a channel with others: an engine is needed
+        rounds.append(exchange(host, host * 0, 1e3))
+    program = round_program(16, rounds, order="neighbours")
+    found = run_rounds(network, routing, program, overhead=overhead)
+    wanted = run_flows(network, routing, as_messages(program, overhead=overhead))
+    assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
+    assert found.ended == pytest.approx(wanted.complete.reshape(-1, 16).max(axis=1), rel=1e-12)
+    assert 0 < max(most) <= 40 * 16
+
+
+def test_rounds_whose_messages_never_meet_need_no_engine(monkeypatch):
+    network, routing = fabric("xgft:4x4x4/1x4x4", "d-mod-k")
+    program = ring(64, "neighbours", 500)
+    found = run_rounds(network, routing, program)
+    # another round that meets itself and the last of these: the engine runs all
+    host = np.arange(64)
+    more = replace(program, rounds=[*program.rounds, exchange(host, host * 0, 1.0)])
+    engine = run_rounds(network, routing, more)
+    for number in range(400):
+        assert engine.when(number) == pytest.approx(found.when(number), rel=1e-12)
+    monkeypatch.setattr(Window, "advance", None)
+    assert run_rounds(network, routing, program).finish == found.finish
+
+
+def test_a_host_that_skips_rounds_does_not_wait():
+    """Host 3 takes part in the last round only, and host 2 in the first and the last."""
+    network, routing = fabric("leaf-spine:1x1x6")
+    program = round_program(
+        6,
+        [exchange([0, 2], [1, 4], 1e6), exchange([0, 1], [1, 0], 1e6, 40),
+         exchange([3, 2, 0], [5, 4, 1], 1e6)],
+        order="neighbours",
+    )  # fmt: skip
+    one = 2 * LATENCY + 1e6 / BANDWIDTH
+    found = run_rounds(network, routing, program)
+    assert found.when(41)[0] == 0.0
+    assert found.when(41)[1] == pytest.approx(42 * one)
+    last = run_flows(network, routing, as_messages(program)).complete[-3:]
+    assert last == pytest.approx([one, 2 * one, 42 * one])
+
+
+def test_one_period_may_be_many_rounds():
+    """A host whose processor two others keep busy: what is found is what all messages give."""
+    network, routing = fabric("leaf-spine:1x1x4")
+    host = np.array([0, 1, 2, 3])
+    each = exchange(host, [1, 2, 0, 0], [1e5, 2e5, 3e5, 7e4], 400)
+    program = round_program(4, [each], order="neighbours")
+    found = run_rounds(network, routing, program, overhead=1e-6)
+    wanted = run_flows(network, routing, as_messages(program, overhead=1e-6))
+    assert found.finish == pytest.approx(wanted.finish, rel=1e-12)
+
+
+def test_no_rounds_take_no_time():
+    network, routing = fabric("leaf-spine:1x1x4")
+    for order in ("barrier", "neighbours"):
+        none = exchange([], [], 1.0, 3)
+        for rounds in ([], [none], [none, exchange([0], [1], 0.0), exchange([2], [2], 9)]):
+            found = run_rounds(network, routing, round_program(4, rounds, order=order))
+            assert found.finish == 0
+            assert not found.link_sizes.any()
+
+
+def test_what_cannot_be_run_is_refused():
+    network, routing = fabric("leaf-spine:1x1x4")
+    program = ring(4, "barrier")
+    for wrong, word in (
+        (lambda: exchange([0], [1], -1), "-1 bytes"),
+        (lambda: exchange([0], [1], np.nan), "nan bytes"),
+        (lambda: exchange([0], [1], [1, 2]), "2 sizes"),
+        (lambda: exchange([0, 1], [1], 1), "2 sources, 1 targets"),
+        (lambda: exchange([0], [1], 1, 0), "0 times"),
+        (lambda: round_program(4, [exchange([0], [4], 1)]), "host 4"),
+        (lambda: round_program(4, [exchange([-1], [0], 1)]), "host -1"),
+        (lambda: round_program(4, [], order="ring"), "'ring'"),
+        (lambda: run_rounds(network, routing, program, overhead=-1), "overhead"),
+        (lambda: run_rounds(network, routing, program, injection="some"), "injection"),
+        (lambda: run_rounds(network, routing, ring(5, "barrier")), "5 hosts on 4"),
+        (lambda: run_rounds(network, routing, program).when(6), "0 to 5"),
+    ):
+        with pytest.raises(InputError, match=word):
+            wrong()
+
+
+def test_hosts_too_far_ahead_are_refused(monkeypatch):
+    """Host 0 sends fast to 1, which passes on slowly: 0 is further ahead with every round."""
+    monkeypatch.setattr("netloom.simulation.flow.overlapping.MOST_WAITING", 100)
+    network, routing = fabric("leaf-spine:1x1x3")
+    each = exchange([0, 1], [1, 2], [1e3, 1e6], 500)
+    last = exchange([0, 1], [2, 2], 1.0)
+    with pytest.raises(InputError, match="far ahead"):
+        run_rounds(network, routing, round_program(3, [each, last], order="neighbours"))
+
+
+def test_a_program_may_make_its_rounds_when_asked():
+    class Lazy:
+        def __len__(self):
+            return 50
+
+        def __getitem__(self, number):
+            if not 0 <= number < 50:
+                raise IndexError(number)
+            host = np.arange(8, dtype=np.int32)
+            return Round(host, np.roll(host, -1), np.full(8, 1e4 + number))
+
+    network, routing = fabric("leaf-spine:2x4x4", "d-mod-k")
+    for order in ("barrier", "neighbours"):
+        program = round_program(8, Lazy(), order=order)
+        wanted = run_flows(network, routing, as_messages(program))
+        assert run_rounds(network, routing, program).finish == pytest.approx(wanted.finish)
