@@ -38,6 +38,15 @@ ANSWERS = {
         "mesh:3x3", app="transpose:3", applied=[0.1, 0.6], engine="worm", loops=5
     ),
     "simulate_transactions": lambda: nl.simulate_transactions("torus:3x3", app="torus:3x3"),
+    "simulate_flows": lambda: nl.simulate_flows(
+        "leaf-spine:4x2x4", app="all-to-all:16", flow_bytes="1MB", bandwidth="200Gb/s"
+    ),
+    "simulate_flows, a direct network": lambda: nl.simulate_flows(
+        "mesh:3x3", app="transpose:3", flow_bytes=1000, bandwidth=1e9, injection="shared"
+    ),
+    "simulate_loop, flows": lambda: nl.simulate_loop(
+        "mesh:3x3", app="transpose:3", applied=[0.1, 0.6], engine="flow", loops=5
+    ),
     "replay": lambda: nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="worm"),
     "replay, not finished": lambda: nl.replay(
         "torus:4x4x4", trace="examples/halo.csv", engine="worm", most_cycles=200
