@@ -37,6 +37,10 @@ STUDIES = {
         "How far predict latency is off, on random networks, routers and traffic",
         "latency_accuracy",
     ),
+    "flows-and-flits": Study(
+        "How far flows that share fairly, or by turns, are from flits, and what is said of it",
+        "flows_and_flits",
+    ),
 }
 """Studies by the name that the command line takes."""
 
