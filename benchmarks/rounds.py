@@ -22,7 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LARGE, SMALL = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16"
+LARGE, SMALL, PODS = "xgft:16x32x32/1x16x32", "xgft:16x16x16/1x16x16", "xgft:8x8x16/1x8x8"
 BANDWIDTH, LATENCY, OVERHEAD = 25e9, 600e-9, 1.2e-6
 
 
@@ -76,7 +76,7 @@ CASES: dict[str, tuple[str, Callable, float]] = {  # network, program, overhead
     "ring, barriers": (LARGE, lambda: ring(16384, "barrier"), 0),
     "ring, barriers, overhead": (LARGE, lambda: ring(16384, "barrier"), OVERHEAD),
     "ring, neighbours": (LARGE, lambda: ring(16384, "neighbours"), 0),
-    "ring, neighbours, overhead": (LARGE, lambda: ring(16384, "neighbours"), OVERHEAD),
+    "ring of 1,024, overhead": (PODS, lambda: ring(1024, "neighbours"), OVERHEAD),
     "ring, one chunk shorter": (LARGE, lambda: ring(16384, "neighbours", uneven=True), 0),
     "permutations, barriers": (SMALL, lambda: permutations("barrier", unequal=False), 0),
     "permutations, neighbours": (SMALL, lambda: permutations("neighbours", unequal=False), 0),
