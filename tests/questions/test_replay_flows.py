@@ -403,7 +403,7 @@ def test_goal_says_times_or_cycles(tmp_path, options, said):
 
 
 def test_ctrl_c_gives_what_is_known(ctrl_c_after, tmp_path):
-    count = 400_000
+    count = 20_000
     chain = pl.DataFrame(
         {
             "id": np.arange(count),
