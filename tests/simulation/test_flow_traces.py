@@ -121,9 +121,12 @@ NETWORKS = [mesh(2, 2), topology("leaf-spine:2x2x2"), topology("torus:4")]
     st.integers(1, 20),
     st.sampled_from(NETWORKS),
     st.sampled_from(["in-order", "shared"]),
+    st.sampled_from(["max-min", "by-latency", "lossless"]),
     st.sampled_from([0.0, 1e-3]),
 )
-def test_parts_add_up_and_nothing_is_faster_than_alone(data, count, network, injection, latency):
+def test_parts_add_up_and_nothing_is_faster_than_alone(
+    data, count, network, injection, sharing, latency
+):
     def drawn(values):
         return data.draw(st.lists(values, min_size=count, max_size=count))
 
@@ -147,7 +150,7 @@ def test_parts_add_up_and_nothing_is_faster_than_alone(data, count, network, inj
         for time, target in zip(columns["receive"], targets, strict=True)
     ]
     trace = timed(entries, network.num_hosts, **columns)
-    found = run(trace, network, latency=latency, injection=injection)
+    found = run(trace, network, latency=latency, injection=injection, sharing=sharing)
     path = found.critical_path
     assert sum(total(path, float).values()) + path.start == pytest.approx(path.finish, rel=1e-9)
     assert path.ideal_finish <= found.alone_finish * (1 + 1e-12)

@@ -115,7 +115,7 @@ def run_flow_trace(
     program: Replay,
     *,
     injection: Injection = "in-order",
-    sharing: Literal["max-min", "by-latency"] = "max-min",
+    sharing: Literal["max-min", "by-latency", "lossless"] = "max-min",
     tolerance: float = 0.0,
     tell: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,

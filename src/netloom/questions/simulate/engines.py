@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 WORM_FIELDS = tuple(field.name for field in fields(Worm) if field.name != "switching")
 """Fields of ``Worm`` that a question may change one by one."""
 
+SHARING = {
+    "max-min": "shared fairly", "by-latency": "shared by latency",
+    "lossless": "shared by turns, with back-pressure",
+}  # fmt: skip
+"""How flows share channels, as a person says it."""
+
 FLOW_FIELDS = ("injection", "sharing", "tolerance", "latency", "overhead")
 """Fields that say something of flows only; a bandwidth may also say how long a cycle is."""
 
@@ -98,7 +104,7 @@ class PreparedFlows:
     links: FlowNetwork
     clock: Clock | None
     injection: Literal["in-order", "shared"]
-    sharing: Literal["max-min", "by-latency"]
+    sharing: Literal["max-min", "by-latency", "lossless"]
     tolerance: float
     seed: int
 
@@ -117,7 +123,7 @@ class PreparedFlows:
     @property
     def router_name(self) -> str:
         """How channels are shared, as a person says it."""
-        shared = "shared fairly" if self.sharing == "max-min" else "shared by latency"
+        shared = SHARING[self.sharing]
         turns = "one after the other" if self.injection == "in-order" else "all at once"
         fast = self.clock.words(self.topology) if self.clock else "a flit a cycle"
         return f"flows, {shared}, {turns} from each node; {fast}"

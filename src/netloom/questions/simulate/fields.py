@@ -132,8 +132,9 @@ class ProgramQuestion(Engine, NetworkQuestion):
 class Flows(Timing, panel="Flows: bytes and seconds"):
     """How flows share channels, and how fast these are."""
 
-    sharing: Literal["max-min", "by-latency"] = option(
-        "Flows on a full channel: max-min, all alike, or by-latency, as in SimGrid.",
+    sharing: Literal["max-min", "by-latency", "lossless"] = option(
+        "Flows on a full channel: max-min, all alike; by-latency, as in SimGrid; lossless, by "
+        "turns with back-pressure.",
         default="max-min",
     )
     tolerance: float = option(

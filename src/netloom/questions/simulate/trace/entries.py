@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ SPREAD = {"mean": "mean", "p50": "median", "p99": "99 % up to", "max": "largest"
 def spread_of(values: NDArray[Any]) -> dict[str, float | None]:
     """Return the mean, percentiles by nearest rank, and the largest of some values.
 
+    The mean is of an exact sum: the order of values says nothing.
+
     Examples
     --------
     >>> spread_of(np.array([1, 2, 3]))["p99"]
@@ -35,7 +38,8 @@ def spread_of(values: NDArray[Any]) -> dict[str, float | None]:
     if not len(values):
         return dict.fromkeys(SPREAD)
     middle, high = np.percentile(values, [50, 99], method="inverted_cdf")
-    return {"mean": values.mean(), "p50": middle, "p99": high, "max": values.max()}
+    mean = fsum(values.tolist()) / len(values)
+    return {"mean": mean, "p50": middle, "p99": high, "max": values.max()}
 
 
 def target_tasks(trace: Trace) -> NDArray[np.int64]:

@@ -153,6 +153,9 @@ class FlowReplay(FlowTraceRun, Answer):
     @property
     def expected_error(self) -> dict[str, Any]:
         """How far the finish can be trusted, as plain data."""
+        if self.network.sharing != "max-min":
+            why = "Flits were compared with flows that share max-min only."
+            return {"within": None, "why": why}
         found = self.trust
         if found is not None:
             return found.to_dict()
