@@ -101,11 +101,15 @@ class FlowTraceRun(TimedRun):
         return float(max(self.link_times.max(initial=0.0), self.ideal_finish))
 
     def slowdown(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the latency of messages over their latency alone; -1 if one has not arrived."""
+        """Return the time of messages in the network over that alone; -1 if one has not arrived.
+
+        What a message waits for others of its own node, before it enters, does not count.
+        """
         times = self.message_times(chosen)
         alone = np.where(times.unhindered > 0, times.unhindered, 1)
         crossed = self.rows["source"][chosen] != self.rows["target"][chosen]
-        found = np.where(crossed, np.maximum(times.latency / alone, 1), 1.0)
+        inside = times.latency - times.source_wait
+        found = np.where(crossed, np.maximum(inside / alone, 1), 1.0)
         return np.where(times.latency >= 0, found, -1)
 
 

@@ -94,9 +94,13 @@ class AtOnce:
 
     @property
     def slowdown(self) -> NDArray[np.float64]:
-        """float64[num_flows], how many times as long as alone each flow took; all have ended."""
-        return np.divide(self.finish, self.alone, out=np.ones(len(self.finish)),
-                         where=self.alone > 0)  # fmt: skip
+        """float64[num_flows], time in the network over that alone; all flows have ended.
+
+        What a flow waits for others of its own host, before it enters, does not count.
+        """
+        inside = self.finish - self.entered
+        found = np.divide(inside, self.alone, out=np.ones(len(inside)), where=self.alone > 0)
+        return np.maximum(found, 1.0)
 
     @property
     def utilisation(self) -> NDArray[np.float64]:

@@ -153,7 +153,7 @@ class FlowsAnswer(Answer):
 
     @cached_property
     def slowdown(self) -> dict[str, float] | None:
-        """Mean, 99th percentile and largest of what flows take over what they take alone."""
+        """Mean, 99th percentile and largest of flows' times in the network over those alone."""
         if not self.found.done:
             return None
         values = self.found.slowdown
@@ -251,8 +251,8 @@ class FlowsAnswer(Answer):
         """Return one row a flow: its tasks, nodes and bytes, its times, and what held it back.
 
         Times are seconds. All flows start at 0; ``entered`` is when their bytes began to leave.
-        ``slowdown`` is finish over ``alone``; ``held_by`` the channel that held the flow back for
-        longest, null if none did. Null is what had not happened when a run was interrupted.
+        ``slowdown`` is the time from then over ``alone``; ``held_by`` the channel that held the
+        flow back for longest, null if none did. Null is what had not happened when a run was interrupted.
         """
         return self._table(np.arange(self.num_flows))
 

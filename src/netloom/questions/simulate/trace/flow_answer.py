@@ -217,8 +217,9 @@ class FlowReplay(FlowTraceRun, Answer):
         A multicast has a row for each hop of its tree, and no target task. ``latency`` is from
         ``sent`` to ``arrived``: ``source_wait``, until it entered the network after those that its
         node sent before, ``alone``, what it takes if it meets no other, and ``contention``.
-        ``slowdown`` is ``latency`` over ``alone``, 1 for what does not leave its node. ``finish``
-        is when its target has received it. Null is what had not happened when the run ended.
+        ``slowdown`` is ``latency`` without ``source_wait`` over ``alone``, 1 for what does not
+        leave its node. ``finish`` is when its target has received it. Null is what had not happened
+        when the run ended.
         """
         import polars as pl
 
