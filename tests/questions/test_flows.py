@@ -60,6 +60,11 @@ def test_both_kinds_of_injection_are_told_and_each_is_what_it_says():
     for name in ("in_order_finish_seconds", "shared_finish_seconds"):
         assert one[name] == pytest.approx(other[name])
     assert one["finish_seconds"] > other["finish_seconds"] >= other["bound_seconds"]
+    assert one["lossless_finish_seconds"] == pytest.approx(other["lossless_finish_seconds"])
+    assert one["expected_error"] == other["expected_error"]
+    turns = simulate_flows("leaf-spine:4x2x4", sharing="lossless", **options, **FAST).to_dict()
+    assert turns["finish_seconds"] == turns["lossless_finish_seconds"]
+    assert turns["in_order_finish_seconds"] == pytest.approx(one["finish_seconds"])
 
 
 def test_the_flows_that_followed_each_other_make_up_the_finish():

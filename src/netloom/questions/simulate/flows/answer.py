@@ -64,6 +64,10 @@ def _slowdown(part: str, title: str) -> Column:
     return Column(f"slowdown_{part}", title, "", value, key=part != "p99", json=f"slowdown.{part}")
 
 
+def _end(name: str) -> Column:
+    return Column(f"{name}_finish_seconds", unit=SECONDS, value=lambda found: found.ends[name])
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FlowsAnswer(Answer):
     """What ``simulate_flows`` found.
@@ -72,8 +76,9 @@ class FlowsAnswer(Answer):
     ----------
     found
         The flows, and when each ended.
-    other_end
-        When the last would have ended with the other kind of injection; None if that is not known.
+    ends
+        When the last flow ends ``in_order`` and ``shared``, and in order in a ``lossless`` network;
+        None where that is not known.
     graph
         The edges that are flows.
     edges_within_nodes, empty_edges
@@ -82,7 +87,7 @@ class FlowsAnswer(Answer):
 
     network: PreparedFlows
     found: AtOnce
-    other_end: float | None
+    ends: dict[str, float | None]
     graph: ProcessGraph
     mapping: str
     edges_within_nodes: int
@@ -107,8 +112,7 @@ class FlowsAnswer(Answer):
         Column("edges_within_nodes", kind=int),
         Column("empty_edges", kind=int),
         Column("tolerance_error"),
-        Column("in_order_finish_seconds", value=lambda found: found.ends.get("in-order")),
-        Column("shared_finish_seconds", value=lambda found: found.ends.get("shared")),
+        *map(_end, ("in_order", "shared", "lossless")),
         Column("expected_error", kind=dict),
         Column("critical_path", kind=dict),
         Column("busiest", kind=list, value=lambda found: found.busiest().to_dicts()),
@@ -161,26 +165,21 @@ class FlowsAnswer(Answer):
         return {"mean": float(values.mean()), "p99": high, "max": float(values.max())}
 
     @property
-    def ends(self) -> dict[str, float | None]:
-        """When the last flow ended, by kind of injection; only where known."""
-        other = "shared" if self.network.injection == "in-order" else "in-order"
-        return {self.network.injection: self.finish_seconds, other: self.other_end}
-
-    @property
     def trust(self) -> Trust | None:
-        """How far the finish can be trusted; None if it is not known how it depends on order."""
-        ends = self.ends
-        if ends["in-order"] is None or ends["shared"] is None:
+        """How far the finish in order can be trusted; None if it is not known what it hangs on."""
+        in_order, shared = self.ends["in_order"], self.ends["shared"]
+        if in_order is None or shared is None:
             return None
         clock = self.network.clock
         overheads = 2 * clock.overhead_seconds if clock else 0.0
         latency = self.found.alone - overheads - self.found.sending
         short = float(np.mean(latency > self.found.sending))
-        return trust(ends["in-order"], ends["shared"], self.found.bound, short=short)
+        lossless = self.ends["lossless"]
+        return trust(in_order, shared, self.found.bound, lossless_finish=lossless, short=short)
 
     @property
     def expected_error(self) -> dict[str, Any]:
-        """How far the finish can be trusted, as plain data."""
+        """How far the finish in order can be trusted, as plain data."""
         found = self.trust
         if found is not None:
             return found.to_dict()

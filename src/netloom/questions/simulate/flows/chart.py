@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import ceil, log10
+from typing import TYPE_CHECKING, Literal
 
 import altair as alt
 import polars as pl
@@ -10,6 +11,8 @@ import polars as pl
 from netloom import units
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered, titled
+from netloom.topology.subnets.names import short_switch_name
+from netloom.words import number
 
 if TYPE_CHECKING:
     from netloom.drawing.frame import Part
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
 
 
 HOLDS, HOLDS_NONE = "holds flows back", "holds none back"
+
+MOST_LINEAR = 100
+"""Slow-downs above this are shown by decades."""
 
 ROLES = {HOLDS: COLOURS[0], HOLDS_NONE: GREY}
 """What a busy channel does, and its colour."""
@@ -49,11 +55,13 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
     table = record.tables["slowdowns"]
     most = float(table["slowdown"].max() or 1.0)  # type: ignore[arg-type]
     mean = record.figures["slowdown"]
+    kind: Literal["log", "linear"] = "log" if most > MOST_LINEAR else "linear"
+    decades = [10**power for power in range(ceil(log10(most)) + 1)]
     x = alt.X(
         "slowdown:Q",
         title="times as long as alone",
-        scale=alt.Scale(domain=[1, max(1.1, most)], nice=False),
-        axis=alt.Axis(tickCount=5),
+        scale=alt.Scale(domain=[1, max(1.1, most)], nice=False, type=kind),
+        axis=alt.Axis(values=decades) if kind == "log" else alt.Axis(tickCount=5),
     )
     y = alt.Y("share:Q", title="share of the flows", axis=alt.Axis(format="%", tickCount=5))
     line = (
@@ -71,7 +79,7 @@ def slowdowns(record: Recorded) -> alt.LayerChart:
     )
     said = "How much longer flows take than alone"
     if mean:
-        said = f"Mean flow: {mean['mean']:.3g} times as long as alone"
+        said = f"Mean flow: {number(mean['mean'])} times as long as alone"
     return layered([line, rule, text], said, 380)
 
 
@@ -84,6 +92,11 @@ def busiest(record: Recorded) -> alt.Chart:
         .alias("role")
     )
     there = [each for each in ROLES if each in table["role"]]
+    table = table.with_columns(
+        pl.col("name").map_elements(_shorter, return_dtype=pl.String).alias("label")
+    )
+    if table["label"].is_duplicated().any():
+        table = table.with_columns(pl.col("name").alias("label"))
     first = table.row(0, named=True)
     bars = (
         alt.Chart(table)
@@ -95,7 +108,7 @@ def busiest(record: Recorded) -> alt.Chart:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format="%", tickCount=5),
             ),
-            y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=240)),
+            y=alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=330)),
             color=alt.Color(
                 "role:N",
                 title=None,
@@ -105,4 +118,12 @@ def busiest(record: Recorded) -> alt.Chart:
             tooltip=["name", "utilisation", "bytes", "flows", "held_flows", "held_seconds"],
         )
     )
-    return titled(bars, f"{first['name']} is used {100 * first['utilisation']:.3g} %", 380)
+    return titled(bars, f"{first['label']} is used {100 * first['utilisation']:.3g} %", 380)
+
+
+def _shorter(name: str) -> str:
+    """Return the name of a channel without what the firmware of switches adds to theirs."""
+    ends = name.split(" -> ")
+    parallel = "#" + name.rpartition("#")[2] if "#" in ends[-1] else ""
+    short = [short_switch_name(each.removesuffix(parallel)) for each in ends]
+    return " -> ".join(short) + parallel

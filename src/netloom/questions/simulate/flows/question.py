@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -31,7 +31,6 @@ from netloom.questions.simulate.fields import Flows, NodeChannels
 from netloom.questions.simulate.flows.answer import FlowsAnswer
 from netloom.questions.timing import clock_of
 from netloom.simulation.flow.at_once import run_at_once, send_order
-from netloom.simulation.flow.run import TooMuchWorkError
 from netloom.simulation.side_by_side import run_all
 from netloom.units import LARGEST, parse_bytes
 
@@ -45,7 +44,14 @@ if TYPE_CHECKING:
     from netloom.workload import ProcessGraph
 
 CHEAP_SECONDS = 5.0
-"""Work of the other kind of injection above which it is left out."""
+"""Work above which what a finish is compared with is left out."""
+
+ENDS = {
+    "in_order": ("in-order", ""),
+    "shared": ("shared", ""),
+    "lossless": ("in-order", "lossless"),
+}
+"""The finishes that are compared: injection and sharing, which is fair if not said."""
 
 
 class FlowTraffic(Question, panel="Program"):
@@ -153,36 +159,48 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
         graph.bytes,
         order=send_order(graph.source, graph.target, graph.num_tasks),
         overhead=network.clock.overhead_seconds,
-        sharing=network.sharing,
     )
-    other: Literal["in-order", "shared"]
-    other = "shared" if network.injection == "in-order" else "in-order"
+    fair = "max-min" if network.sharing == "lossless" else network.sharing
 
-    def both(stopped: Callable[[], bool]) -> tuple[AtOnce, AtOnce | None]:
+    def all_of(stopped: Callable[[], bool]) -> tuple[AtOnce, dict[str, float | None]]:
         with counting(graph.num_edges, f"{graph.name} on {network.topology.name}") as tell:
             found = send(
-                injection=network.injection, tolerance=network.tolerance, tell=tell, stopped=stopped
-            )
-        try:
-            again = found.done and send(
-                injection=other, most_seconds=CHEAP_SECONDS, stopped=stopped
-            )
-        except TooMuchWorkError:
-            return found, None
-        return found, again or None
+                injection=network.injection, sharing=network.sharing,
+                tolerance=network.tolerance, tell=tell, stopped=stopped,
+            )  # fmt: skip
+        ends: dict[str, float | None] = dict.fromkeys(ENDS)
+        for name, (injection, law) in ENDS.items():
+            sharing = law or fair
+            if (injection, sharing) == (network.injection, network.sharing):
+                ends[name] = found.end if found.done else None
+            elif found.done:
+                ends[name] = _end(
+                    send, injection=injection, sharing=sharing,
+                    most_seconds=CHEAP_SECONDS, stopped=stopped,
+                )  # fmt: skip
+        return found, ends
 
-    runs = run_all([both])
-    found, again = runs[0] if runs else both(lambda: True)
+    runs = run_all([all_of])
+    found, ends = runs[0] if runs else all_of(lambda: True)
     return FlowsAnswer(
         network=network,
         found=found,
-        other_end=again.end if again is not None and again.done else None,
+        ends=ends,
         graph=graph,
         mapping=mapping_name(question.mapping),
         edges_within_nodes=ready.left_out[0],
         empty_edges=ready.left_out[1],
         provenance=provenance_of(question, "simulate_flows", network.topology),
     )
+
+
+def _end(send: Callable[..., AtOnce], **options: Any) -> float | None:
+    """Return when flows end; None if that is not possible so, would take long, or was stopped."""
+    try:
+        found = send(**options)
+    except InputError:
+        return None
+    return found.end if found.done else None
 
 
 def _sized(graph: ProcessGraph, flow_bytes: Any) -> ProcessGraph:

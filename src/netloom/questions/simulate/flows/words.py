@@ -31,6 +31,12 @@ MOST_SHOWN = 5
 """Busiest channels that are shown."""
 
 
+OTHERS = {
+    "in_order": "  if in order", "shared": "  if shared", "lossless": "  if lossless, in order",
+}  # fmt: skip
+"""What finishes that were not asked for are called."""
+
+
 def lines(result: FlowsAnswer) -> list[Any]:
     """Return how long the flows take, what they take alone and at least, and what holds them."""
     data, topology = result.to_dict(), result.topology
@@ -59,7 +65,8 @@ def expected(data: Any) -> str:
     within, why = data["expected_error"]["within"], data["expected_error"]["why"]
     if within is None:
         return f"What flits take may be far from this. {why}"
-    return f"What flits take is expected within {percent(within)} of this. {why}"
+    end = units.seconds(data["in_order_finish_seconds"])
+    return f"What flits take is expected within {percent(within)} of {end}. {why}"
 
 
 def _verdict(result: FlowsAnswer) -> Text:
@@ -72,11 +79,13 @@ def _verdict(result: FlowsAnswer) -> Text:
 
 def _figures(data: Any) -> dict[str, str]:
     slow, path = data["slowdown"], data["critical_path"]
-    other = "shared" if data["injection"] == "in-order" else "in-order"
-    own = data["shared_finish_seconds" if other == "shared" else "in_order_finish_seconds"]
+    own = {"in-order": "in_order", "shared": "shared"}[data["injection"]]
+    if data["sharing"] == "lossless":
+        own = "lossless" if own == "in_order" else ""
+    ends = {OTHERS[name]: data[f"{name}_finish_seconds"] for name in OTHERS if name != own}
     rows = {
         "finish": f"{units.seconds(data['finish_seconds'])}, injection {data['injection']}",
-        f"  if {other}": units.seconds(own) if own is not None else "not known",
+        **{each: units.seconds(end) for each, end in ends.items() if end is not None},
         "longest flow alone": units.seconds(data["alone_seconds"]),
         "fullest channel": f"{units.seconds(data['bound_seconds'])} at full speed",
         "slow-down of flows": f"{number(slow['mean'])} on average, 99 % up to "
