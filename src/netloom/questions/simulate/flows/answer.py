@@ -251,7 +251,8 @@ class FlowsAnswer(Answer):
 
         Times are seconds. All flows start at 0; ``entered`` is when their bytes began to leave.
         ``slowdown`` is the time from then over ``alone``; ``held_by`` the channel that held the
-        flow back for longest, null if none did. Null is what had not happened when a run was interrupted.
+        flow back for longest, null if none did. Null is what had not happened when a run was
+        interrupted.
         """
         return self._table(np.arange(self.num_flows))
 

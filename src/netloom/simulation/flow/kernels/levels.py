@@ -188,7 +188,7 @@ def later(state, number, least):
 @part
 def tell(state, number, least):
     """Let the other links of its classes know that a link's level changed, from a level on."""
-    link, seen = record(state.links, number), np.int64(0)
+    link, seen, noting = record(state.links, number), np.int64(0), record(state.clock, 0).noting
     for place in range(link.first, link.first + link.count):
         entry = record(state.entries, place)
         here = record(state.classes, entry.owner)
@@ -197,6 +197,8 @@ def tell(state, number, least):
         seen += 1
         one, two = two_least(state, here)
         if one == here.one and two == here.two:
+            if noting != 0:  # another link at this level may hold it back from now on
+                mark(state, entry.owner, 1)
             continue
         mark(state, entry.owner, 1)
         here.one, here.two = one, two
