@@ -189,6 +189,7 @@ def later(state, number, least):
 def tell(state, number, least):
     """Let the other links of its classes know that a link's level changed, from a level on."""
     link, seen = record(state.links, number), np.int64(0)
+    noting = record(state.clock, 0).noting != 0
     for place in range(link.first, link.first + link.count):
         entry = record(state.entries, place)
         here = record(state.classes, entry.owner)
@@ -197,6 +198,8 @@ def tell(state, number, least):
         seen += 1
         one, two = two_least(state, here)
         if one == here.one and two == here.two:
+            if noting:  # another link may hold it back, at the same level
+                mark(state, entry.owner, 1)
             continue
         mark(state, entry.owner, 1)
         here.one, here.two = one, two
