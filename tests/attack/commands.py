@@ -22,9 +22,7 @@ BASES = {
     "simulate": ["--on", "mesh:2x2", "--load", "0.1", "--cycles", "50"],
     "simulate load": ["--on", "mesh:2x2", "--load", "0.1", "--cycles", "50"],
     "simulate loop": ["--on", "mesh:2x2", "--app", "ring:4", "--applied", "0.1", "--loops", "2"],
-    "simulate flows": [
-        "--on", "mesh:2x2", "--app", "ring:4", "--bytes", "8", "--bandwidth", "1GB/s",
-    ],
+    "simulate flows": ["--on", "mesh:2x2", "--app", "ring:4", "--bytes=8", "--bandwidth=1GB/s"],
     "simulate trace": ["nowhere.csv", "--on", "mesh:2x2"],
     "simulate transactions": ["--on", "mesh:2x2", "--app", "ring:4", "--batch-cycles", "100"],
     "simulate broadcast": ["--on", "mesh:2x2", "--rate", "0.001", "--cycles", "50"],

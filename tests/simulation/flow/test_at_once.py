@@ -67,6 +67,7 @@ def test_the_chain_is_of_the_host_that_ends_last_and_in_the_order_of_sending():
 def test_an_overhead_counts_at_both_ends_and_on_the_processor():
     found = sent("leaf-spine:2x1x4", [0, 0], [1, 2], [1e6, 1e6], overhead=1e-4)
     assert found.alone == pytest.approx([1.2e-3, 1.2e-3])
+    assert found.slowdown == pytest.approx([1, 1])
     assert found.finish == pytest.approx([1.2e-3, 2.2e-3])
 
 

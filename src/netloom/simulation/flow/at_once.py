@@ -36,6 +36,8 @@ class AtOnce:
     entered, finish, alone
         float64[num_flows]: when its bytes began to leave its host, when the last was received, and
         when it would have been had it been alone.
+    overhead
+        Of the processors at both ends of a flow, each.
     sending, held
         float64[num_flows], what its bytes take alone, and how much longer they took as others were
         there.
@@ -63,6 +65,7 @@ class AtOnce:
     entered: NDArray[np.float64]
     finish: NDArray[np.float64]
     alone: NDArray[np.float64]
+    overhead: float
     sending: NDArray[np.float64]
     held: NDArray[np.float64]
     hops: NDArray[np.float64]
@@ -98,7 +101,7 @@ class AtOnce:
 
         What a flow waits for others of its own host, before it enters, does not count.
         """
-        inside = self.finish - self.entered
+        inside = self.finish - self.entered + self.overhead
         found = np.divide(inside, self.alone, out=np.ones(len(inside)), where=self.alone > 0)
         return np.maximum(found, 1.0)
 
@@ -197,6 +200,7 @@ def run_at_once(
         entered=run.entered[back],
         finish=run.complete[back],
         alone=(run.alone + 2 * overhead)[back],
+        overhead=overhead,
         sending=sending[back],
         held=held[back],
         hops=run.ways.hops(network)[run.way][back],
