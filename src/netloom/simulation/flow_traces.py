@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.simulation.flow import FlowNetwork, run_flows, run_paths, trust
-from netloom.simulation.flow.run import TooMuchWorkError
 from netloom.simulation.traces import TimedRun, critical_path
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ class FlowTraceRun(TimedRun):
     injection, other_finish
         How hosts sent their messages; and when the trace would have finished had they done so in
         the other way, None if that is not known.
+    by_turns_finish
+        When the trace would have finished, sent in order, had channels been shared by turns
+        (``lossless``); None if that is not known.
     """
 
     flows: FlowRun
@@ -69,6 +72,7 @@ class FlowTraceRun(TimedRun):
     alone_finish: float | None
     injection: Injection
     other_finish: float | None
+    by_turns_finish: float | None
 
     @property
     def finish_by_injection(self) -> dict[Injection, float | None]:
@@ -86,7 +90,10 @@ class FlowTraceRun(TimedRun):
         latency = self.flows.ways.latency[self.flows.way[moved]]
         short = latency > self.flows.alone[moved] - latency
         part = float(short.mean()) if len(moved) else 0.0
-        return trust(ends["in-order"], ends["shared"], bound, short=part)
+        return trust(
+            ends["in-order"], ends["shared"], bound,
+            lossless_finish=self.by_turns_finish, short=part,
+        )  # fmt: skip
 
     @property
     def link_times(self) -> NDArray[np.float64]:
@@ -154,7 +161,7 @@ def run_flow_trace(
         rows[name] = getattr(table if name in ("source", "target", "flits") else found, name)
     sends = (table.flits > 0) & (table.source != table.target)
     alone = np.where(sends & (found.arrived >= 0), found.alone, -1.0)
-    path = alone_finish = other = None
+    path = alone_finish = other = by_turns = None
     if found.done:
         slack = SLACK * tolerance
         path = critical_path(table, rows, lambda some: alone[some], slack=slack)
@@ -163,21 +170,21 @@ def run_flow_trace(
             alone_finish = _alone_finish(links, table, found.alone, sends)
         other = found.finish
         if injection == "shared" or (found.entered > found.sent).any():
-            other = _other_finish(run, injection, tolerance)
+            kind: Injection = "in-order" if injection == "shared" else "shared"
+            other = _cheap_finish(run, injection=kind, tolerance=tolerance * (kind == "shared"))
+        if sharing == "max-min":
+            by_turns = _cheap_finish(run, sharing="lossless")
     return FlowTraceRun(
-        program, rows, alone, path, found, links, not found.done, alone_finish, injection, other
-    )
+        program, rows, alone, path, found, links, not found.done, alone_finish, injection, other,
+        by_turns,
+    )  # fmt: skip
 
 
-def _other_finish(
-    run: Callable[..., FlowRun], injection: Injection, tolerance: float
-) -> float | None:
-    """Return when a program finishes with the other kind of injection, if that is cheap to find."""
-    ways = {"in-order": {"injection": "shared", "tolerance": tolerance}}
-    ways["shared"] = {"injection": "in-order"}
+def _cheap_finish(run: Callable[..., FlowRun], **options: Any) -> float | None:
+    """Return when a program finishes under other options, if that is cheap to find."""
     try:
-        found = run(**ways[injection], most_seconds=CHEAP_SECONDS)
-    except TooMuchWorkError:
+        found = run(**options, most_seconds=CHEAP_SECONDS)
+    except InputError:  # it takes too long, or its paths cannot be shared so
         return None
     return found.finish if found.done else None
 

@@ -88,6 +88,7 @@ def take_turns(state, count):
             there = record(state.hops, hop)
             there.turns = 1.0 if there.before >= 0 else here.weight * there.part
     for _ in range(MOST_ROUNDS):
+        record(state.clock, 0).work += count
         add_inputs(state, count)
         if share_inputs(state, count) <= TIE:
             break
@@ -144,6 +145,7 @@ def could_have(state, number):
     here, found = record(state.classes, number), record(state.tries, number)
     least = np.float64(here.most)
     found.hop = -1
+    record(state.clock, 0).work += 1
     for hop in range(here.first, here.first + here.hops):
         gate, turns = record(state.gates, state.hop_link[np.uint64(hop)]), record(state.hops, hop)
         each = min(gate.room / max(gate.turns, turns.turns), gate.most)
@@ -187,6 +189,7 @@ def hold_up(state, number, waiting):
         if gate.circle == 0 and most < gate.most:
             gate.most = most
             links = record(state.links, link)
+            record(state.clock, 0).work += links.count
             for place in range(links.first, links.first + links.count):
                 entry = record(state.entries, place)
                 other = record(state.classes, entry.owner)
