@@ -52,6 +52,11 @@ def test_a_choice_between_both_uses_the_direct_channel_as_well():
         assert bound_of("dragonfly:2x4x2", name, "uniform").load == pytest.approx(1)
 
 
+@pytest.mark.parametrize("name", ["dimension-order", "minimal", "valiant", "ugal-l"])
+def test_one_router_is_bound_by_its_hosts_alone(name):
+    assert bound_of("hyperx:1x1/4", name, "uniform").load == 1
+
+
 @pytest.mark.parametrize("name", ["nca-adaptive", "nca-adaptive:all", "nca-adaptive:every"])
 def test_full_fat_trees_carry_any_permutation(name):
     net, rng = topology("fat-tree:2x4"), np.random.default_rng(1)

@@ -93,6 +93,8 @@ def routing_limits(
         return None
     limits = [_fullest(topology, _port_loads(topology, by_port) / rate)]
     inside = topology.num_network_channels
+    if not inside:  # one router
+        return limits
     easy = followed(topology, tables, demand, idle=True)
     if easy is None:
         return None
