@@ -65,7 +65,10 @@ def expected(data: Any) -> str:
     within, why = data["expected_error"]["within"], data["expected_error"]["why"]
     if within is None:
         return f"What flits take may be far from this. {why}"
-    end = units.seconds(data["in_order_finish_seconds"])
+    if data.get("unit") == "cycles":
+        end = f"{number(data['in_order_finish_cycles'])} cycles"
+    else:
+        end = units.seconds(data["in_order_finish_seconds"])
     return f"What flits take is expected within {percent(within)} of {end}. {why}"
 
 
