@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -69,11 +68,7 @@ class Survey:
         """Return ways in shares that suffice for all rounds so far."""
         common = lcm(self._whole, ways.whole)
         self._whole = common if common <= MOST_SHARES else WHOLE
-        if self._whole == ways.whole:
-            return ways
-        part = ways.shares / ways.whole
-        shares = np.maximum(np.rint(part * self._whole), 1).astype(np.int32)
-        return replace(ways, shares=shares, whole=self._whole)
+        return ways.in_shares(self._whole)
 
 
 def survey(
