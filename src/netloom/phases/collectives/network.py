@@ -82,7 +82,8 @@ class RankNetwork:
     @property
     def rate(self) -> NDArray[np.float64]:
         """float64[num_links], bytes/s."""
-        return self.capacity * (float(self.unit) * self.bytes_per_second)
+        found: NDArray[np.float64] = self.capacity * (float(self.unit) * self.bytes_per_second)
+        return found
 
     def name_of(self, vertex: int) -> str:
         """Return what a vertex is called."""
@@ -204,8 +205,9 @@ def _check_ranks(topology: Topology, ranks: NDArray[np.int64]) -> None:
     if len(known) < len(ranks):
         twice = topology.name_of(int(known[np.argmax(counts)]))
         raise InputError("ranks", f"host {twice} twice", "one rank per host")
-    for odd, why in ((topology.failed_nodes, "has failed"), (topology.switches, "is a switch")):
-        among = np.intersect1d(ranks, np.array(odd, np.int64))
+    unfit = ((topology.failed_nodes, "has failed"), (topology.switches, "is a switch"))
+    for those, why in unfit:
+        among = np.intersect1d(ranks, np.array(those, np.int64))
         if len(among):
             found = f"{topology.name_of(int(among[0]))}, which {why}"
             raise InputError("ranks", found, "hosts that run tasks")
