@@ -82,7 +82,8 @@ class RankNetwork:
     @property
     def rate(self) -> NDArray[np.float64]:
         """float64[num_links], bytes/s."""
-        found: NDArray[np.float64] = self.capacity * (float(self.unit) * self.bytes_per_second)
+        each = float(self.unit) * self.bytes_per_second
+        found: NDArray[np.float64] = self.capacity.astype(np.float64) * each
         return found
 
     def name_of(self, vertex: int) -> str:

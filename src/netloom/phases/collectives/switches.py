@@ -9,7 +9,7 @@ graphs*, SIAM J. Discrete Math. 8, 1995; ForestColl, 2024, uses it so).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_VERTICES = 2048
 """Capacities between all vertices are a table of so many rows at most."""
 
+Shares: TypeAlias = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
+"""By source and target: how much each way carries, and the links of the network that it takes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ways:
@@ -35,11 +38,11 @@ class Ways:
     capacity
         int64[num_ranks, num_ranks], in units of one tree's bandwidth.
     ways
-        By source and target: how much each way carries, and the links of the network that it takes.
+        What its links stand for.
     """
 
     capacity: NDArray[np.int64]
-    ways: dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
+    ways: Shares
 
 
 def graph_of(vertices: int, arcs: int, kinds: int = 4) -> tuple[Any, ...]:
@@ -83,7 +86,7 @@ def split_off(network: RankNetwork, capacity: NDArray[np.int64], trees: NDArray[
     left = np.zeros((network.num_vertices,) * 2, np.int64)
     left[network.source, network.target] = capacity
     ends = zip(network.source.tolist(), network.target.tolist(), capacity.tolist(), strict=True)
-    ways = {(u, v): [(most, (link,))] for link, (u, v, most) in enumerate(ends) if most}
+    ways: Shares = {(u, v): [(most, (link,))] for link, (u, v, most) in enumerate(ends) if most}
     room = graph_of(network.num_vertices + 1, 4 * network.num_links + 64 + network.num_ranks)
     for switch in range(network.num_ranks, network.num_vertices):
         _check_even(network, left, switch)
@@ -125,7 +128,7 @@ def _check_even(network: RankNetwork, left: NDArray[np.int64], switch: int) -> N
 
 def _move(
     left: NDArray[np.int64],
-    ways: dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]],
+    ways: Shares,
     before: int,
     through: int,
     after: int,

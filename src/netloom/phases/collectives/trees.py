@@ -8,7 +8,7 @@ without turning back. Trees of the same root that are alike are one *batch* with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -153,9 +153,9 @@ def _grown(
     return found
 
 
-def _stack(slots: int, ranks: int) -> tuple[NDArray[np.int64], ...]:
+def _stack(slots: int, ranks: int) -> tuple[NDArray[Any], ...]:
     return (
-        np.zeros(slots, np.int64), np.zeros((slots, ranks), np.int32),  # type: ignore[return-value]
+        np.zeros(slots, np.int64), np.zeros((slots, ranks), np.int32),
         np.zeros(slots, np.int64), np.full((slots, ranks), -1, np.int32),
     )  # fmt: skip
 
