@@ -124,8 +124,8 @@ def run_list(jobs, followers, routes, left, queues, events, marked, found):
     none alike), what it still waits for, and by priority its number. ``followers``: the messages
     that wait for each, as offsets and values. ``routes``: their links (offsets, values), rates and
     latencies, and the routes through each link (offsets, values). ``left``: float64[num_links],
-    room. ``queues``: a heap per route. ``events``: a heap of times and codes, 2 · message for what frees
-    its links and 1 more for what arrives. ``found``: float64[num_messages] starts and ends.
+    room. ``queues``: a heap per route. ``events``: a heap of times and codes, 2 · message for what
+    frees its links and 1 more for what arrives. ``found``: float64[num_messages] starts and ends.
     """
     route_of, seconds, _, waits, by_priority = jobs
     route_offsets, route_links, rate, latency, _, _ = routes
