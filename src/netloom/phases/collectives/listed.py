@@ -63,7 +63,8 @@ class Jobs:
         """
         found = seconds.copy()
         waiting = np.bincount(self.before, minlength=len(self))
-        earlier_of = Lists(*_grouped(self.after, self.before, len(self)))
+        offsets, values = _grouped(self.after, self.before, len(self))
+        earlier_of = Lists(offsets, values.astype(np.int32))
         ready = np.flatnonzero(waiting == 0)
         while len(ready):
             pairs = earlier_of.taken(ready)

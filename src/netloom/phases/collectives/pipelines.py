@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.phases.collectives.listed import (
     NUM_PRIORITIES,
     Jobs,
+    Servers,
     Timed,
     listed,
     priorities,
@@ -26,7 +27,7 @@ from netloom.workload.programs.collectives.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,7 +40,7 @@ CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Chunks per block that are tried."""
 
 FULL_SEARCH = 64
-"""With more chunks per block only the two best orders are tried, ..."""
+"""With more chunks per block only the best orders are tried, ..."""
 
 MANY_MESSAGES = 1_100_000
 """... and not with more messages than this."""
@@ -116,14 +117,46 @@ def _best(
     shared = [servers(network, trees.routes)]
     if (trees.routes.lengths > 1).any():
         shared.append(servers(network, trees.routes, slices_of(trees)))
+
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+        return tree_jobs(trees, chunks_of(trees, many), collective, root)
+
+    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound)
+    backwards = collective in BACKWARDS
+    return timed(
+        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
+    )
+
+
+def fastest(
+    shared: Sequence[Servers],
+    cut: Callable[[int], tuple[Jobs, CollectiveProgram, NDArray[np.float64]]],
+    chunks: Sequence[int],
+    size_bytes: float,
+    bound: float,
+) -> tuple[Jobs, tuple[NDArray[np.float64], NDArray[np.float64]], CollectiveProgram]:
+    """Return the messages, times and program that end first, of the orders and chunks tried.
+
+    Parameters
+    ----------
+    shared
+        Ways to share cables.
+    cut
+        Returns messages, program and shares (see ``priorities``) for so many chunks per block.
+    chunks
+        Chunks per block, ascending.
+    bound
+        Seconds that no schedule can beat.
+    """
     ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
+    hows = range(len(shared))
     best, finish = None, np.inf
     for many in chunks:
-        parts = chunks_of(trees, many)
-        messages = int(parts.sum()) * (network.num_ranks - 1)
-        if best is not None and (messages > MANY_MESSAGES or finish < bound * (1 + GOOD)):
+        if best is not None and finish < bound * (1 + GOOD):
             break
-        jobs, program, share = tree_jobs(trees, parts, collective, root)
+        jobs, program, share = cut(many)
+        if best is not None and len(jobs) > MANY_MESSAGES:
+            break
         ends, before = {}, finish
         for order, how in ways:
             keys = priorities(shared[how], jobs, share, many, size_bytes)
@@ -134,12 +167,10 @@ def _best(
         if many >= FULL_SEARCH:
             if finish == before:
                 break
-            ways = sorted(ways, key=ends.__getitem__)[:2]
+            kept = [min((w for w in ways if w[1] == how), key=ends.__getitem__) for how in hows]
+            ways = list(dict.fromkeys([*sorted(ways, key=ends.__getitem__)[:2], *kept]))
     assert best is not None
-    jobs, times, program = best
-    return timed(
-        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
-    )
+    return best
 
 
 def chunks_of(trees: Forest, many: int) -> NDArray[np.int64]:
@@ -155,7 +186,7 @@ def slices_of(trees: Forest) -> NDArray[np.float64]:
     taken = trees.route >= 0
     np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
-    found: NDArray[np.float64] = used * each
+    found: NDArray[np.float64] = used.astype(np.float64) * each
     return found
 
 
