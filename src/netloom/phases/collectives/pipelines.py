@@ -37,13 +37,19 @@ BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 """Collectives that are others with time reversed, on the reversed network."""
 
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-"""Chunks per block that are tried."""
+"""Chunks that are tried."""
 
 FULL_SEARCH = 64
 """With more chunks per block only the best orders are tried, ..."""
 
 MANY_MESSAGES = 1_100_000
 """... and not with more messages than this."""
+
+FEW_TREES = 8
+"""With more trees of a root than these, chunks are counted per block and not per tree."""
+
+PATIENCE = 2
+"""So often more chunks may be no better before no more are tried."""
 
 GAIN, GOOD = 1e-3, 1e-3
 """More chunks have to be better by a part; what is so near the bound is good enough."""
@@ -72,7 +78,8 @@ def along_trees(
     root
         Of broadcast and reduce.
     chunks
-        Chunks per block to try: a block is what a root sends to all.
+        Chunks to try of what goes down a tree; of a block, which is what a root sends to all,
+        where a root has more than ``FEW_TREES``.
 
     Raises
     ------
@@ -121,7 +128,10 @@ def _best(
     def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
         return tree_jobs(trees, chunks_of(trees, many), collective, root)
 
-    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound)
+    each = int(trees.trees.max())
+    alike = each if each <= FEW_TREES else 1  # then all chunks have one size
+    ladder = [alike * many for many in chunks]
+    jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound)
     backwards = collective in BACKWARDS
     return timed(
         network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
@@ -150,7 +160,7 @@ def fastest(
     """
     ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
     hows = range(len(shared))
-    best, finish = None, np.inf
+    best, finish, stale = None, np.inf, 0
     for many in chunks:
         if best is not None and finish < bound * (1 + GOOD):
             break
@@ -165,10 +175,12 @@ def fastest(
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
         if many >= FULL_SEARCH:
-            if finish == before:
+            stale += finish == before
+            if stale == PATIENCE:
                 break
             kept = [min((w for w in ways if w[1] == how), key=ends.__getitem__) for how in hows]
-            ways = list(dict.fromkeys([*sorted(ways, key=ends.__getitem__)[:2], *kept]))
+            ways = sorted(ways, key=ends.__getitem__)[: 1 + (many < 4 * FULL_SEARCH)]
+            ways += [way for way in kept if way not in ways and many < 4 * FULL_SEARCH]
     assert best is not None
     return best
 
