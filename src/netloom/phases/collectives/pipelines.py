@@ -178,9 +178,10 @@ def fastest(
             stale += finish == before
             if stale == PATIENCE:
                 break
-            kept = [min((w for w in ways if w[1] == how), key=ends.__getitem__) for how in hows]
-            ways = sorted(ways, key=ends.__getitem__)[: 1 + (many < 4 * FULL_SEARCH)]
-            ways += [way for way in kept if way not in ways and many < 4 * FULL_SEARCH]
+            ranked = sorted(ways, key=ends.__getitem__)
+            first = [next((way for way in ranked if way[1] == how), ranked[0]) for how in hows]
+            wide = many < 4 * FULL_SEARCH
+            ways = list(dict.fromkeys([*ranked[:2], *first])) if wide else ranked[:1]
     assert best is not None
     return best
 
