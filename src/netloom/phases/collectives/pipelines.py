@@ -93,8 +93,8 @@ def along_trees(
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
     >>> found = along_trees(net, "all-gather", 64e6)
-    >>> round(found.efficiency, 2), found.program.num_ranks
-    (0.99, 9)
+    >>> found.efficiency > 0.99, found.program.num_ranks
+    (True, 9)
     """
     forward = BACKWARDS.get(collective, collective)
     if forward not in ("all-gather", "broadcast"):
