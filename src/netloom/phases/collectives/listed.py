@@ -1,0 +1,297 @@
+"""Schedules in time on real cables: messages leave when they are ready and there is room for them.
+
+A message runs at the rate of the slowest link of its route, and takes that much of each for as long
+as it is sent; it arrives a latency later. Ranks pass on a chunk as soon as it has arrived. Nothing
+is in step: the finish is that of the last arrival, and no rate is shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.collectives.kernels.listing import run_list
+from netloom.workload.programs.collectives.program import CollectiveProgram, Lists
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.network import RankNetwork
+
+MOST_MESSAGES = 3_000_000
+"""A schedule of more messages is refused."""
+
+NUM_PRIORITIES = 3
+"""Orders of ``priorities``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """Messages to be scheduled, and what they wait for.
+
+    Attributes
+    ----------
+    route
+        int32[num_messages], the route of each.
+    part
+        float64[num_messages], the part of the collective's size that each carries.
+    chunk
+        int32[num_messages], the chunk that each carries.
+    sums
+        bool[num_messages], whether the target adds it to what it has.
+    before, after
+        int64[…], pairs of messages: the first must have arrived before the second leaves.
+    """
+
+    route: NDArray[np.int32]
+    part: NDArray[np.float64]
+    chunk: NDArray[np.int32]
+    sums: NDArray[np.bool_]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.route)
+
+    def longest(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """float64[num_messages], the longest way from each to the end, itself included.
+
+        ``seconds``: float64[num_messages], what each takes; ones count messages.
+        """
+        found = seconds.copy()
+        waiting = np.bincount(self.before, minlength=len(self))
+        earlier_of = Lists(*_grouped(self.after, self.before, len(self)))
+        ready = np.flatnonzero(waiting == 0)
+        while len(ready):
+            pairs = earlier_of.taken(ready)
+            earlier = pairs.values
+            np.maximum.at(found, earlier, np.repeat(found[ready], pairs.lengths) + seconds[earlier])
+            np.subtract.at(waiting, earlier, 1)
+            ready = np.unique(earlier[waiting[earlier] == 0])
+        return found
+
+
+class Servers(NamedTuple):
+    """How messages share cables: what each route takes, and how much of it there is.
+
+    ``rate``: float64[num_routes], capacity that a message has; ``latency``: float64[num_routes],
+    seconds; ``taken``: what the messages of a route take that much of; ``room``: float64[…], how
+    much there is of each; ``unit``: bytes/s of capacity 1.
+    """
+
+    rate: NDArray[np.float64]
+    latency: NDArray[np.float64]
+    taken: Lists
+    room: NDArray[np.float64]
+    unit: float
+
+    def seconds(self, jobs: Jobs, size_bytes: float) -> NDArray[np.float64]:
+        """Return how long each message is sent, float64[num_messages]."""
+        found: NDArray[np.float64] = jobs.part * size_bytes / (self.rate * self.unit)[jobs.route]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """A program with times on a network, and the bound that no schedule beats.
+
+    Attributes
+    ----------
+    program
+        The messages, in steps: the ranks of their start times.
+    network
+        What it was made for.
+    size_bytes
+        The size of the collective.
+    start, end
+        float64[num_messages], seconds: when each message leaves, and when all of it has arrived.
+    routes
+        The channels of the topology that each message takes, in order.
+    bound_seconds
+        No schedule ends before, whatever latencies.
+    """
+
+    program: CollectiveProgram
+    network: RankNetwork
+    size_bytes: float
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    routes: Lists
+    bound_seconds: float
+
+    @property
+    def finish_seconds(self) -> float:
+        """When the last message has arrived."""
+        return float(self.end.max(initial=0.0))
+
+    @property
+    def efficiency(self) -> float:
+        """The bound over the finish."""
+        return self.bound_seconds / self.finish_seconds
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The algorithm bandwidth: size over time."""
+        return self.size_bytes / self.finish_seconds
+
+    def __repr__(self) -> str:
+        return f"<{self.program!r}, {self.efficiency:.4f} of the bound>"
+
+
+def servers(
+    network: RankNetwork, routes: Lists, slices: NDArray[np.float64] | None = None
+) -> Servers:
+    """Return how the messages of routes share the cables of a network.
+
+    Parameters
+    ----------
+    routes
+        Links of the network, by route, in order.
+    slices
+        float64[num_routes], capacity that is kept for each route through switches alone, so that
+        no message waits for two cables to be free at once; None if messages take a cable as a
+        whole, those of slower routes as much of it as they need.
+    """
+    first = routes.offsets[:-1]
+    capacity = network.capacity.astype(np.float64)
+    rate = np.minimum.reduceat(capacity[routes.values], first)
+    latency = np.add.reduceat(network.latency[routes.values], first)
+    unit = float(network.unit) * network.bytes_per_second
+    if slices is None:
+        return Servers(rate, latency, routes, capacity, unit)
+    through = routes.lengths > 1
+    rate = np.where(through, slices, rate)
+    own = np.where(through, network.num_links + np.arange(len(first)), routes.values[first])
+    taken = Lists(np.arange(len(first) + 1, dtype=np.int64), own.astype(np.int32))
+    return Servers(rate, latency, taken, np.append(capacity, slices), unit)
+
+
+def listed(
+    shared: Servers, jobs: Jobs, priority: NDArray[Any], size_bytes: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return when each message leaves and arrives, float64[num_messages], seconds.
+
+    Parameters
+    ----------
+    shared
+        The routes; see ``servers``.
+    jobs
+        What to send.
+    priority
+        Of each message; the least goes first, of equal ones the first listed.
+    size_bytes
+        The size of the collective.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_MESSAGES``.
+    """
+    many, num_routes, taken = len(jobs), len(shared.rate), shared.taken
+    if many > MOST_MESSAGES:
+        wanted = f"at most {MOST_MESSAGES:,}: fewer ranks or chunks"
+        raise InputError("schedule", f"{many:,} messages", wanted)
+    by_priority = np.argsort(priority, kind="stable")
+    place = np.empty(many, np.int64)
+    place[by_priority] = np.arange(many)
+    waits = np.bincount(jobs.after, minlength=many).astype(np.int32)
+    through = np.repeat(np.arange(num_routes), taken.lengths)
+    start, end = np.full(many, -1.0), np.full(many, -1.0)
+    links = len(shared.room)
+    sent = run_list(
+        (jobs.route, shared.seconds(jobs, size_bytes), place, waits, by_priority),
+        _grouped(jobs.before, jobs.after, many),
+        (taken.offsets, taken.values, shared.rate, shared.latency,
+         *_grouped(taken.values, through, links)),
+        shared.room.copy(),
+        (_grouped(jobs.route, jobs.route, num_routes)[0], np.zeros(many, np.int64),
+         np.zeros(num_routes, np.int64)),
+        (np.zeros(2 * many + 2), np.zeros(2 * many + 2, np.int64)),
+        (np.zeros(links + 1, np.int64), np.zeros(links, np.int8)),
+        (start, end),
+    )  # fmt: skip
+    assert sent == many, "messages that wait for each other in a circle"
+    return start, end
+
+
+def timed(
+    network: RankNetwork,
+    routes: Lists,
+    jobs: Jobs,
+    times: tuple[NDArray[np.float64], NDArray[np.float64]],
+    program: CollectiveProgram,
+    size_bytes: float,
+    bound_seconds: float,
+    *,
+    backwards: bool = False,
+) -> Timed:
+    """Return a schedule from times: its program with messages, in the order of their starts.
+
+    Parameters
+    ----------
+    program
+        Its chunks; messages are filled in.
+    backwards
+        Whether time runs backwards: copies on the reversed network become sums on the network.
+    """
+    start, end = times
+    source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
+    target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
+    channels, sums = _channels(network, routes), jobs.sums
+    if backwards:
+        start, end = end.max() - end, end.max() - start
+        source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
+        channels = [each[::-1] for each in channels]
+    _, step = np.unique(start, return_inverse=True)
+    order = np.lexsort((jobs.chunk, target, source, step))
+    made = replace(
+        program, source=source[order], target=target[order], step=step[order].astype(np.int32),
+        chunks=Lists(np.arange(len(order) + 1, dtype=np.int64), jobs.chunk[order]),
+        sums=sums[order],
+    )  # fmt: skip
+    lengths = np.array([len(each) for each in channels], np.int64)
+    offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    taken = Lists(offsets, np.concatenate(channels)).taken(jobs.route[order])
+    return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
+
+
+def priorities(
+    shared: Servers, jobs: Jobs, share: NDArray[np.float64], per_block: int, size_bytes: float
+) -> list[NDArray[np.float64]]:
+    """Return the orders that are worth trying: late chunks later, long ways to go sooner.
+
+    Chunk by chunk fills the pipe of long collectives, though not before what has far to go. The
+    longest way first alone shortens brief ones.
+
+    Parameters
+    ----------
+    share
+        float64[num_messages], the part of its tree's data that goes before the chunk.
+    per_block
+        Chunks per block.
+    """
+    way = jobs.longest(np.ones(len(jobs)))
+    seconds = jobs.longest(shared.seconds(jobs, size_bytes) + shared.latency[jobs.route])
+    loads = np.zeros(len(shared.room))
+    busy = np.bincount(jobs.route, shared.seconds(jobs, size_bytes) * shared.rate[jobs.route],
+                       minlength=len(shared.rate))  # fmt: skip
+    np.add.at(loads, shared.taken.values, np.repeat(busy, shared.taken.lengths))
+    least = float((loads / shared.room).max())
+    return [share * per_block - way, share * least - 2 * seconds, -seconds]
+
+
+def _channels(network: RankNetwork, routes: Lists) -> list[NDArray[np.int32]]:
+    """Return one channel for each link of a route: of parallel ones the first."""
+    first = network.channels.values[network.channels.offsets[:-1]]
+    return [first[routes.of(route)] for route in range(len(routes.offsets) - 1)]
+
+
+def _grouped(
+    keys: NDArray[Any], values: NDArray[Any], many: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return values by key, as offsets and values."""
+    offsets = np.append(0, np.cumsum(np.bincount(keys, minlength=many)))
+    return offsets.astype(np.int64), values[np.argsort(keys, kind="stable")].astype(np.int64)
