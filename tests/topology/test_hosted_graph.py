@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from netloom.errors import InputError
 from netloom.topology import graph_topology, read_graph, to_networkx, topology
+from netloom.topology.faults import without
+from netloom.topology.kinds import check_all_compute
 
 SMALL = """
 hosts: a b[0-1]   # three
@@ -107,10 +109,6 @@ def test_computers_own_hosts(tmp_path):
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        (
-            "hosts: a b\na s\na b\nb s\n",
-            "a link between two hosts: a -> b; expected hosts that are",
-        ),
         ("hosts: a b c\na s\nb s\n", "host c without a link"),
         ("hosts: a b\na -> s\nb s\n", "host a with 1 channels out and 0 in"),
         ("hosts: a b\na s\nb t\n", "hosts a and b that cannot both reach each other"),
@@ -213,3 +211,15 @@ def test_a_tree_is_one_network_however_it_is_written(tmp_path_factory, spec, ran
         names = sorted(found.channel_name(channel) for channel in range(found.num_channels))
         assert names == sorted(net.channel_name(channel) for channel in range(net.num_channels))
     assert arrays(text) == arrays(xml)
+
+
+def test_hosts_that_are_joined_to_each_other_forward(tmp_path):
+    """GPUs with links of their own beside a switch: a direct network that marks its switch."""
+    path = tmp_path / "net.txt"
+    path.write_text("hosts: a b c\na s\na b\nb s\nc b\n")
+    net = read_graph(path)
+    assert net.direct
+    assert (net.switches, net.labels) == ((3,), ("a", "b", "c", "s"))
+    assert without(net, channels="a-s").switches == (3,)
+    with pytest.raises(InputError, match="a link between two hosts, which would forward"):
+        check_all_compute(net)

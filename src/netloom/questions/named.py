@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.machines import Machine, machine, machine_names, names_machine
+from netloom.machines import OF_FILE, Machine, machine, machine_names, names_machine
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.mapping.named import place_program
@@ -86,11 +86,16 @@ def find_network(
     *,
     failed_channels: str | None = None,
     failed_nodes: str | None = None,
+    switches: bool = False,
 ) -> tuple[Topology, Machine | None]:
     """Return the network that ``on`` is or names, and the machine if it is one.
 
     Parameters
     ----------
+    on
+        A network, a machine or the spec of one; a machine file may be named by its path alone.
+    switches
+        Whether a direct network may have switches, which run no tasks; see ``Topology.switches``.
     failed_channels, failed_nodes
         What of it is broken, such as ``3-4,7->8`` and ``5,9``; see ``topology.without``.
 
@@ -107,6 +112,8 @@ def find_network(
     >>> find_network("mesh:4x4", failed_channels="5-6")[0]
     <mesh:4x4 without 5-6: 16 nodes, 46 directed channels>
     """
+    if isinstance(on, str) and on.endswith(".toml") and ":" not in on:
+        on = f"{OF_FILE}:{on}"
     if isinstance(on, str) and names_machine(on):
         on = machine(on)
     if isinstance(on, str) and ":" not in on:
@@ -117,7 +124,8 @@ def find_network(
     if isinstance(on, Machine):
         on = on.network()
     network = topology(on) if isinstance(on, str) else on
-    check_all_compute(network)
+    if not (switches and network.switches):
+        check_all_compute(network)
     if failed_channels or failed_nodes:
         network = without(network, channels=failed_channels or "", nodes=failed_nodes or "")
     return network, on_machine

@@ -82,6 +82,9 @@ class Topology:
         is broken. Take ``whole_channel``, or ``channel_up``.
     failed_nodes
         The vertices that are broken, ascending. They keep their numbers, but have no channels.
+    switches
+        The vertices of a direct network that only forward, ascending: a file that joins hosts to
+        each other has switches too. Only collectives take such networks.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Topology:
     unbroken: Topology | None = field(default=None, repr=False)
     kept_channels: NDArray[np.int32] | None = field(default=None, repr=False)
     failed_nodes: tuple[int, ...] = ()
+    switches: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Fill what was not given: a direct network, all of whose channels are alike."""

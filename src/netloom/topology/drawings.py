@@ -67,6 +67,9 @@ class Drawing:
     def topology(self) -> Topology:
         """Return the network: direct where all vertices are alike, else hosts on routers.
 
+        If hosts are joined to each other beside switches, they forward, and the network is direct;
+        its ``switches`` are marked.
+
         Keys that are the numbers 0 … N − 1 are taken in that order, others as they come; hosts
         are numbered before routers. Channels are sorted by source, then target, those of a host's
         ports too; channels that join the same two vertices are in the order of the drawing.
@@ -74,9 +77,9 @@ class Drawing:
         Raises
         ------
         InputError
-            If there are no vertices, a channel leads from a vertex to itself or from host to host,
-            kinds, bandwidths or latencies are not clear, a host has no link or not as many out as
-            in, or if two hosts cannot both reach each other.
+            If there are no vertices, a channel leads from a vertex to itself, kinds, bandwidths or
+            latencies are not clear, a host has no link or not as many out as in, or if two hosts
+            cannot both reach each other.
         """
         check_size(len(self.links), where=self.name, what="channels")
         if not self.vertices:
@@ -87,11 +90,11 @@ class Drawing:
         if not hosts.all():
             first = np.argsort(~hosts, kind="stable").tolist()  # hosts before routers
             keys, names = [keys[place] for place in first], [names[place] for place in first]
-        ends = self._ends(keys, names)
-        if hosts.all():
-            found = self._direct(ends, names)
+        ends, many = self._ends(keys, names), int(hosts.sum())
+        if hosts.all() or (ends < many).all(axis=1).any():
+            found = self._direct(ends, names, many)
         else:
-            found = self._hosted(ends, keys, names, int(hosts.sum()))
+            found = self._hosted(ends, keys, names, many)
         apart = two_apart(found)
         if apart is not None:
             what = "nodes" if found.direct else "hosts"
@@ -133,15 +136,16 @@ class Drawing:
         clock = self.clock_ghz if "channel_cycles" in given else None
         return given | {"reference_gbps": gbps, "cycle_ns": None if clock is None else 1 / clock}
 
-    def _direct(self, ends: NDArray[np.int32], names: list[str]) -> Topology:
-        """Return a network all of whose vertices are host and router in one."""
+    def _direct(self, ends: NDArray[np.int32], names: list[str], num_hosts: int) -> Topology:
+        """Return a network whose vertices are host and router in one, but switches behind them."""
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         ends = ends[order]
         plain = names == [str(place) for place in range(len(names))]
         said = self._said(order, _link_names(ends, names), slice(None))
         source, target = (ends[:, side].copy() for side in (0, 1))
         labels = () if plain else tuple(names)
-        return Topology(self.name, len(names), source, target, labels, **said)
+        switches = tuple(range(num_hosts, len(names)))
+        return Topology(self.name, len(names), source, target, labels, switches=switches, **said)
 
     def _hosted(
         self, ends: NDArray[np.int32], keys: list[Hashable], names: list[str], num_hosts: int
@@ -183,11 +187,6 @@ def _parts(
     The n-th channel out of a host and the n-th into it are its n-th port.
     """
     from_host, to_host = (ends < num_hosts).T
-    both = from_host & to_host
-    if both.any():
-        pair = _link_names(ends, names)(int(np.argmax(both)))
-        wanted = "hosts that are joined to routers: hosts do not forward"
-        raise InputError(name, f"a link between two hosts: {pair}", wanted)
     sent = np.bincount(ends[from_host, 0], minlength=num_hosts)
     received = np.bincount(ends[to_host, 1], minlength=num_hosts)
     bare = (sent == 0) & (received == 0)

@@ -94,7 +94,10 @@ def _words(counts: Counter[str], name: str) -> tuple[set[str], set[str]]:
 
 
 def check_all_compute(topology: Topology) -> None:
-    """Refuse an Omega network, whose memory modules and switches run no tasks.
+    """Refuse a network of which some vertices that are numbered as hosts run no tasks.
+
+    They are the memory modules and switches of an Omega network, and the switches of a file that
+    joins hosts to each other too.
 
     Raises
     ------
@@ -114,4 +117,8 @@ def check_all_compute(topology: Topology) -> None:
     if isinstance(topology.whole, Omega):
         found = "memory modules and switches, on which netloom would put tasks and traffic"
         wanted = "a network all of whose nodes compute, or the command hotspot"
+        raise InputError(topology.name, found, wanted)
+    if topology.switches:
+        found = "a link between two hosts, which would forward, beside switches"
+        wanted = "hosts that hang on switches alone, or the command compile collective"
         raise InputError(topology.name, found, wanted)

@@ -1,0 +1,1 @@
+"""Collectives compiled: exact optima with their bottleneck, trees that reach them, schedules."""

@@ -1,0 +1,213 @@
+"""A network as the making of schedules sees it: ranks, what forwards, and links in whole numbers.
+
+Optima are exact only if capacities are: bandwidths become whole multiples of one unit. Channels
+that join the same two vertices are one link of their bandwidths together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.topology.faults import working_nodes
+from netloom.workload.programs.collectives.program import Lists
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from netloom.topology import Topology
+
+FINEST = 10**6
+"""Largest common denominator of bandwidths; others are rounded down to as many parts."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankNetwork:
+    """Ranks and the links between them; ``rank_network`` makes one.
+
+    Vertices 0 … ``num_ranks`` − 1 are the ranks, which send, receive and pass on what they have
+    received. The others only forward: routers, and the vertices of a direct network that no rank
+    has.
+
+    Attributes
+    ----------
+    topology
+        The network that it was made from.
+    num_ranks, num_vertices
+        How many ranks, and how many vertices in all.
+    vertices
+        int32[num_vertices], the vertex of ``topology`` that each is.
+    source, target
+        int32[num_links], ascending, no pair twice.
+    capacity
+        int64[num_links], above 0, multiples of ``unit``.
+    unit
+        The bandwidth of capacity 1, relative to the topology's reference rate.
+    channels
+        The channels of ``topology`` that each link is.
+    latency
+        float64[num_links], seconds; that of the slowest of a link's channels.
+    bytes_per_second
+        Of bandwidth 1.
+    """
+
+    topology: Topology
+    num_ranks: int
+    vertices: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    capacity: NDArray[np.int64]
+    unit: Fraction
+    channels: Lists = field(repr=False)
+    latency: NDArray[np.float64] = field(repr=False)
+    bytes_per_second: float
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of ranks and of what only forwards."""
+        return len(self.vertices)
+
+    @property
+    def num_links(self) -> int:
+        """Number of directed links."""
+        return len(self.source)
+
+    @property
+    def rate(self) -> NDArray[np.float64]:
+        """float64[num_links], bytes/s."""
+        found: NDArray[np.float64] = self.capacity * (float(self.unit) * self.bytes_per_second)
+        return found
+
+    def name_of(self, vertex: int) -> str:
+        """Return what a vertex is called."""
+        return self.topology.name_of(int(self.vertices[vertex]))
+
+    def reversed(self) -> RankNetwork:
+        """Return the network with every link the other way: gathering becomes scattering."""
+        order = np.lexsort((self.source, self.target))
+        return RankNetwork(
+            self.topology, self.num_ranks, self.vertices, self.target[order], self.source[order],
+            self.capacity[order], self.unit, self.channels.taken(order), self.latency[order],
+            self.bytes_per_second,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        forward = self.num_vertices - self.num_ranks
+        more = f"{forward} that forward, {self.num_links} links"
+        return f"<{self.topology.name}: {self.num_ranks} ranks, {more}>"
+
+
+def rank_network(
+    topology: Topology,
+    hosts: Sequence[int] | NDArray[np.integer] | None = None,
+    *,
+    bytes_per_second: float = 1.0,
+    latency_seconds: ArrayLike = 0.0,
+) -> RankNetwork:
+    """Return what synthesis sees of a network.
+
+    Parameters
+    ----------
+    topology
+        The network. Broken channels are left out.
+    hosts
+        The host of each rank, none twice; every host by default that works and is no switch. Other
+        hosts take no part, except in a direct network, in which they forward.
+    bytes_per_second
+        Of a channel of bandwidth 1.
+    latency_seconds
+        Of each channel: one number, or float64[num_channels].
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two ranks, one is no host, has failed or is named twice.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> rank_network(topology("leaf-spine:2x2x4"))
+    <leaf-spine:2x2x4: 8 ranks, 4 that forward, 24 links>
+    >>> rank_network(topology("ring:6"), [0, 3]).num_vertices
+    6
+    """
+    working = np.setdiff1d(working_nodes(topology), topology.switches)
+    ranks = (working if hosts is None else np.asarray(hosts)).astype(np.int64)
+    _check_ranks(topology, ranks)
+    forwards = np.ones(topology.num_vertices, np.bool_)
+    forwards[: 0 if topology.direct else topology.num_hosts] = False
+    forwards[ranks] = False
+    vertices = np.concatenate([ranks, np.flatnonzero(forwards)]).astype(np.int32)
+    number = np.full(topology.num_vertices, -1, np.int64)
+    number[vertices] = np.arange(len(vertices))
+    ends = number[topology.channel_source], number[topology.channel_target]
+    used = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    keys = ends[0][used] * len(vertices) + ends[1][used]
+    order = used[np.argsort(keys, kind="stable")].astype(np.int32)
+    pairs, first, counts = np.unique(np.sort(keys), return_index=True, return_counts=True)
+    whole, unit = whole_numbers(topology.channel_bandwidth)
+    latency = np.broadcast_to(np.asarray(latency_seconds, np.float64), topology.num_channels)
+    capacity, slowest = np.zeros(len(pairs), np.int64), np.zeros(len(pairs))
+    np.add.at(capacity, np.repeat(np.arange(len(pairs)), counts), whole[order])
+    np.maximum.at(slowest, np.repeat(np.arange(len(pairs)), counts), latency[order])
+    common = int(np.gcd.reduce(capacity)) if len(capacity) else 1
+    return RankNetwork(
+        topology, len(ranks), vertices,
+        (pairs // len(vertices)).astype(np.int32), (pairs % len(vertices)).astype(np.int32),
+        capacity // common, unit * common,
+        Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
+    )  # fmt: skip
+
+
+def whole_numbers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], Fraction]:
+    """Return positive numbers as whole multiples of a unit, and that unit.
+
+    Exact where they are ratios of small numbers, as the rates of cables are; otherwise rounded down
+    to a millionth of the largest.
+
+    Examples
+    --------
+    >>> whole_numbers(np.array([1, 0.7, 12.5]))
+    (array([ 10,   7, 125]), Fraction(1, 10))
+    """
+    if not len(values):
+        return np.zeros(0, np.int64), Fraction(1)
+    known, place = np.unique(values, return_inverse=True)
+    ratios = [Fraction(each / known[0]).limit_denominator(1000) for each in known]
+    scale = lcm(*(each.denominator for each in ratios))
+    unit = Fraction(known[0]).limit_denominator(FINEST) / scale
+    near = np.isclose([float(each) for each in ratios], known / known[0], rtol=1e-9, atol=0)
+    if scale > FINEST or not near.all():
+        unit = Fraction(known[-1]).limit_denominator(FINEST) / FINEST
+        found = np.maximum(np.floor(known / known[-1] * FINEST * (1 + 1e-12)), 1).astype(np.int64)
+        return found[place], unit
+    parts = [int(each * scale) for each in ratios]
+    common = gcd(*parts)
+    return (np.array(parts, np.int64) // common)[place], unit * common
+
+
+def _check_ranks(topology: Topology, ranks: NDArray[np.int64]) -> None:
+    """Refuse what is no list of hosts that work."""
+    if len(ranks) < 2:
+        raise InputError("ranks", f"{len(ranks)}", f"at least 2 hosts of {topology.name}")
+    if ranks.min() < 0 or ranks.max() >= topology.num_hosts:
+        odd = int(ranks[(ranks < 0) | (ranks >= topology.num_hosts)][0])
+        wanted = f"0 to {topology.num_hosts - 1}, as {topology.name} has {topology.num_hosts} hosts"
+        raise InputError("ranks", f"host {odd}", wanted)
+    known, counts = np.unique(ranks, return_counts=True)
+    if len(known) < len(ranks):
+        twice = topology.name_of(int(known[np.argmax(counts)]))
+        raise InputError("ranks", f"host {twice} twice", "one rank per host")
+    unfit = ((topology.failed_nodes, "has failed"), (topology.switches, "is a switch"))
+    for those, why in unfit:
+        among = np.intersect1d(ranks, np.array(those, np.int64))
+        if len(among):
+            found = f"{topology.name_of(int(among[0]))}, which {why}"
+            raise InputError("ranks", found, "hosts that run tasks")
