@@ -209,7 +209,7 @@ def owners(
     if not 0 <= root < num_ranks:
         raise InputError("root", str(root), f"a rank from 0 to {num_ranks - 1}")
     if collective == "barrier":
-        return np.zeros(1), *(np.full(1, EVERYBODY, np.int32) for _ in range(2))
+        return np.zeros(1), np.full(1, EVERYBODY, np.int32), np.full(1, EVERYBODY, np.int32)
     block = np.arange(num_ranks, dtype=np.int32).repeat(per_rank)
     every, at_root = np.full_like(block, EVERYBODY), np.full_like(block, root)
     first, final = {
