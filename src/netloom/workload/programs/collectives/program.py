@@ -212,10 +212,12 @@ def owners(
         return np.zeros(1), np.full(1, EVERYBODY, np.int32), np.full(1, EVERYBODY, np.int32)
     block = np.arange(num_ranks, dtype=np.int32).repeat(per_rank)
     every, at_root = np.full_like(block, EVERYBODY), np.full_like(block, root)
-    first, final = {
-        "all-gather": (block, every), "gather": (block, at_root), "broadcast": (at_root, every),
-        "reduce-scatter": (every, block), "scatter": (at_root, block), "reduce": (every, at_root),
-        "all-reduce": (every, every),
-        "all-to-all": (block.repeat(num_ranks), np.tile(block, num_ranks)),
-    }[collective]  # fmt: skip
+    if collective == "all-to-all":
+        first, final = block.repeat(num_ranks), np.tile(block, num_ranks)
+    else:
+        first, final = {
+            "all-gather": (block, every), "gather": (block, at_root), "broadcast": (at_root, every),
+            "reduce-scatter": (every, block), "scatter": (at_root, block),
+            "reduce": (every, at_root), "all-reduce": (every, every),
+        }[collective]  # fmt: skip
     return np.full(len(first), 1 / (num_ranks * per_rank)), first.copy(), final.copy()
