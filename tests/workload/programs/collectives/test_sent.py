@@ -3,12 +3,15 @@
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, log2
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import netloom as nl
 from netloom.errors import InputError
 from netloom.routing import DimensionOrder, DModK
 from netloom.simulation.flow import flow_network, run_flows
@@ -23,9 +26,11 @@ from netloom.workload.programs.collectives.algorithms import (
 )
 from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
 from netloom.workload.programs.collectives.checked import check
+from netloom.workload.programs.collectives.goal_files import write_goal
 from netloom.workload.programs.collectives.sent import messages_of, rounds_of, trace_of
 from netloom.workload.programs.collectives.waits import waits
-from netloom.workload.programs.trace_files import read_trace, write_trace
+from netloom.workload.programs.goal import read_timed_goal
+from netloom.workload.programs.trace_files import write_trace
 
 ALPHA, BETA = 2e-6, 1e-9
 """Seconds of a message, and of a byte, through one crossbar."""
@@ -171,24 +176,54 @@ def test_torus_rings_use_all_links_all_the_time():
     assert found.finish == pytest.approx(2 * size * 15 / 16 / 4 * BETA)
 
 
-def test_a_trace_is_written_read_and_run_by_engines_of_cycles(tmp_path):
-    import netloom as nl
-
+def test_a_trace_is_written_and_read_as_the_messages(tmp_path):
     program = collective_program("all-reduce", "rabenseifner", 6)
-    trace = trace_of(program, 6000, overhead_seconds=2e-9)
-    write_trace(trace, tmp_path / "all-reduce.csv")
-    read = read_trace(tmp_path / "all-reduce.csv")
-    assert read.flits.tolist() == trace.flits.tolist()
-    assert read.after.values.tolist() == trace.after.values.tolist()
-    options = {"trace": tmp_path / "all-reduce.csv", "bandwidth": 8e9, "flit_bytes": 8}
-    ends = [
-        nl.replay("mesh:2x3", engine=engine, **options).finish for engine in ("network", "worm")
-    ]
-    assert min(ends) > 0
-    flow = nl.replay("mesh:2x3", engine="flow", trace=read, bandwidth=8e9)
+    write_trace(trace_of(program, 6000, overhead_seconds=2e-9), tmp_path / "all-reduce.csv")
+    found = nl.replay("mesh:2x3", engine="flow", trace=tmp_path / "all-reduce.csv", bandwidth=8e9)
     table = messages_of(program, 6000, range(6), overhead_seconds=2e-9)
     links = flow_network(topology("mesh:2x3"), bandwidth=8e9, latency=0)
-    assert flow.finish == pytest.approx(run_flows(links, DimensionOrder(), table).finish, rel=0.05)
+    assert found.finish == pytest.approx(run_flows(links, DimensionOrder(), table).finish)
+
+
+def test_engines_of_cycles_run_collectives():
+    # A byte takes 1/8 ns, a flit of 8 bytes a cycle of 1 ns; a hop of a flit a few more.
+    program = collective_program("broadcast", "binomial", 6)
+    options = {"trace": trace_of(program, 6000, overhead_seconds=2e-9), "bandwidth": 8e9}
+    flow = nl.replay("mesh:2x3", engine="flow", **options).finish
+    assert flow == pytest.approx(3 * (750 + 4) * 1e-9)
+    for engine in ("network", "worm"):
+        cycles = nl.replay("mesh:2x3", engine=engine, flit_bytes=8, **options).finish
+        assert flow * 1e9 <= cycles <= flow * 1e9 * 1.02
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(EVERY), st.integers(2, 9), st.integers(1, 3))
+def test_goal_files_are_the_messages(which, ranks, chunks):
+    collective, algorithm = which
+    options = {"ranks_per_node": 1, "torus": None if algorithm == "swing" else (ranks,)}
+    if collective != "barrier":
+        options["chunks"] = chunks
+    program = collective_program(collective, algorithm, ranks, **options)
+    size = 2520.0 * 24
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "collective.goal"
+        write_goal(program, size, file)
+        trace = read_timed_goal(file, overhead_seconds=1e-6)
+    table = messages_of(program, size, range(ranks), num_hosts=ranks, stepwise=False)
+    sends = trace.flits > 0
+    assert sends.sum() == program.num_messages
+    assert sorted(trace.flits[sends]) == sorted(np.ceil(table.flits))
+    place = {name: number for number, name in enumerate(trace.ids)}
+
+    def requires(name):
+        entry = place[name]
+        waited = trace.after.values[trace.after.offsets[entry] : trace.after.offsets[entry + 1]]
+        return sorted(trace.ids[each] for each in waited)
+
+    for number, (source, target) in enumerate(zip(program.source, program.target, strict=True)):
+        rows = table.after[table.after_offsets[number] : table.after_offsets[number + 1]]
+        assert requires(f"{source}.s{number}") == sorted(f"{source}.r{row}" for row in rows)
+        assert requires(f"{target}.r{number}") == [f"{source}.s{number}>{target}"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -254,6 +289,14 @@ def test_astra_sim_s_ring_all_reduce():
         topology("ring:8"), bandwidth=message / moving, latency=500, end_channels=False
     )
     assert 4 * run_flows(links, DimensionOrder(), table).finish == pytest.approx(117_780)
+
+
+@pytest.mark.parametrize("ranks", [3, 7, 49, 60])
+def test_whole_bytes_stay_whole(ranks):
+    for algorithm in ("ring", "bruck", "swing"):
+        program = collective_program("all-reduce", algorithm, ranks)
+        flits = messages_of(program, 2.0 * ranks * 1000, range(ranks)).flits
+        assert (flits % 1000 == 0).all()
 
 
 @pytest.mark.parametrize(

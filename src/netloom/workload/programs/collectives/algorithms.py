@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
-MOST_CARRIED = 2**27
+MOST_CARRIED = 2**25
 """Most chunks that all messages of a program carry together, if it is listed."""
 
 MOST_CHUNKS = 2**16
@@ -258,6 +258,7 @@ def _hierarchical(request: Request) -> Outline:
 
 def _all_to_all(make: Callable[[Request], list[Steps]]) -> Callable[[Request], Outline]:
     def outline(request: Request) -> Outline:
+        blocks.check_pairs(request.num_ranks)
         return blockwise("all-to-all", request.num_ranks, make(request))
 
     return outline

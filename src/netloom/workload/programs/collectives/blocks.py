@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-MOST_PAIRS = 2**26
+MOST_PAIRS = 2**25
 """Most pairs of ranks that are listed."""
 
 
@@ -40,19 +40,18 @@ def linear(num_ranks: int) -> Blocks:
 
 
 def pairs(num_ranks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all pairs of different ranks, each rank's from its next to its previous.
-
-    Raises
-    ------
-    InputError
-        If there are more than ``MOST_PAIRS``.
-    """
-    if num_ranks**2 > MOST_PAIRS:
-        found = f"{num_ranks}, of which each sends to each"
-        raise InputError("ranks", found, f"at most {int(MOST_PAIRS**0.5)}")
+    """Return all pairs of different ranks, each rank's from its next to its previous."""
+    check_pairs(num_ranks)
     ranks = np.arange(num_ranks)
     source = np.repeat(ranks, num_ranks - 1)
     return source, (source + np.tile(np.arange(1, num_ranks), num_ranks)) % num_ranks
+
+
+def check_pairs(num_ranks: int) -> None:
+    """Refuse more pairs of ranks than ``MOST_PAIRS``."""
+    if num_ranks**2 > MOST_PAIRS:
+        found = f"{num_ranks}, of which each has to do with each"
+        raise InputError("ranks", found, f"at most {int(MOST_PAIRS**0.5)}")
 
 
 def partners(num_ranks: int, number: int) -> NDArray[np.int64]:
@@ -68,6 +67,7 @@ def partners(num_ranks: int, number: int) -> NDArray[np.int64]:
 
 def pairwise(num_ranks: int) -> Blocks:
     """Each rank sends its block to one other per step."""
+    check_pairs(num_ranks)
     ranks = np.arange(num_ranks)
     every = [partners(num_ranks, number) for number in range(1, num_ranks)]
     return Blocks(1, [one for to in every for one in steps(ranks, to, lambda _: ranks[:, None])])

@@ -161,8 +161,10 @@ class CollectiveProgram:
     @property
     def message_size(self) -> NDArray[np.float64]:
         """float64[num_messages], the part of the collective's size that each message carries."""
-        ends = np.append(0.0, np.cumsum(self.chunk_size[self.chunks.values]))
-        found: NDArray[np.float64] = ends[self.chunks.offsets[1:]] - ends[self.chunks.offsets[:-1]]
+        found, some = np.zeros(self.num_messages), self.chunks.lengths > 0
+        if some.any():
+            sizes = self.chunk_size[self.chunks.values]
+            found[some] = np.add.reduceat(sizes, self.chunks.offsets[:-1][some])
         return found
 
     def __repr__(self) -> str:

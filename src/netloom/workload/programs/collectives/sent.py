@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from netloom.workload.programs.collectives.program import CollectiveProgram
     from netloom.workload.programs.round_programs import Order, RoundProgram
 
+ROUNDING = 1e-12
+"""Sizes that differ by such a part differ by rounding."""
+
 LEAST_BYTES = 1.0
 """A message has at least so many bytes, even in a barrier."""
 
@@ -84,7 +87,7 @@ def messages_of(
             run=work,
             source=source,
             target=target,
-            flits=_bytes(program.message_size, size_bytes),
+            flits=sizes_in_bytes(program.message_size, size_bytes),
             hold=nothing,
             receive=work,
             context=np.full(len(source), -1, np.int32),
@@ -123,7 +126,7 @@ def trace_of(
         hold=nothing,
         receive=work,
         source=program.source,
-        flits=_bytes(program.message_size, size_bytes),
+        flits=sizes_in_bytes(program.message_size, size_bytes),
         targets=Lists(np.arange(count + 1), program.target.astype(np.int64)),
         after=Lists(*waits(program, stepwise=stepwise)),
         flit_bytes=1,
@@ -157,7 +160,7 @@ def rounds_of(
         Round(
             hosts[each.source],
             hosts[each.target],
-            _bytes(each.width * np.float64(unit), size_bytes),
+            sizes_in_bytes(each.width * np.float64(unit), size_bytes),
             each.times,
         )
         for each in outline.steps
@@ -167,12 +170,22 @@ def rounds_of(
     return round_program(count, rounds, order=order)
 
 
-def _bytes(part: NDArray[np.floating], size_bytes: float) -> NDArray[np.float64]:
-    """Return the sizes of messages from their parts of the collective's size."""
+def sizes_in_bytes(part: NDArray[np.floating], size_bytes: float) -> NDArray[np.float64]:
+    """Return the bytes of messages from their parts of a collective's size.
+
+    What is whole but for rounding is whole, so that no engine adds a flit for it.
+
+    Raises
+    ------
+    InputError
+        If the size is none.
+    """
     if not 0 <= size_bytes <= MOST_LENGTH:
         raise InputError("size", f"{size_bytes:g} bytes", f"0 to {MOST_LENGTH:g}")
-    found: NDArray[np.float64] = np.maximum(part * size_bytes, LEAST_BYTES).astype(np.float64)
-    return found
+    exact = part * size_bytes
+    whole = np.rint(exact)
+    found = np.where(np.abs(exact - whole) <= ROUNDING * whole, whole, exact)
+    return np.maximum(found, LEAST_BYTES).astype(np.float64)
 
 
 def _overhead(seconds: float) -> float:
