@@ -1,5 +1,6 @@
 """Schedules in time: executed on data, within every cable's bandwidth, and near the bound."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -69,6 +70,18 @@ def test_schedules_are_right(name, collective, size):
     assert found.program.root == 3
 
 
+def test_parallel_channels_carry_a_message_each():
+    """Two GPUs by three cables: as fast as three messages, each as slow as one cable."""
+    graph = nx.MultiDiGraph([(0, 1)] * 3 + [(1, 0)] * 3)
+    net = rank_network(topology(graph), bytes_per_second=25e9)
+    found = along_trees(net, "broadcast", 75e6)
+    assert found.finish_seconds == pytest.approx(1e-3, rel=1e-3)
+    assert (found.end - found.start).min() >= found.program.chunk_size.min() * 75e6 / 25e9 * 0.999
+    check(found.program)
+    assert timetable_faults(found) == []
+    assert len(np.unique(found.routes.values)) == 3
+
+
 def test_schedules_through_switches_are_right():
     found = along_trees(a100(2), "all-gather", 1e6, chunks=(2, 8))
     check(found.program)
@@ -78,14 +91,14 @@ def test_schedules_through_switches_are_right():
 @pytest.mark.parametrize("name", ["ndv2-2", "ndv2-4", "dgx1"])
 def test_all_gather_of_a_gigabyte_comes_near_the_bound(name):
     """TE-CCL reaches 22.86 and 15.38 GB/s on NDv2, of 25 and 16.67."""
-    found = along_trees(box(name), "all-gather", 1e9, chunks=(64, 512))
+    found = along_trees(box(name), "all-gather", 1e9, chunks=(64,))
     check(found.program)
     assert 0.995 <= found.efficiency <= 1
 
 
 def test_a_schedule_of_two_chassis_of_dgx_2_comes_near_the_bound():
-    found = along_trees(box("dgx2-2"), "all-gather", 1e9, chunks=(256,))
-    assert found.efficiency > 0.985
+    found = along_trees(box("dgx2-2"), "all-gather", 1e9, chunks=(64, 256, 1024))
+    assert 0.995 < found.efficiency <= 1
 
 
 def test_messages_leave_by_priority_and_wait_for_what_they_carry():

@@ -63,7 +63,8 @@ class Jobs:
         """
         found = seconds.copy()
         waiting = np.bincount(self.before, minlength=len(self))
-        earlier_of = Lists(*_grouped(self.after, self.before, len(self)))
+        offsets, values = _grouped(self.after, self.before, len(self))
+        earlier_of = Lists(offsets, values.astype(np.int32))
         ready = np.flatnonzero(waiting == 0)
         while len(ready):
             pairs = earlier_of.taken(ready)
@@ -157,13 +158,13 @@ def servers(
     """
     first = routes.offsets[:-1]
     capacity = network.capacity.astype(np.float64)
-    rate = np.minimum.reduceat(capacity[routes.values], first)
+    rate = np.minimum.reduceat(network.single.astype(np.float64)[routes.values], first)
     latency = np.add.reduceat(network.latency[routes.values], first)
     unit = float(network.unit) * network.bytes_per_second
     if slices is None:
         return Servers(rate, latency, routes, capacity, unit)
     through = routes.lengths > 1
-    rate = np.where(through, slices, rate)
+    rate = np.where(through, np.minimum(slices, rate), rate)
     own = np.where(through, network.num_links + np.arange(len(first)), routes.values[first])
     taken = Lists(np.arange(len(first) + 1, dtype=np.int64), own.astype(np.int32))
     return Servers(rate, latency, taken, np.append(capacity, slices), unit)
@@ -240,11 +241,13 @@ def timed(
     start, end = times
     source = network.source[routes.values[routes.offsets[:-1]]][jobs.route]
     target = network.target[routes.values[routes.offsets[1:] - 1]][jobs.route]
-    channels, sums = _channels(network, routes), jobs.sums
+    sums, links = jobs.sums, routes.taken(jobs.route)
+    taken = Lists(links.offsets, _channels(network, links, start, end))
     if backwards:
         start, end = end.max() - end, end.max() - start
         source, target, sums, network = target, source, np.ones_like(sums), network.reversed()
-        channels = [each[::-1] for each in channels]
+        last = np.repeat(taken.offsets[:-1] + taken.offsets[1:] - 1, taken.lengths)
+        taken = Lists(taken.offsets, taken.values[last - np.arange(len(last))])
     _, step = np.unique(start, return_inverse=True)
     order = np.lexsort((jobs.chunk, target, source, step))
     made = replace(
@@ -252,9 +255,7 @@ def timed(
         chunks=Lists(np.arange(len(order) + 1, dtype=np.int64), jobs.chunk[order]),
         sums=sums[order],
     )  # fmt: skip
-    lengths = np.array([len(each) for each in channels], np.int64)
-    offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
-    taken = Lists(offsets, np.concatenate(channels)).taken(jobs.route[order])
+    taken = taken.taken(order)
     return Timed(made, network, size_bytes, start[order], end[order], taken, bound_seconds)
 
 
@@ -283,10 +284,26 @@ def priorities(
     return [share * per_block - way, share * least - 2 * seconds, -seconds]
 
 
-def _channels(network: RankNetwork, routes: Lists) -> list[NDArray[np.int32]]:
-    """Return one channel for each link of a route: of parallel ones the first."""
-    first = network.channels.values[network.channels.offsets[:-1]]
-    return [first[routes.of(route)] for route in range(len(routes.offsets) - 1)]
+def _channels(
+    network: RankNetwork, links: Lists, start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """Return the channel for each link that messages take: of parallel ones the least busy."""
+    first = network.channels.offsets[:-1]
+    found = network.channels.values[first][links.values]
+    several = network.channels.lengths > 1
+    if not several.any():
+        return found
+    message = np.repeat(np.arange(len(start)), links.lengths)
+    places = np.flatnonzero(several[links.values])
+    places = places[np.lexsort((start[message[places]], links.values[places]))]
+    free: dict[int, list[float]] = {}
+    for place in places.tolist():
+        link, row = int(links.values[place]), int(message[place])
+        ends = free.setdefault(link, [0.0] * int(network.channels.lengths[link]))
+        which = min(range(len(ends)), key=ends.__getitem__)
+        ends[which] = float(end[row])
+        found[place] = network.channels.of(link)[which]
+    return found
 
 
 def _grouped(

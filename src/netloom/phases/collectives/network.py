@@ -50,6 +50,8 @@ class RankNetwork:
         int64[num_links], above 0, multiples of ``unit``.
     unit
         The bandwidth of capacity 1, relative to the topology's reference rate.
+    single
+        int64[num_links], the capacity of the slowest channel of a link: a message takes one.
     channels
         The channels of ``topology`` that each link is.
     latency
@@ -65,6 +67,7 @@ class RankNetwork:
     target: NDArray[np.int32]
     capacity: NDArray[np.int64]
     unit: Fraction
+    single: NDArray[np.int64] = field(repr=False)
     channels: Lists = field(repr=False)
     latency: NDArray[np.float64] = field(repr=False)
     bytes_per_second: float
@@ -95,8 +98,8 @@ class RankNetwork:
         order = np.lexsort((self.source, self.target))
         return RankNetwork(
             self.topology, self.num_ranks, self.vertices, self.target[order], self.source[order],
-            self.capacity[order], self.unit, self.channels.taken(order), self.latency[order],
-            self.bytes_per_second,
+            self.capacity[order], self.unit, self.single[order], self.channels.taken(order),
+            self.latency[order], self.bytes_per_second,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -155,14 +158,17 @@ def rank_network(
     pairs, first, counts = np.unique(np.sort(keys), return_index=True, return_counts=True)
     whole, unit = whole_numbers(topology.channel_bandwidth)
     latency = np.broadcast_to(np.asarray(latency_seconds, np.float64), topology.num_channels)
+    link = np.repeat(np.arange(len(pairs)), counts)
     capacity, slowest = np.zeros(len(pairs), np.int64), np.zeros(len(pairs))
-    np.add.at(capacity, np.repeat(np.arange(len(pairs)), counts), whole[order])
-    np.maximum.at(slowest, np.repeat(np.arange(len(pairs)), counts), latency[order])
-    common = int(np.gcd.reduce(capacity)) if len(capacity) else 1
+    single = np.full(len(pairs), np.iinfo(np.int64).max)
+    np.add.at(capacity, link, whole[order])
+    np.minimum.at(single, link, whole[order])
+    np.maximum.at(slowest, link, latency[order])
+    common = int(np.gcd.reduce(np.append(capacity, single))) if len(capacity) else 1
     return RankNetwork(
         topology, len(ranks), vertices,
         (pairs // len(vertices)).astype(np.int32), (pairs % len(vertices)).astype(np.int32),
-        capacity // common, unit * common,
+        capacity // common, unit * common, single // common,
         Lists(np.append(first, len(order)).astype(np.int64), order), slowest, bytes_per_second,
     )  # fmt: skip
 

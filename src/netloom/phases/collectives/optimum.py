@@ -45,7 +45,8 @@ class Optimum:
     leaving
         int32[…], the links that leave it.
     trees
-        k, the least number of trees per weight 1 with which equal trees reach the rate.
+        k, the least number of trees per weight 1 with which equal trees reach the rate and fill
+        whole channels.
     """
 
     network: RankNetwork
@@ -133,7 +134,8 @@ def optimum(network: RankNetwork, weights: ArrayLike | None = None) -> Optimum:
         assert lower < rate, "a cut that does not lower the rate"
         rate = lower
     leaving = np.flatnonzero(inside[network.source] & ~inside[network.target])
-    trees = rate.numerator // gcd(rate.numerator, *network.capacity.tolist())
+    parts = *network.capacity.tolist(), *network.single.tolist()
+    trees = rate.numerator // gcd(rate.numerator, *parts)
     ranks = np.flatnonzero(inside[: network.num_ranks])
     return Optimum(network, given, rate, ranks.astype(np.int32), leaving.astype(np.int32), trees)
 

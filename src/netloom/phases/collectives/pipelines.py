@@ -11,6 +11,7 @@ from netloom.errors import InputError
 from netloom.phases.collectives.listed import (
     NUM_PRIORITIES,
     Jobs,
+    Servers,
     Timed,
     listed,
     priorities,
@@ -26,7 +27,7 @@ from netloom.workload.programs.collectives.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,13 +37,19 @@ BACKWARDS = {"reduce-scatter": "all-gather", "reduce": "broadcast"}
 """Collectives that are others with time reversed, on the reversed network."""
 
 CHUNKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-"""Chunks per block that are tried."""
+"""Chunks that are tried."""
 
 FULL_SEARCH = 64
-"""With more chunks per block only the two best orders are tried, ..."""
+"""With more chunks per block only the best orders are tried, ..."""
 
 MANY_MESSAGES = 1_100_000
 """... and not with more messages than this."""
+
+FEW_TREES = 8
+"""With more trees of a root than these, chunks are counted per block and not per tree."""
+
+PATIENCE = 2
+"""So often more chunks may be no better before no more are tried."""
 
 GAIN, GOOD = 1e-3, 1e-3
 """More chunks have to be better by a part; what is so near the bound is good enough."""
@@ -71,7 +78,8 @@ def along_trees(
     root
         Of broadcast and reduce.
     chunks
-        Chunks per block to try: a block is what a root sends to all.
+        Chunks to try of what goes down a tree; of a block, which is what a root sends to all,
+        where a root has more than ``FEW_TREES``.
 
     Raises
     ------
@@ -85,8 +93,8 @@ def along_trees(
     >>> from netloom.phases.collectives.network import rank_network
     >>> net = rank_network(topology("torus:3x3"), bytes_per_second=25e9, latency_seconds=1e-6)
     >>> found = along_trees(net, "all-gather", 64e6)
-    >>> round(found.efficiency, 2), found.program.num_ranks
-    (0.99, 9)
+    >>> found.efficiency > 0.99, found.program.num_ranks
+    (True, 9)
     """
     forward = BACKWARDS.get(collective, collective)
     if forward not in ("all-gather", "broadcast"):
@@ -116,14 +124,49 @@ def _best(
     shared = [servers(network, trees.routes)]
     if (trees.routes.lengths > 1).any():
         shared.append(servers(network, trees.routes, slices_of(trees)))
+
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+        return tree_jobs(trees, chunks_of(trees, many), collective, root)
+
+    each = int(trees.trees.max())
+    alike = each if each <= FEW_TREES else 1  # then all chunks have one size
+    ladder = [alike * many for many in chunks]
+    jobs, times, program = fastest(shared, cut, ladder, size_bytes, bound)
+    backwards = collective in BACKWARDS
+    return timed(
+        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
+    )
+
+
+def fastest(
+    shared: Sequence[Servers],
+    cut: Callable[[int], tuple[Jobs, CollectiveProgram, NDArray[np.float64]]],
+    chunks: Sequence[int],
+    size_bytes: float,
+    bound: float,
+) -> tuple[Jobs, tuple[NDArray[np.float64], NDArray[np.float64]], CollectiveProgram]:
+    """Return the messages, times and program that end first, of the orders and chunks tried.
+
+    Parameters
+    ----------
+    shared
+        Ways to share cables.
+    cut
+        Returns messages, program and shares (see ``priorities``) for so many chunks per block.
+    chunks
+        Chunks per block, ascending.
+    bound
+        Seconds that no schedule can beat.
+    """
     ways = list(product(range(NUM_PRIORITIES), range(len(shared))))
-    best, finish = None, np.inf
+    hows = range(len(shared))
+    best, finish, stale = None, np.inf, 0
     for many in chunks:
-        parts = chunks_of(trees, many)
-        messages = int(parts.sum()) * (network.num_ranks - 1)
-        if best is not None and (messages > MANY_MESSAGES or finish < bound * (1 + GOOD)):
+        if best is not None and finish < bound * (1 + GOOD):
             break
-        jobs, program, share = tree_jobs(trees, parts, collective, root)
+        jobs, program, share = cut(many)
+        if best is not None and len(jobs) > MANY_MESSAGES:
+            break
         ends, before = {}, finish
         for order, how in ways:
             keys = priorities(shared[how], jobs, share, many, size_bytes)
@@ -132,14 +175,15 @@ def _best(
             if ends[order, how] < finish * (1 - GAIN):
                 finish, best = ends[order, how], (jobs, times, program)
         if many >= FULL_SEARCH:
-            if finish == before:
+            stale += finish == before
+            if stale == PATIENCE:
                 break
-            ways = sorted(ways, key=ends.__getitem__)[:2]
+            ranked = sorted(ways, key=ends.__getitem__)
+            first = [next((way for way in ranked if way[1] == how), ranked[0]) for how in hows]
+            wide = many < 4 * FULL_SEARCH
+            ways = list(dict.fromkeys([*ranked[:2], *first])) if wide else ranked[:1]
     assert best is not None
-    jobs, times, program = best
-    return timed(
-        network, trees.routes, jobs, times, program, size_bytes, bound, backwards=backwards
-    )
+    return best
 
 
 def chunks_of(trees: Forest, many: int) -> NDArray[np.int64]:
@@ -155,7 +199,7 @@ def slices_of(trees: Forest) -> NDArray[np.float64]:
     taken = trees.route >= 0
     np.add.at(used, trees.route[taken], np.broadcast_to(trees.many[:, None], taken.shape)[taken])
     each = trees.rate / (float(trees.network.unit) * trees.network.bytes_per_second)
-    found: NDArray[np.float64] = used * each
+    found: NDArray[np.float64] = used.astype(np.float64) * each
     return found
 
 

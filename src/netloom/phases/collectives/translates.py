@@ -75,14 +75,15 @@ class Translates:
     @property
     def bound(self) -> int:
         """Fewest rounds: each vertex receives all other blocks through its channels."""
-        vertices = self.direction.shape[1]
+        vertices = int(self.direction.shape[1])
         return ceil((vertices - 1) * self.num_trees / len(self.step_of))
 
     def moved(self) -> NDArray[np.int32]:
         """int32[num_vertices, num_vertices], where the vertex v is from root r: row r, column v."""
         at = np.array(np.unravel_index(np.arange(self.direction.shape[1]), self.sides))
         moved = (at[:, :, None] + at[:, None, :]) % np.array(self.sides)[:, None, None]
-        return np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
+        found: NDArray[np.int32] = np.ravel_multi_index(tuple(moved), self.sides).astype(np.int32)
+        return found
 
     def __repr__(self) -> str:
         depth = int(self.depth.max())

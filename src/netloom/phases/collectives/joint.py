@@ -1,0 +1,304 @@
+"""All-reduce with in-trees and out-trees at once: up to 1.5 times reduce-scatter, then all-gather.
+
+Where hosts differ (the corners of meshes, odd boxes) roots in the middle and links that are shared
+unevenly between the way in and the way out do better than one collective after the other. A linear
+program says how: weights of the roots, and what of each link is for out-trees and for in-trees,
+such that every rank can receive from all roots and send to all. Trees are packed in both, one pair
+per unit of weight, and pipelined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
+from netloom.phases.collectives.optimum import optimum
+from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
+from netloom.phases.collectives.trees import Forest, packed
+from netloom.words import counted
+from netloom.workload.programs.collectives.program import (
+    EVERYBODY,
+    CollectiveProgram,
+    Lists,
+    lists,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.network import RankNetwork
+
+MOST_VARIABLES = 400_000
+"""A linear program of more is refused."""
+
+SMOOTH = 5040
+"""Largest denominator of weights and shares that is looked for, before they are rounded."""
+
+FUZZ = 1e-7
+"""What the solver leaves open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """An optimum of all-reduce, in trees.
+
+    Attributes
+    ----------
+    network
+        The ranks and links.
+    upper
+        Algorithm bandwidth in units of the network's capacity that no all-reduce by trees exceeds,
+        if ranks copy and add, and switches only forward.
+    trees
+        int64[num_ranks], pairs of trees of each root.
+    out, into
+        int64[num_links], out-trees and in-trees that each link carries.
+    rate
+        Capacity of one tree, in units of the network's.
+    """
+
+    network: RankNetwork
+    upper: float
+    trees: NDArray[np.int64]
+    out: NDArray[np.int64]
+    into: NDArray[np.int64]
+    rate: Fraction
+
+    @property
+    def bandwidth(self) -> float:
+        """Algorithm bandwidth that the trees reach, relative to the network's reference rate."""
+        return float(self.rate * int(self.trees.sum()) * self.network.unit)
+
+    @property
+    def bound(self) -> float:
+        """That of the linear program, relative to the network's reference rate."""
+        return self.upper * float(self.network.unit)
+
+    def __repr__(self) -> str:
+        trees, on = int(self.trees.sum()), self.network.topology.name
+        of = f"{self.bandwidth:.6g} of {self.bound:.6g}"
+        return f"<all-reduce {of} on {on}, {counted(trees, 'pair')} of trees>"
+
+
+def joint(network: RankNetwork) -> Joint:
+    """Return the best split of links between in-trees and out-trees, and how many trees of whom.
+
+    Raises
+    ------
+    InputError
+        If the network is too large, or in pieces.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> joint(rank_network(topology("line:4")))
+    <all-reduce 1 of 1 on line:4, 1 pair of trees>
+    """
+    ways = optimum(network).rate, optimum(network.reversed()).rate
+    each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
+    upper, weights, out = _solved(network)
+    near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]
+    exact = np.allclose([float(value) for value in near], [*weights, *out], rtol=0, atol=FUZZ)
+    exact = exact and lcm(*(value.denominator for value in near)) <= SMOOTH
+    if upper <= float(each * network.num_ranks) * (1 + FUZZ) or not (
+        exact or network.num_vertices == network.num_ranks
+    ):
+        near = [each] * network.num_ranks
+        near += [Fraction(most) * each / ways[0] for most in network.capacity.tolist()]
+    elif not exact:
+        near = [Fraction(int((value + FUZZ) * SMOOTH), SMOOTH) for value in [*weights, *out]]
+    pairs, shares = near[: network.num_ranks], near[network.num_ranks :]
+    rest = [most - share for most, share in zip(network.capacity.tolist(), shares, strict=True)]
+    scale = lcm(*(value.denominator for value in near))
+    whole = [int(value * scale) for value in (*pairs, *shares, *rest)]
+    common = gcd(*whole)
+    values = np.array(whole, np.int64) // common
+    trees, out_trees, in_trees = np.split(values, [len(pairs), len(pairs) + len(shares)])
+    fits = min(
+        optimum(replace(network, capacity=out_trees), trees).rate,
+        optimum(replace(network, capacity=in_trees).reversed(), trees).rate,
+    )
+    if fits < 1:  # rounding: fewer trees
+        trees = np.array([int(most * fits) for most in trees.tolist()], np.int64)
+    return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale))
+
+
+def _solved(
+    network: RankNetwork,
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the optimum of the linear program, the weights, and the out-trees' share of links.
+
+    Switches forward and neither copy nor add: of out-trees, and of in-trees, as much enters as
+    leaves them.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, csr_array, vstack
+
+    ranks, links, vertices = network.num_ranks, network.num_links, network.num_vertices
+    flows = 2 * ranks * links
+    if flows > MOST_VARIABLES:
+        found = f"{ranks} ranks and {links} links"
+        raise InputError(network.topology.name, found, f"at most {MOST_VARIABLES:,} flows in all")
+    source, target = network.source.astype(np.int64), network.target.astype(np.int64)
+    link, one = np.arange(links), np.ones(links)
+    columns = ranks + 2 * links + flows  # weights, out, into, and the flows of each rank
+    rows: list[Any] = []
+    for direction in (0, 1):
+        for rank in range(ranks):
+            first = ranks + 2 * links + (direction * ranks + rank) * links
+            ends = (source, target) if direction == 0 else (target, source)
+            # what leaves a vertex less what enters it is its weight; the rank receives them all
+            leave = coo_array((one, (ends[0], first + link)), shape=(vertices, columns))
+            enter = coo_array((one, (ends[1], first + link)), shape=(vertices, columns))
+            at = np.append(np.arange(ranks), np.full(ranks, rank))
+            of = np.tile(np.arange(ranks), 2)
+            weigh = np.repeat([-1.0, 1.0], ranks)
+            own = coo_array((weigh, (at, of)), shape=(vertices, columns))
+            rows.append(leave - enter + own)
+    for first in (ranks, ranks + links):
+        ends = np.append(source, target), np.tile(first + link, 2)
+        balance = coo_array((np.append(one, -one), ends), shape=(vertices, columns))
+        rows.append(csr_array(balance)[ranks:])
+    equal = vstack(rows, format="csr")
+    number = np.arange(flows)
+    above = ranks + links * (number // (ranks * links)) + number % links
+    within = coo_array(
+        (np.repeat([1.0, -1.0], flows),
+         (np.tile(number, 2), np.append(ranks + 2 * links + number, above))),
+        shape=(flows, columns),
+    )  # fmt: skip
+    shared = coo_array(
+        (np.ones(2 * links), (np.tile(link, 2), ranks + np.arange(2 * links))),
+        shape=(links, columns),
+    )
+    solve: Any = linprog  # whose types know no sparse arrays
+    gain = np.zeros(columns)
+    gain[:ranks] = -1
+    result = solve(
+        gain, A_ub=vstack([within, shared], format="csr"),
+        b_ub=np.append(np.zeros(flows), network.capacity.astype(np.float64)),
+        A_eq=equal, b_eq=np.zeros(equal.shape[0]), method="highs",
+    )  # fmt: skip
+    assert result.status == 0, result.message
+    return -float(result.fun), result.x[:ranks], result.x[ranks : ranks + links]
+
+
+def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int] = CHUNKS) -> Timed:
+    """Return a schedule of an all-reduce by pairs of trees, and the bound of the linear program.
+
+    Parameters
+    ----------
+    chunks
+        Chunks per root, on average, to try.
+
+    Raises
+    ------
+    InputError
+        As ``joint`` does, or if the size is none.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("line:4"), bytes_per_second=25e9)
+    >>> found = all_reduce(net, 1e9)
+    >>> round(found.bound_seconds, 9), found.efficiency > 0.95
+    (0.04, True)
+    """
+    if not size_bytes > 0:
+        raise InputError("size", f"{size_bytes}", "above 0 bytes")
+    best = joint(network)
+    bound = size_bytes / (best.bound * network.bytes_per_second)
+    rate = float(best.rate * network.unit) * network.bytes_per_second
+    out = packed(network, best.out, best.trees, rate)
+    back = network.reversed()
+    turned = np.lexsort((network.source, network.target))  # the link that each reversed one was
+    into = packed(back, best.into[turned], best.trees, rate)
+    number = len(out.routes.offsets) - 1
+    routes = lists(
+        [out.routes.of(route).tolist() for route in range(number)]
+        + [turned[into.routes.of(route)][::-1].tolist()
+           for route in range(len(into.routes.offsets) - 1)]
+    )  # fmt: skip
+    pieces = _pieces(out, into)
+    slices = np.append(slices_of(out), slices_of(into))
+    through = bool((routes.lengths > 1).any())
+    shared = [servers(network, routes)] + [servers(network, routes, slices)] * through
+
+    def cut(many: int) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+        return _pair_jobs(out, into, pieces, many, number)
+
+    jobs, times, program = fastest(shared, cut, chunks, size_bytes, bound)
+    return timed(network, routes, jobs, times, program, size_bytes, bound)
+
+
+def _pieces(out: Forest, into: Forest) -> list[tuple[int, int, int, int]]:
+    """Return root, batch of in-trees, batch of out-trees and multiplicity of each kind of pair."""
+    found = []
+    for root in np.flatnonzero(out.trees).tolist():
+        ups = [[each, int(into.many[each])] for each in np.flatnonzero(into.root == root).tolist()]
+        downs = [[each, int(out.many[each])] for each in np.flatnonzero(out.root == root).tolist()]
+        while ups:
+            most = min(ups[-1][1], downs[-1][1])
+            found.append((root, ups[-1][0], downs[-1][0], most))
+            for rest in (ups, downs):
+                rest[-1][1] -= most
+                if not rest[-1][1]:
+                    rest.pop()
+    return found
+
+
+def _pair_jobs(
+    out: Forest, into: Forest, pieces: list[tuple[int, int, int, int]], many: int, first_into: int
+) -> tuple[Jobs, CollectiveProgram, NDArray[np.float64]]:
+    """Return the messages of all chunks, up one tree and down another."""
+    ranks, total = len(out.trees), int(out.trees.sum())
+    mean = total / int((out.trees > 0).sum())
+    columns: list[list[NDArray[Any]]] = [[] for _ in range(7)]
+    sizes: list[float] = []
+    first = 0
+    for root, up, down, multiplicity in pieces:
+        parts = max(1, round(many * multiplicity / mean))
+        others = np.delete(np.arange(ranks), root)
+        place = np.full(ranks, -1)
+        place[others] = np.arange(ranks - 1)
+        above = place[into.parent[up, others]]  # the message that waits for that of each rank
+        before, after = place[others][above >= 0], above[above >= 0]
+        ends = place[others][above < 0]  # what arrives at the root
+        below = place[out.parent[down, others]]
+        starts = place[others][below < 0]
+        before = np.concatenate(
+            [before, np.repeat(ends, len(starts)), ranks - 1 + below[below >= 0]]
+        )
+        after = np.concatenate([
+            after, ranks - 1 + np.tile(starts, len(ends)), ranks - 1 + place[others][below >= 0]
+        ])  # fmt: skip
+        route = np.append(first_into + into.route[up, others], out.route[down, others])
+        base = first + 2 * (ranks - 1) * np.arange(parts)[:, None]
+        chunk = np.repeat(len(sizes) + np.arange(parts), 2 * (ranks - 1))
+        new = (
+            np.tile(route, parts), np.full(len(chunk), multiplicity / total / parts), chunk,
+            np.tile(np.arange(2 * (ranks - 1)) < ranks - 1, parts), (base + before).ravel(),
+            (base + after).ravel(), np.repeat(np.arange(parts) / parts, 2 * (ranks - 1)),
+        )  # fmt: skip
+        for column, values in zip(columns, new, strict=True):
+            column.append(values)
+        sizes += [multiplicity / total / parts] * parts
+        first += len(chunk)
+    route, part, chunk, sums, before, after, share = map(np.concatenate, columns)
+    jobs = Jobs(route.astype(np.int32), part, chunk.astype(np.int32), sums, before, after)
+    every, empty = np.full(len(sizes), EVERYBODY, np.int32), np.zeros(0, np.int32)
+    program = CollectiveProgram(
+        "all-reduce", "synthesised", ranks, np.array(sizes), 0, empty, empty, empty,
+        Lists(np.zeros(1, np.int64), empty), np.zeros(0, np.bool_), every, every.copy(),
+    )  # fmt: skip
+    return jobs, program, share
