@@ -31,6 +31,7 @@ from netloom.workload.programs.collectives.sent import messages_of, rounds_of, t
 from netloom.workload.programs.collectives.waits import waits
 from netloom.workload.programs.goal import read_timed_goal
 from netloom.workload.programs.trace_files import write_trace
+from tests.reference.collective_waits import waited
 
 ALPHA, BETA = 2e-6, 1e-9
 """Seconds of a message, and of a byte, through one crossbar."""
@@ -48,35 +49,6 @@ def finish(program, size, **options):
     hosts = max(program.num_ranks, 2)
     table = messages_of(program, size, np.arange(program.num_ranks), num_hosts=hosts, **options)
     return run_flows(crossbar(hosts), DModK(), table).finish
-
-
-def waited(program, *, stepwise):
-    """What each message waits for, one chunk at a time: the readable twin of ``waits``."""
-    since = {}  # of each rank and chunk: messages since it was last brought as it is
-    sent = {}  # of each rank: messages of its last step, and of those before
-    found = []
-    rows = list(
-        zip(
-            program.step.tolist(), program.source.tolist(), program.target.tolist(),
-            program.sums.tolist(), strict=True,
-        )
-    )  # fmt: skip
-    for step in range(program.num_steps):
-        now = [(number, row) for number, row in enumerate(rows) if row[0] == step]
-        for number, (_, source, _, _) in now:
-            after = {
-                each
-                for chunk in program.chunks.of(number).tolist()
-                for each in since.get((source, chunk), [])
-            }
-            found.append(sorted(after | set(sent.get(source, [])) if stepwise else after))
-        for number, (_, _, target, sums) in now:
-            for chunk in program.chunks.of(number).tolist():
-                before = since.get((target, chunk), []) if sums else []
-                since[target, chunk] = [*before, number]
-        for source in {row[1] for _, row in now}:
-            sent[source] = [number for number, row in now if row[1] == source]
-    return found
 
 
 @settings(max_examples=150, deadline=None)

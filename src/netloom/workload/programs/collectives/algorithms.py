@@ -57,12 +57,12 @@ class Request:
     root
         Of broadcast, reduce, gather and scatter.
     chunks
-        Into how many parts what is sent at once is cut. Chains and trees send them one after the
-        other, each while others are further on. Others repeat each step for each part.
+        Number of parts into which each chunk of the algorithm is cut. Chains and trees pipeline
+        the parts. Other algorithms repeat each step for each part.
     ranks_per_node
-        Ranks that follow each other on each node; None where nodes are not known.
+        Number of consecutive ranks on each node; None if nodes are unknown.
     torus
-        The sides of the torus on which ranks are numbered row by row, or none.
+        Sides of the torus whose hosts have ranks row by row; None for other networks.
     """
 
     collective: str
@@ -349,7 +349,7 @@ def outline(
     ranks_per_node: int | None = None,
     torus: tuple[int, ...] | None = None,
 ) -> Outline:
-    """Return a collective by a known algorithm in outline: its steps, alike ones told once.
+    """Return a collective by a known algorithm in outline: steps that are alike are one entry.
 
     Parameters
     ----------

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def linear(num_ranks: int) -> list[Steps]:
-    """Each rank sends to all others in one step, beginning with the next rank."""
+    """Return one step in which each rank sends to all others, the next rank first."""
     source, target = pairs(num_ranks)
     return steps(source, target, lambda _: (source * num_ranks + target)[:, None])
 
 
 def pairwise(num_ranks: int) -> list[Steps]:
-    """Each rank sends to one other per step."""
+    """Return steps in which each rank sends to one other."""
     ranks = np.arange(num_ranks)
 
     def one(target: NDArray[np.int64]) -> list[Steps]:
@@ -37,9 +37,9 @@ def pairwise(num_ranks: int) -> list[Steps]:
 
 
 def bruck(num_ranks: int) -> list[Steps]:
-    """In step s a chunk for a rank at a distance with bit s is sent on by 2^s (Bruck et al. 1997).
+    """Return steps that send on by 2^s each chunk whose distance has bit s (Bruck et al. 1997).
 
-    A rank that has the chunk then is as far from its source as the lower bits say.
+    Before step s, a chunk has come as far as the lower bits of its distance.
     """
     ranks, distances = np.arange(num_ranks), np.arange(num_ranks)
     found = list[Steps]()
@@ -53,7 +53,7 @@ def bruck(num_ranks: int) -> list[Steps]:
 def _passing(
     num_ranks: int, sent: NDArray[np.int64], hop: int
 ) -> Callable[[int], NDArray[np.int64]]:
-    """Return what says the chunks of these distances that are at each rank before a hop."""
+    """Return the ``carried`` of a hop: chunks of these distances, at the ranks where they are."""
 
     def chunks(_: int) -> NDArray[np.int64]:
         source = (np.arange(num_ranks)[:, None] - sent % hop) % num_ranks

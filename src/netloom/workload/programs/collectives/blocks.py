@@ -34,7 +34,7 @@ MOST_PAIRS = 2**25
 
 
 def linear(num_ranks: int) -> Blocks:
-    """Each rank sends its block to all others, in one step."""
+    """Return an all-gather of one step: each rank sends its block to all others."""
     source, target = pairs(num_ranks)
     return Blocks(1, steps(source, target, lambda _: source[:, None]))
 
@@ -66,7 +66,7 @@ def partners(num_ranks: int, number: int) -> NDArray[np.int64]:
 
 
 def pairwise(num_ranks: int) -> Blocks:
-    """Each rank sends its block to one other per step."""
+    """Return an all-gather in which each rank sends its block to one other per step."""
     check_pairs(num_ranks)
     ranks = np.arange(num_ranks)
     every = [partners(num_ranks, number) for number in range(1, num_ranks)]
@@ -74,7 +74,7 @@ def pairwise(num_ranks: int) -> Blocks:
 
 
 def ring(num_ranks: int, direction: int = 1) -> Blocks:
-    """In step s rank r sends block r − s to r + 1; or block r + s to r − 1."""
+    """Return a ring: in step s rank r sends block r − s to r + 1, or block r + s to r − 1."""
     ranks = np.arange(num_ranks)
 
     def block(step: int) -> NDArray[np.int64]:
@@ -84,7 +84,7 @@ def ring(num_ranks: int, direction: int = 1) -> Blocks:
 
 
 def bidirectional_ring(num_ranks: int) -> Blocks:
-    """Halves of each block both ways."""
+    """Return two rings, each with half of each block, in opposite directions."""
     return together([ring(num_ranks, direction).steps for direction in (1, -1)])
 
 
@@ -99,7 +99,10 @@ def together(lanes: Sequence[list[Steps]]) -> Blocks:
 
 
 def bruck(num_ranks: int) -> Blocks:
-    """In step s rank r sends its first min(2^s, P − 2^s) blocks, from its own on, to r − 2^s."""
+    """Return Bruck's all-gather: in step s rank r sends min(2^s, P − 2^s) blocks to r − 2^s.
+
+    They are those of rank r and of the ranks after it.
+    """
     ranks, found, distance = np.arange(num_ranks), list[Steps](), 1
     while distance < num_ranks:
         width = min(distance, num_ranks - distance)
@@ -110,10 +113,10 @@ def bruck(num_ranks: int) -> Blocks:
 
 
 def pat(num_ranks: int) -> Blocks:
-    """Binomial trees of all ranks, in parallel, the farthest first, so that little goes far.
+    """Return PAT: binomial trees of all ranks in parallel, the farthest first.
 
     Step s has distance d = 2^(n−1−s): rank r sends to r + d the blocks of r − 2d·i, as far as
-    2d·i + d < P. Messages are never cut: buffers have room for P/2 blocks.
+    2d·i + d < P. So little goes far. Messages are never cut: buffers have room for P/2 blocks.
     """
     ranks, found = np.arange(num_ranks), list[Steps]()
     for bit in reversed(range((num_ranks - 1).bit_length())):
@@ -124,12 +127,12 @@ def pat(num_ranks: int) -> Blocks:
 
 
 def _shifted(num_ranks: int, offsets: NDArray[np.int64]) -> Callable[[int], NDArray[np.int64]]:
-    """Return what says the blocks of a step: those of r + offsets for each rank r."""
+    """Return the ``carried`` of steps in which rank r sends the blocks of r + offsets."""
     return lambda _: (np.arange(num_ranks)[:, None] + offsets) % num_ranks
 
 
 def recursive_doubling(num_ranks: int) -> Blocks:
-    """In step s rank r exchanges all it has, 2^s blocks, with r ⊕ 2^s.
+    """Return recursive doubling: in step s rank r exchanges its 2^s blocks with r ⊕ 2^s.
 
     Of P ranks that are no power of 2 the first 2·(P − 2^⌊log2 P⌋) are folded in pairs.
     """
@@ -142,7 +145,7 @@ def recursive_doubling(num_ranks: int) -> Blocks:
 
 
 def _aligned(ranks: NDArray[np.int64], width: int) -> Callable[[int], NDArray[np.int64]]:
-    """Return what says the blocks of a step: of the ranks that are alike but for low bits."""
+    """Return the ``carried`` of steps in which ranks send an aligned group of blocks."""
     return lambda _: (ranks // width * width)[:, None] + np.arange(width)
 
 
@@ -190,7 +193,9 @@ def fold(
 
 
 def torus_rings(sides: Sequence[int]) -> Blocks:
-    """Rings along one dimension after the other: a part of each block begins in each, each way.
+    """Return rings along one dimension after the other; a part of each block begins in each.
+
+    There are two parts per dimension, one for each direction.
 
     Ranks are numbered row by row, the last coordinate fastest.
     """
@@ -245,7 +250,7 @@ def _products(sides: Sequence[int], chosen: list[NDArray[np.int64]]) -> NDArray[
 
 
 def swing(sides: Sequence[int]) -> Blocks:
-    """Exchanges with partners at distances 1, −1, 3, −5, 11 …, backwards: the farthest first.
+    """Return Swing: exchanges at distances 1, −1, 3, −5, 11 …, in reverse as an all-gather.
 
     As a reduce-scatter, step s of a dimension joins even a with a + ρ and odd a with a − ρ,
     ρ = (1 − (−2)^(s+1)) / 3; dimensions take turns. A part of each block begins in each dimension,

@@ -64,7 +64,7 @@ def counts(outline: Outline) -> Counts:
 
 
 def bus_factor(collective: str, num_ranks: int) -> float:
-    """Return what size / time is multiplied by to be the bus bandwidth of nccl-tests.
+    """Return bus bandwidth / (size / time), as nccl-tests define it.
 
     All-reduce: 2(P − 1)/P; broadcast, reduce: 1; the others (P − 1)/P.
 

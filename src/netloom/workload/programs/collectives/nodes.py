@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def all_gather(nodes: int, ranks_per_node: int, direction: int = 1) -> Blocks:
-    """Rings on rails, then rings inside nodes with all blocks of each rail."""
+    """Return rings on rails, then rings inside nodes with all blocks of each rail."""
     return Blocks(1, ring_lane([nodes, ranks_per_node], [0, 1], direction))
 
 

@@ -1,8 +1,8 @@
-"""Collectives in outline: steps that say what they carry when asked, and what is made of steps.
+"""Collectives in outline: steps whose chunks are computed on demand, and operations on steps.
 
-A ring of a thousand ranks takes a thousand steps, all alike but for the chunks. An outline says
-how many steps are alike, so that it is short however long the program is. What is written once for
-all-gather serves reduce-scatter too: backwards in time, from target to source, with sums.
+A ring of a thousand ranks takes a thousand steps that differ only in their chunks. An outline has
+one entry for all of them, so that it stays short. A reduce-scatter is an all-gather backwards in
+time, from target to source, with sums.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def steps(
     sums: bool = False,
     count: int = 1,
 ) -> list[Steps]:
-    """Return steps as a list of one; of none if there are none, or nobody sends.
+    """Return a list of one ``Steps``, or an empty list if the count is 0 or nobody sends.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def steps(
 
 
 def always(chunks: Lists | NDArray[np.integer]) -> Carried:
-    """Return what says the chunks of steps that all carry these."""
+    """Return the ``carried`` of steps that all carry the same chunks."""
     return lambda _: chunks
 
 
@@ -162,7 +162,7 @@ def backwards(given: Sequence[Steps], *, sums: bool = True) -> list[Steps]:
 
 
 def sliced(given: Iterable[Steps], slices: int) -> list[Steps]:
-    """Return steps of slices: each step becomes as many, one for each slice of its chunks.
+    """Return steps for chunks cut into slices: one step per slice in place of each step.
 
     Slice i of chunk c is chunk c·slices + i.
     """
@@ -203,7 +203,7 @@ def merged(lanes: Sequence[Sequence[Steps]]) -> list[Steps]:
 
 
 def _together(active: list[tuple[Steps, int]], count: int) -> Steps:
-    """Return steps of several lanes as one; of each, the number of the step at which it is."""
+    """Return steps of several lanes as one, from steps and the number that each lane is at."""
 
     def carried(number: int) -> Lists:
         parts = [each.chunks(done + number) for each, done in active]

@@ -149,7 +149,7 @@ def _pipelined(
 
 
 def _same(first: int, messages: int) -> Callable[[int], NDArray[np.int64]]:
-    """Return what says the chunks of a step: one, the same for all messages."""
+    """Return the ``carried`` of steps in which all messages carry one chunk, the next per step."""
     return lambda number: np.full((messages, 1), first + number)
 
 

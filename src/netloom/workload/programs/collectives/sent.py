@@ -42,7 +42,8 @@ def messages_of(
     """Return a collective as a table of messages in bytes and seconds, in the program's order.
 
     A message waits for those that brought what it carries. Messages between ranks of one host
-    arrive at once, and cost no overhead.
+    arrive immediately, without overhead. Only ``flits`` depends on the size: for another size,
+    replace it by ``sizes_in_bytes(program.message_size, size_bytes)``.
 
     Parameters
     ----------

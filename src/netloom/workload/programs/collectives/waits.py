@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.workload.kernels.collectives import find_brought
 from netloom.workload.programs.rounds import ranges
 
 if TYPE_CHECKING:
@@ -52,25 +53,31 @@ def waits(program: CollectiveProgram, *, stepwise: bool) -> tuple[NDArray[np.int
 def _brought(program: CollectiveProgram) -> Pairs:
     """Return pairs of messages: one that carries a chunk, and one that brought it or added to it.
 
-    Arrivals of a chunk at a rank follow each other, in order of messages, so that those that a
-    message waits for are the last ones before its step.
+    In a step, ranks send before they get anything.
     """
-    chunks = program.chunks
-    row = np.repeat(np.arange(program.num_messages), chunks.lengths)
-    step, steps = program.step[row].astype(np.int64), np.int64(program.num_steps)
-    at_target = program.target[row] * np.int64(program.num_chunks) + chunks.values
-    order = np.argsort(at_target, kind="stable")
-    place, arrival = at_target[order], row[order]
-    afresh = ~program.sums[arrival]
-    afresh[:1] = True
-    afresh[1:] |= place[1:] != place[:-1]
-    begin = np.maximum.accumulate(np.where(afresh, np.arange(len(place)), 0))
-    wanted = program.source[row] * np.int64(program.num_chunks) + chunks.values
-    end = np.searchsorted(place * steps + step[order], wanted * steps + step)
-    last = np.maximum(end - 1, 0)
-    there = (end > 0) & (place[last] == wanted) if len(place) else np.zeros(0, np.bool_)
-    count = np.where(there, end - begin[last], 0) if len(place) else last
-    return np.repeat(row, count), arrival[ranges(end - count, count)]
+    count, lengths = program.num_messages, program.chunks.lengths
+    ends = np.concatenate([program.source, program.target]).astype(np.int64)
+    when = np.concatenate([2 * program.step.astype(np.int64), 2 * program.step + 1])
+    order = np.argsort(ends * (2 * program.num_steps) + when, kind="stable")
+    events = np.where(order < count, order, ~(order - count))
+    offsets = np.searchsorted(ends[order], np.arange(program.num_ranks + 1))
+    row_of = np.repeat(np.arange(count, dtype=np.int32), lengths)
+    nothing, latest = np.zeros(0, np.int64), np.zeros(program.num_chunks, np.int64)
+    before = np.zeros(len(row_of), np.int64)
+
+    def find(waiter: NDArray[np.int64], waited: NDArray[np.int64]) -> int:
+        owner, seen = np.full_like(latest, -1), np.full(count, -1, np.int64)
+        return int(
+            find_brought(
+                events, offsets, *program.chunks, row_of, program.sums,
+                latest, owner, before, seen, waiter, waited,
+            )
+        )  # fmt: skip
+
+    pairs = find(nothing, nothing)
+    found = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+    find(*found)
+    return found
 
 
 def _sent_before(program: CollectiveProgram) -> Pairs:
