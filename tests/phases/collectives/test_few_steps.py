@@ -42,13 +42,13 @@ def _fits(network, found):
 
 def test_the_published_frontier_of_the_dgx_1():
     dgx = box("dgx1")
-    found = frontier(dgx, most_steps=4, most_chunks=6)
-    shapes = [_shape(each) for each in found.points]
-    assert {(2, 2, 1), (2, 3, 2), (3, 7, 6)} <= set(shapes)  # SCCL, msccl-tools' SYNTHESIS.md
-    proven = [shape for shape, each in zip(shapes, found.points, strict=True) if found.proven(each)]
-    assert proven == [(2, 3, 2), (3, 7, 6)]
+    found = frontier(dgx, most_steps=3, most_chunks=3)
+    assert [_shape(each) for each in found.points] == [(2, 2, 1), (2, 3, 2), (3, 4, 3)]
+    assert [found.proven(each) for each in found.points] == [False, True, False]
     assert not found.undecided
-    for point in found.points:
+    longest = few_steps(dgx, 3, 7, 6)  # SCCL's, as are (2, 2, 1) and (2, 3, 2)
+    assert longest.rounds_per_chunk == round_bound(dgx, 3).rounds_per_chunk
+    for point in (*found.points, longest):
         check(point.program)
         assert _fits(dgx, point)
 

@@ -81,7 +81,7 @@ class Sends(NamedTuple):
         first = np.searchsorted(place[order], at * self.steps)
         last = np.searchsorted(place[order], at * self.steps + self.step[waits])
         counts = last - first
-        within = np.arange(counts.sum()) - np.repeat(np.append(0, counts.cumsum()[:-1]), counts)
+        within = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
         rows = np.append(np.arange(len(waits)), np.repeat(np.arange(len(waits)), counts))
         cols = np.append(waits, order[np.repeat(first, counts) + within])
         values = np.append(np.ones(len(waits)), -np.ones(int(counts.sum())))
