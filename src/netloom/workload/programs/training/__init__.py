@@ -1,0 +1,5 @@
+"""Programs of training: Chakra and profiler records, parallel language models, as ranks do them."""
+
+from netloom.workload.programs.training.named import is_rank_program, rank_program, rank_trace
+
+__all__ = ["is_rank_program", "rank_program", "rank_trace"]
