@@ -60,8 +60,8 @@ class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table (.csv, .tsv, .parquet), GOAL schedule (.goal), or of training: "
-        "chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8 ...",
+        "Table of messages (.csv, .tsv, .parquet), .goal schedule, or of training: "
+        "chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,

@@ -1,4 +1,4 @@
-"""Programs of ranks by name: ``chakra:DIR/%d.et``."""
+"""Programs of ranks by name: ``chakra:DIR/%d.et``, ``kineto:DIR/%d.json``, ``llm:dp=8,…``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from netloom.spec import split_spec
 from netloom.workload.programs.training.chakra import read_chakra
 from netloom.workload.programs.training.expand import as_trace, parse_algorithms
+from netloom.workload.programs.training.llm import parse_llm
+from netloom.workload.programs.training.step import llm_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +27,7 @@ def is_rank_program(name: Any) -> bool:
     >>> is_rank_program("chakra:runs/%d.et"), is_rank_program("halo.csv")
     (True, False)
     """
-    return isinstance(name, str) and ":" in name and split_spec(name)[0] in _READERS
+    return isinstance(name, str) and ":" in name and split_spec(name)[0] in (*_READERS, "llm")
 
 
 def rank_program(spec: str) -> RankProgram:
@@ -42,7 +44,7 @@ def rank_program(spec: str) -> RankProgram:
     <examples/chakra/all_reduce.%d.et: 4 ranks, 4 operations, 1 collectives>
     """
     name, argument = split_spec(spec)
-    return _READERS[name](argument)
+    return llm_program(f"{name}:{argument}") if name == "llm" else _READERS[name](argument)
 
 
 def rank_trace(spec: str, algorithms: str = "") -> Trace:
@@ -51,7 +53,7 @@ def rank_trace(spec: str, algorithms: str = "") -> Trace:
     Parameters
     ----------
     spec
-        Such as ``chakra:DIR/%d.et``.
+        Such as ``chakra:DIR/%d.et``; an ``llm:`` program's own algorithms come first.
     algorithms
         Those of collectives: see ``parse_algorithms``.
 
@@ -66,5 +68,7 @@ def rank_trace(spec: str, algorithms: str = "") -> Trace:
     <examples/chakra/all_reduce.%d.et: 4 tasks, 8 messages, 16 entries>
     """
     chosen = parse_algorithms(algorithms)
+    if split_spec(spec)[0] == "llm":
+        chosen |= parse_llm(spec).algorithms
     program = rank_program(spec)
     return as_trace(program, chosen, lambda row: f"{program.name}, operation {program.ids[row]}")
