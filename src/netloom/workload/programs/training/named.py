@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netloom.spec import split_spec
 from netloom.workload.programs.training.chakra import read_chakra
 from netloom.workload.programs.training.expand import as_trace, parse_algorithms
+from netloom.workload.programs.training.kineto import read_kineto
 from netloom.workload.programs.training.llm import parse_llm
 from netloom.workload.programs.training.step import llm_program
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from netloom.workload.programs.traces import Trace
     from netloom.workload.programs.training.rank_programs import RankProgram
 
-_READERS: dict[str, Callable[[str], RankProgram]] = {"chakra": read_chakra}
+_READERS: dict[str, Callable[[str], RankProgram]] = {"chakra": read_chakra, "kineto": read_kineto}
 
 
 def is_rank_program(name: Any) -> bool:

@@ -152,7 +152,7 @@ class Pending(NamedTuple):
     size_bytes: float
     root: int  # a place in the group
     where: str
-    row: tuple[float, ...] = ()  # of an all-to-all with unequal parts: bytes for each place
+    row: tuple[float, ...] = ()  # of an all-to-all, if parts are unequal: bytes for each place
 
 
 def match_calls(builder: Builder, pending: Mapping[Hashable, Mapping[int, list[Pending]]]) -> None:
@@ -181,17 +181,22 @@ def match_calls(builder: Builder, pending: Mapping[Hashable, Mapping[int, list[P
 
 def _join(builder: Builder, calls: list[Pending]) -> None:
     first = calls[0]
+    sizes = {call.size_bytes for call in calls}
+    unequal = first.collective == "all-to-all" and (len(sizes) > 1 or any(c.row for c in calls))
     for call in calls:
-        if call[1:3] != first[1:3] or call.root != first.root:
+        if (call.collective, call.ranks, call.root) != (first.collective, first.ranks, first.root):
             found, wanted = _said(call), f"{_said(first)}, as in {first.where}"
             raise InputError(call.where, found, wanted)
-        if call.size_bytes != first.size_bytes and not first.row:
+        if call.size_bytes != first.size_bytes and not unequal:
             found = f"{call.collective} of {call.size_bytes:.15g} bytes"
             raise InputError(call.where, found, f"{first.size_bytes:.15g}, as in {first.where}")
         builder.link(call.operation, len(builder.calls))
-    pairs = np.array([call.row for call in calls]) if first.row else None
-    size = max(call.size_bytes for call in calls)
-    builder.calls.append(Call(first.collective, first.ranks, size, first.root, pairs))
+    pairs = None
+    if unequal:
+        ranks = len(calls)
+        rows = [call.row or (call.size_bytes / ranks,) * ranks for call in calls]
+        pairs = np.array(rows, np.float64)
+    builder.calls.append(Call(first.collective, first.ranks, max(sizes), first.root, pairs))
 
 
 def _said(call: Pending) -> str:
