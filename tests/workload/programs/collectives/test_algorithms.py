@@ -260,6 +260,8 @@ def test_a_hierarchy_crosses_nodes_with_its_rail_only():
 
 
 def test_an_outline_is_as_short_as_it_is_regular():
+    assert len(outline("all-gather", "recursive-doubling", 10000).steps) == 15
+    assert outline("broadcast", "chain", 4096, chunks=64).num_steps == 4095 + 63
     assert len(outline("all-reduce", "ring", 16384).steps) == 2
     assert len(outline("all-reduce", "bidirectional-ring", 16384).steps) == 2
     assert len(outline("broadcast", "chain", 4, chunks=1000).steps) == 5
@@ -277,6 +279,8 @@ def test_an_outline_is_as_short_as_it_is_regular():
         (("all-gather", "ring", 0), {}, "ranks: found 0"),
         (("all-gather", "ring", 4), {"chunks": 0}, "chunks: found 0"),
         (("all-gather", "ring", 4), {"root": 1}, "root: found 1 of all-gather"),
+        (("all-gather", "ring", 2**18), {}, "ranks: found 262144; expected 1 to 131072"),
+        (("all-gather", "ring", 2**14), {"chunks": 2**12}, "chunks: found 4096 for 16384 ranks"),
         (("broadcast", "chain", 4), {"root": 4}, "root: found 4; expected a rank from 0 to 3"),
         (("barrier", "linear", 4), {"chunks": 2}, "chunks: found 2 for barrier"),
         (("all-gather", "torus-rings", 4), {}, "found torus-rings without a torus"),

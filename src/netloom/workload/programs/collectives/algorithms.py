@@ -38,9 +38,12 @@ MOST_CARRIED = 2**25
 MOST_CHUNKS = 2**16
 """Most chunks into which something is cut."""
 
+MOST_PARTS = 2**25
+"""Most ranks times chunks."""
+
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
-MOST_RANKS = 2**20
+MOST_RANKS = 2**17
 """Most ranks of a collective."""
 
 
@@ -374,6 +377,8 @@ def outline(
         wanted = f"for {collective}: {', '.join(algorithms_of(collective))}"
         raise InputError("algorithm", f"'{algorithm}'", wanted)
     _check(request)
+    if num_ranks * chunks > MOST_PARTS:
+        raise InputError("chunks", f"{chunks} for {num_ranks} ranks", f"{MOST_PARTS // num_ranks}")
     found = ALGORITHMS[collective][algorithm](request)
     whole_vectors = collective in ("broadcast", "reduce", "all-reduce", "barrier")
     pipelined = whole_vectors and algorithm in PIPELINED

@@ -137,16 +137,26 @@ def recursive_doubling(num_ranks: int) -> Blocks:
     Of P ranks that are no power of 2 the first 2·(P − 2^⌊log2 P⌋) are folded in pairs.
     """
     core = 2 ** (num_ranks.bit_length() - 1)
-    found, ranks, distance = list[Steps](), np.arange(core), 1
+    member, _, begin = fold(num_ranks, core)
+    bounds, number = np.append(begin, num_ranks), np.arange(core)
+    found, distance = list[Steps](), 1
     while distance < core:
-        found += steps(ranks, ranks ^ distance, _aligned(ranks, distance), width=distance)
+        low = bounds[number // distance * distance]
+        width = bounds[number // distance * distance + distance] - low
+        partner = member[number ^ distance]
+        found += steps(member, partner, _consecutive(low, width), width=width)
         distance *= 2
-    return Blocks(1, folded(found, num_ranks, core))
+    return Blocks(1, _with_pairs(found, num_ranks, core))
 
 
-def _aligned(ranks: NDArray[np.int64], width: int) -> Callable[[int], NDArray[np.int64]]:
-    """Return the ``carried`` of steps in which ranks send an aligned group of blocks."""
-    return lambda _: (ranks // width * width)[:, None] + np.arange(width)
+def _consecutive(low: NDArray[np.int64], width: NDArray[np.int64]) -> Callable[[int], Lists]:
+    """Return the ``carried`` of steps in which ranks send as many blocks, from the lowest on."""
+
+    def blocks(_: int) -> Lists:
+        offsets = np.append(0, np.cumsum(width, dtype=np.int64))
+        return Lists(offsets, ranges(low, width).astype(np.int32))
+
+    return blocks
 
 
 def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
@@ -155,11 +165,10 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
     Of each of the first P − core pairs the even rank sends its block to the odd one before, which
     takes part for both, and gets all that it lacks afterwards.
     """
-    more = num_ranks - core
-    if not more:
+    if num_ranks == core:
         return found
+    check_pairs(num_ranks)
     member, size, begin = fold(num_ranks, core)
-    even, blocks = np.arange(0, 2 * more, 2), np.arange(num_ranks)
 
     def one(each: Steps) -> Steps:
         def carried(number: int) -> Lists:
@@ -174,11 +183,16 @@ def folded(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
             width=carried(0).lengths, carried=carried,
         )  # fmt: skip
 
-    others = np.array([np.delete(blocks, each) for each in even])
+    return _with_pairs([one(each) for each in found], num_ranks, core)
+
+
+def _with_pairs(found: list[Steps], num_ranks: int, core: int) -> list[Steps]:
+    """Return steps of the core with those of the pairs before and after; see ``folded``."""
+    even, blocks = np.arange(0, 2 * (num_ranks - core), 2), np.arange(num_ranks - 1)
     return [
         *steps(even, even + 1, lambda _: even[:, None]),
-        *(one(each) for each in found),
-        *steps(even + 1, even, lambda _: others, width=num_ranks - 1),
+        *found,
+        *steps(even + 1, even, lambda _: blocks + (blocks >= even[:, None]), width=num_ranks - 1),
     ]
 
 

@@ -7,6 +7,7 @@ time, from target to source, with sums.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -189,15 +190,14 @@ def merged(lanes: Sequence[Sequence[Steps]]) -> list[Steps]:
     >>> both[1].chunks(0).values.tolist()
     [2, 0]
     """
-    ends = [list(accumulate((each.times for each in lane), initial=0)) for lane in lanes]
+    starts = [list(accumulate((each.times for each in lane), initial=0)) for lane in lanes]
     found = []
-    for begin, end in pairwise(sorted({number for lane in ends for number in lane})):
-        active = [
-            (each, begin - first)
-            for lane, firsts in zip(lanes, ends, strict=True)
-            for each, first, last in zip(lane, firsts, firsts[1:], strict=False)
-            if first <= begin < last and len(each.source)
-        ]
+    for begin, end in pairwise(sorted({number for each in starts for number in each})):
+        active = []
+        for lane, firsts in zip(lanes, starts, strict=True):
+            place = bisect_right(firsts, begin) - 1
+            if place < len(lane) and len(lane[place].source):
+                active.append((lane[place], begin - firsts[place]))
         found.append(_together(active, end - begin) if active else idle(end - begin)[0])
     return found
 

@@ -118,10 +118,10 @@ def up_and_down(parents: list[NDArray[np.int64]], chunks: int) -> list[Steps]:
 
 def depths(parents: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how far from its root each rank is: int64[num_ranks]."""
-    depth, above = np.zeros(len(parents), np.int64), parents
-    while (above >= 0).any():
-        depth += above >= 0
-        above = np.where(above < 0, -1, parents[above])
+    depth, above = (parents >= 0).astype(np.int64), parents
+    while (above >= 0).any():  # depth: how far it is to the rank above, which doubles
+        depth = depth + np.where(above < 0, 0, depth[above])
+        above = np.where(above < 0, -1, above[above])
     return depth
 
 
