@@ -82,6 +82,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/fabrics.py
 	$(BIN)/python benchmarks/few_lanes.py
 	$(BIN)/python benchmarks/flows.py
+	$(BIN)/python benchmarks/collectives.py
 
 clean:
 	rm -rf $(VENV) out

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from netloom.questions.base import Question
 
-PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine")
+PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "kineto")
 """What may stand before a file, with a colon."""
 
 

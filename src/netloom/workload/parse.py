@@ -12,6 +12,7 @@ from netloom.textfiles import file_kind
 from netloom.workload.graphs import generators, permutations, readers
 from netloom.workload.graphs.openmpi import is_monitoring, read_monitoring
 from netloom.workload.meshes.finite_elements import mesh_interface
+from netloom.workload.programs.training.llm import llm_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,8 @@ PATTERNS = (
     "binary-tree:255, mesh:16x16, torus:8x8, line:8, ring:64, hypercube:8, all-to-all:64, "
     "butterfly:8, random-regular:64,4 (or 64,4,SEED), transpose:12, bit-complement:64, "
     "bit-reverse:64, shuffle:64, tornado:8x8, neighbour:8x8, shift:1,5/64, "
-    "random-permutation:64 (or 64,SEED), fem:plate/64 (or fem:my.msh/64)"
+    "random-permutation:64 (or 64,SEED), fem:plate/64 (or fem:my.msh/64), "
+    "llm:dp=8,tp=8,layers=32,hidden=4096"
 )
 SIZED = (
     "binary-tree", "line", "ring", "all-to-all", "bit-complement", "bit-reverse", "shuffle",
@@ -57,8 +59,9 @@ def read(
         seed, ``random-regular:64,4,7``), ``transpose:12``, ``bit-complement:64``,
         ``bit-reverse:64``, ``shuffle:64``, ``tornado:8x8``, ``neighbour:8x8``; a finite element
         mesh in parts, ``fem:plate/64`` or ``fem:my.msh/64`` (see ``generate_mesh``,
-        ``read_mesh``, ``partition_mesh``); or the path of MatrixMarket, CSV, TSV, NPZ, GraphML or
-        Open MPI monitoring files.
+        ``read_mesh``, ``partition_mesh``); a training step, ``llm:dp=8,tp=8,layers=32,hidden=4096``
+        (see ``programs.training.llm.Model``); or the path of MatrixMarket, CSV, TSV, NPZ, GraphML
+        or Open MPI monitoring files.
     messages
         With a MatrixMarket file, a second one that holds the number of messages.
     parts
@@ -190,4 +193,5 @@ _PATTERNS: dict[str, Callable[[str, str], ProcessGraph]] = {
     "shift": _shift,
     "random-permutation": _random_permutation,
     "fem": mesh_interface,
+    "llm": lambda _, spec: llm_graph(spec),
 }

@@ -145,6 +145,21 @@ def with_overhead(table: Messages, overhead: float) -> Messages:
     return replace(table, run=table.run + each, receive=table.receive + each)
 
 
+def with_delay(table: Messages, delay: float) -> Messages:
+    """Return the table with a delay of each message that leaves its node, without its processor.
+
+    Examples
+    --------
+    >>> table = messages(2, source=0, target=[1, 0], flits=8)
+    >>> with_delay(table, 1.5).delay
+    array([1.5, 0. ])
+    """
+    if not delay:
+        return table
+    each = np.where((table.flits > 0) & (table.source != table.target), delay, 0.0)
+    return replace(table, delay=table.delay + each)
+
+
 @dataclass(frozen=True, eq=False)
 class Given:
     """The source of a program that is one table, given as it is."""

@@ -37,16 +37,17 @@ if TYPE_CHECKING:
 
 SPELLINGS = {
     "time_cycles": "time",
+    "delay": "delay_cycles",
     "compute": "compute_cycles",
     "hold": "hold_cycles",
     "receive": "receive_cycles",
 }
 """Names that a column may have as well."""
 
-IN_CYCLES = {"start": "time", "run": "compute_cycles", "hold": "hold_cycles"}
-IN_CYCLES |= {"receive": "receive_cycles"}
-IN_SECONDS = {"start": "time_seconds", "run": "compute_seconds", "hold": "hold_seconds"}
-IN_SECONDS |= {"receive": "receive_seconds"}
+IN_CYCLES = {"start": "time", "delay": "delay_cycles", "run": "compute_cycles"}
+IN_CYCLES |= {"hold": "hold_cycles", "receive": "receive_cycles"}
+IN_SECONDS = {"start": "time_seconds", "delay": "delay_seconds", "run": "compute_seconds"}
+IN_SECONDS |= {"hold": "hold_seconds", "receive": "receive_seconds"}
 """What the times of a trace are called in tables, in cycles and in seconds."""
 
 NUMBERS: dict[str, float] = dict.fromkeys([*IN_CYCLES.values(), "flits"], MOST_CYCLES)
@@ -76,6 +77,7 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
     - ``id``: the name of the entry, any word;
     - ``time``: the earliest cycle; ``after``: the ids that it waits for, separated by spaces or
       semicolons, in any order of rows;
+    - ``delay_cycles``: cycles that pass before it is ready, without the processor;
     - ``compute_cycles``: cycles of the source's processor before it is sent;
     - ``source``: a task; ``target``: a task, or several (a multicast), or ``*`` for all; none for
       a computation only;
@@ -83,12 +85,13 @@ def read_trace(path: str | Path, *, flit_bytes: int | None = None, unit: Unit = 
       bytes may have a unit, such as 64KiB or 1MB;
     - ``receive_cycles``: cycles of a target's processor before the entry is complete, for each
       copy; ``hold_cycles``: cycles that the source's processor stays busy once it is sent;
-    - ``time_seconds``, ``compute_seconds``, ``hold_seconds`` and ``receive_seconds`` in place of
-      those in cycles: the trace is in seconds and ``bytes`` then, and ``flit_bytes`` is not used.
+    - ``time_seconds``, ``delay_seconds``, ``compute_seconds``, ``hold_seconds`` and
+      ``receive_seconds`` in place of those in cycles: the trace is in seconds and ``bytes`` then,
+      and ``flit_bytes`` is not used.
 
-    ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well; other columns are
-    passed over. In text, ``#`` starts a comment line; the comment ``# tasks: 64`` above the names
-    tells how many tasks there are, otherwise there are just enough for the highest number.
+    ``delay``, ``compute``, ``receive``, ``hold`` and ``time_cycles`` will do as well; other columns
+    are passed over. In text, ``#`` starts a comment line; the comment ``# tasks: 64`` above the
+    names tells how many tasks there are, otherwise there are just enough for the highest number.
 
     Parameters
     ----------
@@ -185,6 +188,7 @@ def write_trace(trace: Trace, path: str | Path) -> None:
         "id": trace.ids,
         times["start"]: trace.start,
         "after": _joined(trace.after, [*trace.ids]),
+        times["delay"]: trace.delay,
         times["run"]: trace.run,
         times["hold"]: trace.hold,
         "source": trace.source,

@@ -36,7 +36,7 @@ EVERYONE = -1
 MOST_SHOWN = 8
 """Most entries of a circle that an error names."""
 
-TIMES = ("start", "run", "hold", "receive")
+TIMES = ("start", "delay", "run", "hold", "receive")
 """The columns of a trace that are times."""
 
 MOST_CYCLES = 2**31 - 1
@@ -92,7 +92,8 @@ class Trace:
     """What tasks compute and send, entry by entry; no entry waits for a later one.
 
     An entry is released when all entries that it waits for are complete, and not before
-    ``start``. It takes its task's processor for ``run`` cycles, and is sent then. An entry
+    ``start``; it is ready ``delay`` cycles after that, in which the processor may do other work. It
+    takes its task's processor for ``run`` cycles, and is sent then. An entry
     without targets is a computation; one with several is a multicast, sent on from node to node,
     and complete when it has reached all. A processor serves entries in the order in which they
     are released; one that needs none, with ``run`` and ``hold`` 0, does not queue for it, and is
@@ -118,6 +119,12 @@ class Trace:
     # seconds.
     flit_bytes: float | None = None
     unit: Unit = "cycles"
+    delay: NDArray[Any] = None  # type: ignore[assignment]  # int32[n]; 0 where it is not given
+
+    def __post_init__(self) -> None:
+        """Fill in the delays."""
+        if self.delay is None:
+            object.__setattr__(self, "delay", np.zeros(len(self.ids), self.run.dtype))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -238,8 +245,8 @@ def ordered_trace(
 
     Entries that already do stay where they are; of those that could come next, the first does.
 
-    ``after`` may point anywhere; ``columns`` are start, run, hold, receive, source and flits;
-    ``where`` names the place of an entry, as the user would look for it.
+    ``after`` may point anywhere; ``columns`` are start, run, hold, receive, source and flits, and
+    perhaps delay; ``where`` names the place of an entry, as the user would look for it.
 
     Raises
     ------
@@ -271,7 +278,7 @@ def ordered_trace(
 
 def _dtype(column: str, unit: Unit) -> type:
     """The dtype of a column of a trace, or of its messages."""
-    measured = unit == "seconds" and column in (*TIMES, "delay", "flits")
+    measured = unit == "seconds" and column in (*TIMES, "flits")
     return np.float64 if measured else COLUMNS[column]
 
 
@@ -359,9 +366,11 @@ def _least_cycles(columns: dict[str, NDArray[Any]], flit_time: float) -> NDArray
     """What each row takes at least, itself at least a cycle: the time of a flit."""
     transit = np.where(columns["source"] != columns["target"], columns["flits"], 0)
     if columns["run"].dtype.kind == "i":
-        cycles = columns["run"].astype(np.int64) + transit + columns["receive"]
+        work = columns["delay"].astype(np.int64) + columns["run"]
+        cycles = work + transit + columns["receive"]
     else:
-        seconds = columns["run"] + transit * flit_time + columns["receive"]
+        work = columns["delay"] + columns["run"]
+        seconds = work + transit * flit_time + columns["receive"]
         cycle = max(flit_time, float(seconds.sum()) / MOST_CHAIN)
         cycles = np.rint(seconds / cycle).astype(np.int64)
     least: NDArray[np.int64] = np.maximum(cycles, 1)
@@ -423,7 +432,7 @@ def _head_rows(
     target[alone] = np.where(chosen == EVERYONE, source[alone], nodes[chosen])
     values: dict[str, Any] = {
         "start": trace.start,
-        "delay": 0,
+        "delay": trace.delay,
         "run": trace.run,
         "source": source,
         "target": target,

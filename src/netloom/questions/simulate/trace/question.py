@@ -35,9 +35,10 @@ from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
 from netloom.units import parse_seconds
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
-from netloom.workload.programs.messages import with_overhead
+from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
+from netloom.workload.programs.training import is_rank_program, rank_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,8 @@ class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet) in any order, or a GOAL schedule (.goal).",
+        "Table of messages (.csv, .tsv, .parquet), .goal schedule, or of training: "
+        "chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,
@@ -72,29 +74,32 @@ class TraceFile(Question, panel="Trace"):
         shown_default="the machine's",
     )
     overhead_cycles: int = option(
-        "Overhead o of a GOAL message at each end, in cycles.",
+        "Overhead o at each end of a GOAL message.",
         default=0,
         ge=0,
         lt=2**31,
         unit=CYCLES,
     )
     gap_cycles: int = option(
-        "Gap g between two GOAL messages of a task, in cycles.",
+        "Gap g between GOAL messages.",
         default=0,
         ge=0,
         lt=2**31,
         unit=CYCLES,
     )
     calc_cycles: float = option(
-        "Time of a GOAL unit of calc, in cycles.", default=1.0, ge=0, lt=2**31, unit=CYCLES
+        "Time of a GOAL unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
     )
     gap_time: Seconds | None = option(
-        "Gap g between two GOAL messages of a task as flows, such as 1us.",
-        default=None,
-        shown_default="0",
+        "Gap g between GOAL messages as flows.", default=None, shown_default="0"
     )
     calc_time: Seconds | None = option(
         "Time of a GOAL unit of calc as flows.", default=None, shown_default="1ns"
+    )
+    algorithm: str | None = option(
+        "Algorithm of collectives: ring, all-to-all=bruck ...",
+        default=None,
+        shown_default="ring where there is one",
     )
 
 
@@ -138,7 +143,10 @@ def _prepared_flows(
     if clock is None:
         return PreparedTrace(trace, network, _placed(question, trace, topology))
     program = _placed(question, trace, topology, flit_time=1 / clock.bytes_per_second)
-    if not _is_goal(question.trace):  # whose operations have theirs
+    if is_rank_program(question.trace):  # whose processors compute meanwhile
+        delayed = with_delay(program.messages, 2 * clock.overhead_seconds)
+        program = replace(program, messages=delayed)
+    elif not _is_goal(question.trace):  # whose operations have theirs
         costly = with_overhead(program.messages, clock.overhead_seconds)
         program = replace(program, messages=costly)
     return PreparedTrace(trace, network, program)
@@ -262,6 +270,10 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
     """Return the trace, having refused what says nothing of it; ``size`` is that of a flit."""
     trace, flows = question.trace, question.engine == "flow"
     flit_bytes = int(size) if size is not None and float(size).is_integer() else None
+    if is_rank_program(trace):
+        refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
+        return rank_trace(str(trace), question.algorithm or "")
+    refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
     if isinstance(trace, Trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
         if trace.unit == "cycles" and not (flows and trace.flit_bytes is None):

@@ -161,8 +161,10 @@ class CollectiveProgram:
     @property
     def message_size(self) -> NDArray[np.float64]:
         """float64[num_messages], the part of the collective's size that each message carries."""
-        ends = np.append(0.0, np.cumsum(self.chunk_size[self.chunks.values]))
-        found: NDArray[np.float64] = ends[self.chunks.offsets[1:]] - ends[self.chunks.offsets[:-1]]
+        found, some = np.zeros(self.num_messages), self.chunks.lengths > 0
+        if some.any():
+            sizes = self.chunk_size[self.chunks.values]
+            found[some] = np.add.reduceat(sizes, self.chunks.offsets[:-1][some])
         return found
 
     def __repr__(self) -> str:
@@ -212,10 +214,12 @@ def owners(
         return np.zeros(1), np.full(1, EVERYBODY, np.int32), np.full(1, EVERYBODY, np.int32)
     block = np.arange(num_ranks, dtype=np.int32).repeat(per_rank)
     every, at_root = np.full_like(block, EVERYBODY), np.full_like(block, root)
-    first, final = {
-        "all-gather": (block, every), "gather": (block, at_root), "broadcast": (at_root, every),
-        "reduce-scatter": (every, block), "scatter": (at_root, block), "reduce": (every, at_root),
-        "all-reduce": (every, every),
-        "all-to-all": (block.repeat(num_ranks), np.tile(block, num_ranks)),
-    }[collective]  # fmt: skip
+    if collective == "all-to-all":
+        first, final = block.repeat(num_ranks), np.tile(block, num_ranks)
+    else:
+        first, final = {
+            "all-gather": (block, every), "gather": (block, at_root), "broadcast": (at_root, every),
+            "reduce-scatter": (every, block), "scatter": (at_root, block),
+            "reduce": (every, at_root), "all-reduce": (every, every),
+        }[collective]  # fmt: skip
     return np.full(len(first), 1 / (num_ranks * per_rank)), first.copy(), final.copy()

@@ -1,0 +1,303 @@
+"""All-gathers of few steps: found by integer programming, and bounded by prices that prove it.
+
+Where messages are short, steps cost more than bytes. A schedule of S steps, R rounds and C chunks
+sends C chunks of every rank; step s lasts r_s rounds, R in all, and in a round a link carries as
+many chunks as its capacity. Its time is S α + R/C · (M/N) / unit. Cai et al., *Synthesizing optimal
+collective algorithms*, PPoPP 2021, ask an SMT solver for (S, R, C); here HiGHS answers, and
+``step_prices`` bounds the rounds per chunk of *all* schedules of S steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.collectives.optimum import Optimum, optimum
+from netloom.phases.collectives.step_prices import Sends, StepPrices, possible_sends, step_prices
+from netloom.workload.programs.collectives.program import CollectiveProgram, lists, owners
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from netloom.phases.collectives.network import RankNetwork
+
+SECONDS = 60.0
+"""How long the search for one schedule may take unless said otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoundBound:
+    """The least rounds per chunk of an all-gather of so many steps, and why.
+
+    Attributes
+    ----------
+    prices
+        The proof from steps: holds for schedules of at most ``prices.steps`` steps.
+    cut
+        The proof from the bottleneck cut: holds for any number of steps.
+    """
+
+    prices: StepPrices
+    cut: Optimum
+
+    @property
+    def rounds_per_chunk(self) -> Fraction:
+        """The larger of the two bounds."""
+        return max(self.prices.bound, 1 / self.cut.rate)
+
+    def __repr__(self) -> str:
+        by = "prices" if self.prices.bound >= 1 / self.cut.rate else "the bottleneck cut"
+        what = f"rounds per chunk in {self.prices.steps} steps, by {by}"
+        return f"<at least {self.rounds_per_chunk} {what}>"
+
+
+@dataclass(frozen=True, eq=False)
+class FewSteps:
+    """What is known of all-gathers of so many steps, rounds and chunks.
+
+    Attributes
+    ----------
+    steps, rounds, chunks
+        What was asked.
+    outcome
+        ``schedule``: there is one; ``impossible``: proven that there is none; ``undecided``: the
+        time was up.
+    reason
+        Why it is impossible or undecided, in words; empty for a schedule.
+    rounds_of_step
+        int64[steps], how long each step of the schedule is; empty without one.
+    program
+        The schedule, or None.
+    """
+
+    steps: int
+    rounds: int
+    chunks: int
+    outcome: Literal["schedule", "impossible", "undecided"]
+    reason: str
+    rounds_of_step: NDArray[np.int64]
+    program: CollectiveProgram | None
+
+    @property
+    def rounds_per_chunk(self) -> Fraction:
+        """R/C: what a schedule's time grows with where messages are long."""
+        return Fraction(self.rounds, self.chunks)
+
+    def __repr__(self) -> str:
+        why = f": {self.reason}" if self.reason else ""
+        return f"<({self.steps}, {self.rounds}, {self.chunks}) {self.outcome}{why}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The schedules that none with as few steps and chunks beats, with their bounds.
+
+    Attributes
+    ----------
+    points
+        Schedules, by steps, then chunks: each has fewer rounds per chunk than all before.
+    bounds
+        The bound at each number of steps tried, from the least possible on.
+    undecided
+        What the time did not suffice for, after which more rounds were not tried: there might be
+        points of as many steps and chunks.
+    """
+
+    points: tuple[FewSteps, ...]
+    bounds: tuple[RoundBound, ...]
+    undecided: tuple[FewSteps, ...]
+
+    def proven(self, point: FewSteps) -> bool:
+        """Return whether no schedule of as few steps has fewer rounds per chunk, for any chunks."""
+        (bound,) = (each for each in self.bounds if each.prices.steps == point.steps)
+        return point.rounds_per_chunk == bound.rounds_per_chunk
+
+
+def round_bound(network: RankNetwork, steps: int) -> RoundBound:
+    """Return the least rounds per chunk that an all-gather of at most so many steps needs.
+
+    Raises
+    ------
+    InputError
+        If ranks are joined by what only forwards, or some rank is more steps away.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> round_bound(rank_network(topology("hypercube:3")), 3)
+    <at least 7/3 rounds per chunk in 3 steps, by prices>
+    """
+    return RoundBound(step_prices(network, steps), optimum(network))
+
+
+def few_steps(
+    network: RankNetwork, steps: int, rounds: int, chunks: int, *, seconds: float = SECONDS
+) -> FewSteps:
+    """Find an all-gather of so many steps, rounds and chunks, or prove that there is none.
+
+    Parameters
+    ----------
+    network
+        Ranks joined directly to each other.
+    steps, rounds, chunks
+        At least 1 each; every step lasts at least one round.
+    seconds
+        How long to search.
+
+    Raises
+    ------
+    InputError
+        If ranks are joined by what only forwards, some rank is more steps away, or a number is
+        below 1.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> square = rank_network(topology("hypercube:2"))
+    >>> few_steps(square, 2, 3, 2)
+    <(2, 3, 2) schedule>
+    >>> few_steps(square, 2, 4, 3)
+    <(2, 4, 3) impossible: 4/3 rounds per chunk, but all need 3/2>
+    """
+    for name, value in (("steps", steps), ("rounds", rounds), ("chunks", chunks)):
+        if value < 1:
+            raise InputError(name, str(value), "at least 1")
+    possible_sends(network, steps, chunks)  # refuses what is too large before prices are sought
+    bound = round_bound(network, steps).rounds_per_chunk
+    return _within(network, (steps, rounds, chunks), bound, seconds)
+
+
+def frontier(
+    network: RankNetwork, *, most_steps: int, most_chunks: int, seconds: float = SECONDS
+) -> Frontier:
+    """Return the schedules that matter: fewer rounds per chunk for more steps or more chunks.
+
+    Parameters
+    ----------
+    network
+        Ranks joined directly to each other.
+    most_steps, most_chunks
+        Up to which schedules are sought.
+    seconds
+        How long each search may take.
+
+    Raises
+    ------
+    InputError
+        As ``few_steps`` does.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> found = frontier(rank_network(topology("ring:4")), most_steps=3, most_chunks=2)
+    >>> found.points, [found.proven(each) for each in found.points]
+    ((<(2, 2, 1) schedule>, <(2, 3, 2) schedule>), [False, True])
+    """
+    if most_chunks < 1:
+        raise InputError("chunks", str(most_chunks), "at least 1")
+    points: list[FewSteps] = []
+    bounds: list[RoundBound] = []
+    undecided: list[FewSteps] = []
+    first = int(possible_sends(network, most_steps).distance.max())
+    cut = optimum(network)
+    for steps in range(first, most_steps + 1):
+        bounds.append(RoundBound(step_prices(network, steps), cut))
+        least = bounds[-1].rounds_per_chunk
+        for chunks in range(1, most_chunks + 1):
+            rounds = max(steps, ceil(least * chunks))
+            while not points or Fraction(rounds, chunks) < points[-1].rounds_per_chunk:
+                found = _within(network, (steps, rounds, chunks), least, seconds)
+                if found.outcome == "schedule":
+                    points.append(found)
+                elif found.outcome == "undecided":
+                    undecided.append(found)
+                    break
+                rounds += 1
+        if points and points[-1].rounds_per_chunk == 1 / cut.rate:
+            break
+    return Frontier(tuple(points), tuple(bounds), tuple(undecided))
+
+
+def _within(
+    network: RankNetwork, asked: tuple[int, int, int], least: Fraction, seconds: float
+) -> FewSteps:
+    """Search for a schedule unless the bound or the steps rule it out."""
+    steps, rounds, chunks = asked
+    nothing = np.zeros(0, np.int64)
+    if Fraction(rounds, chunks) < least:
+        why = f"{Fraction(rounds, chunks)} rounds per chunk, but all need {least}"
+        return FewSteps(*asked, "impossible", why, nothing, None)
+    if rounds < steps:
+        why = f"{rounds} rounds are not {steps} steps of a round or more"
+        return FewSteps(*asked, "impossible", why, nothing, None)
+    sends = possible_sends(network, steps, chunks)
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    equal, most, limit = _constraints(network, sends, rounds)
+    sent, lasting = len(sends.chunk), steps
+    found = milp(
+        np.zeros(sent + lasting), integrality=np.ones(sent + lasting, np.int64),
+        bounds=Bounds(
+            np.append(np.zeros(sent), np.ones(lasting)),
+            np.append(np.ones(sent), np.full(lasting, rounds)),
+        ),
+        constraints=[
+            LinearConstraint(equal[0], equal[1], equal[1]),
+            LinearConstraint(most, -np.inf, limit),
+        ],
+        options={"time_limit": seconds},
+    )  # fmt: skip
+    if found.status == 2:
+        return FewSteps(*asked, "impossible", "an exhaustive search finds none", nothing, None)
+    if found.x is None:
+        return FewSteps(*asked, "undecided", f"none found in {seconds:g} s", nothing, None)
+    chosen = np.flatnonzero(found.x[:sent] > 0.5)
+    lengths = np.rint(found.x[sent:]).astype(np.int64)
+    return FewSteps(*asked, "schedule", "", lengths, _program(network, sends, chosen, chunks))
+
+
+def _constraints(
+    network: RankNetwork, sends: Sends, rounds: int
+) -> tuple[tuple[csr_array, NDArray[np.float64]], csr_array, NDArray[np.float64]]:
+    """Return equations and inequalities over whether each send is made, and each step's rounds."""
+    from scipy.sparse import csr_array, hstack, vstack
+
+    arrive, possess, carry = sends.matrices()
+    length = sends.steps
+    none = csr_array((arrive.shape[0], length))
+    total = csr_array(np.append(np.zeros(len(sends.chunk)), np.ones(length))[None])
+    equal = vstack([hstack([arrive, none]), total]).tocsr()
+    rows = np.arange(network.num_links * length)
+    per_round = csr_array(
+        (-np.repeat(network.capacity, length).astype(np.float64), (rows, rows % length)),
+        (len(rows), length),
+    )
+    before = hstack([possess, csr_array((possess.shape[0], length))])
+    most = vstack([before, hstack([carry, per_round])]).tocsr()
+    return (equal, np.append(np.ones(arrive.shape[0]), rounds)), most, np.zeros(most.shape[0])
+
+
+def _program(
+    network: RankNetwork, sends: Sends, chosen: NDArray[np.int64], chunks: int
+) -> CollectiveProgram:
+    """Return the schedule of these sends: one message per link and step that is used."""
+    order = chosen[np.lexsort((sends.chunk[chosen], sends.link[chosen], sends.step[chosen]))]
+    key = sends.step[order].astype(np.int64) * network.num_links + sends.link[order]
+    known, first = np.unique(key, return_index=True)
+    link = known % network.num_links
+    size, start, end = owners("all-gather", network.num_ranks, chunks)
+    return CollectiveProgram(
+        "all-gather", "synthesised", network.num_ranks, size, 0,
+        network.source[link], network.target[link], (known // network.num_links).astype(np.int32),
+        lists([part.tolist() for part in np.split(sends.chunk[order], first[1:])]),
+        np.zeros(len(known), np.bool_), start, end,
+    )  # fmt: skip

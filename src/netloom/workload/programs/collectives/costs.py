@@ -1,0 +1,160 @@
+"""What collectives cost whatever the network: bus bandwidth, and least steps, bytes and times.
+
+The factors are those of nccl-tests (NVIDIA, ``doc/PERFORMANCE.md``): size / time × factor is the
+bandwidth at which a rank's link is used, the same for any number of ranks.
+"""
+
+from __future__ import annotations
+
+from heapq import heappush, heapreplace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.workload.programs.collectives.program import COLLECTIVES
+
+if TYPE_CHECKING:
+    from netloom.workload.programs.collectives.outline import Outline
+
+TWICE = ("all-reduce",)
+"""Collectives in which a rank sends nearly twice the size."""
+
+WHOLE = ("broadcast", "reduce")
+"""Collectives in which a rank sends or receives the size, whatever the number of ranks."""
+
+
+class Counts(NamedTuple):
+    """What an algorithm sends. Parts are of the collective's size."""
+
+    steps: int
+    messages: int
+    sent: float  # the part of the size that all messages carry together
+    most_sent: float  # that a rank sends at most
+    most_received: float  # that a rank receives at most
+
+
+def counts(outline: Outline) -> Counts:
+    """Return how many steps and messages an algorithm takes, and what ranks send.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import outline
+    >>> counts(outline("all-gather", "bruck", 8))
+    Counts(steps=3, messages=24, sent=7.0, most_sent=0.875, most_received=0.875)
+    """
+    size = float(outline.chunk_size[0]) if len(outline.chunk_size) else 0.0
+    widths = [each.width.astype(np.float64) * each.times for each in outline.steps]
+    ends = [
+        np.bincount(
+            np.concatenate([[], *(each[place] for each in outline.steps)]).astype(np.int64),
+            weights=np.concatenate([[], *widths]),
+            minlength=outline.num_ranks,
+        )
+        for place in (0, 1)
+    ]
+    sent, received = (each * size for each in ends)
+    return Counts(
+        outline.num_steps,
+        outline.num_messages,
+        float(sent.sum()),
+        float(sent.max()),
+        float(received.max()),
+    )
+
+
+def bus_factor(collective: str, num_ranks: int) -> float:
+    """Return bus bandwidth / (size / time), as nccl-tests define it.
+
+    All-reduce: 2(P − 1)/P; broadcast, reduce: 1; the others (P − 1)/P.
+
+    Raises
+    ------
+    InputError
+        If there is no such collective, or it moves no data.
+
+    Examples
+    --------
+    >>> bus_factor("all-reduce", 8), bus_factor("all-to-all", 4), bus_factor("reduce", 4)
+    (1.75, 0.75, 1.0)
+    """
+    if collective not in COLLECTIVES or collective == "barrier":
+        wanted = ", ".join(each for each in COLLECTIVES if each != "barrier")
+        raise InputError("collective", f"'{collective}'", wanted)
+    if collective in WHOLE:
+        return 1.0
+    return (1 + (collective in TWICE)) * (num_ranks - 1) / num_ranks
+
+
+def bus_bandwidth(collective: str, num_ranks: int, size_bytes: float, seconds: float) -> float:
+    """Return the bus bandwidth in bytes/s; see ``bus_factor``."""
+    return size_bytes / seconds * bus_factor(collective, num_ranks)
+
+
+def least_bytes(collective: str, num_ranks: int) -> float:
+    """Return the part of the size that some rank has to send, or to receive, at least.
+
+    All-reduce: 2(P − 1)/P (Patarasuk & Yuan 2009); broadcast: all of it reaches each rank; others:
+    all but what a rank has or keeps.
+    """
+    if num_ranks == 1 or collective == "barrier":
+        return 0.0
+    return bus_factor(collective, num_ranks)
+
+
+def least_steps(num_ranks: int) -> int:
+    """Return ⌈log2 P⌉: steps until all hear of one, or one of all, if each sends to one per step.
+
+    All collectives take that many, as data of every rank reaches every other, or those of a root
+    all of them; but gather, scatter and all-to-all only if messages are sent on. A rank that sends
+    several messages at once needs fewer steps: see ``least_seconds``.
+
+    Examples
+    --------
+    >>> [least_steps(ranks) for ranks in (1, 2, 5, 8, 9)]
+    [0, 1, 3, 3, 4]
+    """
+    return (num_ranks - 1).bit_length()
+
+
+def least_seconds(num_ranks: int, latency: float, overhead: float, gap: float) -> float:
+    """Return the least time in which one rank is heard of by all, or hears of all: LogP's.
+
+    Each rank that has heard sends to another every max(o, g), and a message takes o + L + o (Karp,
+    Sahay, Santos & Schauser 1993). Nothing that all depend on can be faster on any network whose
+    latencies are at least L.
+
+    Parameters
+    ----------
+    num_ranks
+        P.
+    latency, overhead, gap
+        L, o and g, in seconds: the latency of the shortest path between two ranks; the time of a
+        processor for a message; the time between two messages of a rank.
+
+    Raises
+    ------
+    InputError
+        If a time is below 0.
+
+    Examples
+    --------
+    Without an overhead or gap a rank reaches all others at once.
+
+    >>> least_seconds(8, 1e-6, 0, 0), least_seconds(8, 6, 2, 4)
+    (1e-06, 24.0)
+    """
+    for name, value in (("latency", latency), ("overhead", overhead), ("gap", gap)):
+        if not 0 <= value < np.inf:
+            raise InputError(name, f"{value:g} seconds", "a time of at least 0")
+    if num_ranks == 1:
+        return 0.0
+    between, whole = max(overhead, gap), 2 * overhead + latency
+    if between == 0:
+        return float(whole)
+    heap, last = [whole], 0.0  # when the next message of each rank that has heard is heard
+    for _ in range(num_ranks - 1):
+        last = heap[0]
+        heapreplace(heap, last + between)
+        heappush(heap, last + whole)
+    return float(last)

@@ -1,0 +1,268 @@
+"""Programs of ranks as traces: the messages of an algorithm in the place of each collective."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.workload.programs.collectives.algorithms import (
+    algorithms_of,
+    collective_program,
+    outline,
+)
+from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
+from netloom.workload.programs.collectives.program import COLLECTIVES
+from netloom.workload.programs.collectives.sent import LEAST_BYTES, sizes_in_bytes
+from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.traces import MOST_LENGTH, Lists, ordered_trace
+from netloom.workload.programs.training.rank_programs import CALL, COMPUTE, RECEIVE, SEND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from netloom.workload.programs.collectives.program import CollectiveProgram
+    from netloom.workload.programs.traces import Trace
+    from netloom.workload.programs.training.rank_programs import Call, RankProgram
+
+    Where = Callable[[int], str]
+
+USUAL = {
+    "all-reduce": "ring",
+    "all-gather": "ring",
+    "reduce-scatter": "ring",
+    "broadcast": "binomial",
+    "reduce": "binomial",
+    "gather": "binomial",
+    "scatter": "binomial",
+    "all-to-all": "linear",
+    "barrier": "dissemination",
+}
+"""The algorithm of each collective for which none is asked for."""
+
+MOST_MESSAGES = 2**23
+"""Most messages of all collectives of a program together."""
+
+
+def parse_algorithms(text: str, *, where: str = "algorithm") -> dict[str, str]:
+    """Return the algorithm of each collective: those asked for, the usual ones for the others.
+
+    ``text`` is a name, for all collectives that have such an algorithm, or a list such as
+    ``all-reduce=rabenseifner,all-to-all=pairwise``.
+
+    Raises
+    ------
+    InputError
+        If a collective or algorithm does not exist.
+
+    Examples
+    --------
+    >>> parse_algorithms("all-to-all=pairwise")["all-to-all"], parse_algorithms("")["broadcast"]
+    ('pairwise', 'binomial')
+    """
+    found = dict(USUAL)
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        collective, given, name = (part.strip() for part in word.partition("="))
+        if not given:
+            fitting = [each for each in COLLECTIVES if collective in algorithms_of(each)]
+            if not fitting:
+                every = sorted({name for each in COLLECTIVES for name in algorithms_of(each)})
+                raise InputError(where, f"'{collective}'", ", ".join(every))
+            found |= dict.fromkeys(fitting, collective)
+            continue
+        if collective not in COLLECTIVES:
+            raise InputError(where, f"collective '{collective}'", ", ".join(COLLECTIVES))
+        if name not in algorithms_of(collective):
+            wanted = f"for {collective}: {', '.join(algorithms_of(collective))}"
+            raise InputError(where, f"'{name}'", wanted)
+        found[collective] = name
+    return found
+
+
+class _Expanded(NamedTuple):
+    """A collective by an algorithm, and what of it each row and each end awaits."""
+
+    program: CollectiveProgram
+    waits: Lists  # for each message the messages that it awaits
+    ends: Lists  # for each rank the messages after which it is done
+
+
+def _expanded(call: Call, algorithm: str) -> _Expanded:
+    num_ranks = len(call.ranks)
+    program = collective_program(call.collective, algorithm, num_ranks, root=call.root)
+    if call.pair_bytes is not None:
+        program, _ = with_pair_sizes(program, call.pair_bytes)
+    offsets, after = waits(program, stepwise=True)
+    waiter = np.repeat(np.arange(program.num_messages), np.diff(offsets))
+    passed_on = np.zeros(program.num_messages, np.bool_)
+    passed_on[after[program.source[waiter] == program.target[after]]] = True
+    last = np.full(num_ranks, -1)
+    np.maximum.at(last, program.source, program.step)
+    sent = np.flatnonzero(program.step == last[program.source])
+    got = np.flatnonzero(~passed_on)
+    rank = np.concatenate([program.source[sent], program.target[got]])
+    rows = np.concatenate([sent, got])[np.argsort(rank, kind="stable")]
+    counts = np.bincount(rank, minlength=num_ranks)
+    ends = Lists(np.append(0, np.cumsum(counts)).astype(np.int64), rows.astype(np.int64))
+    return _Expanded(program, Lists(offsets, after), ends)
+
+
+def _by_template(
+    program: RankProgram, algorithms: Mapping[str, str]
+) -> Iterator[tuple[_Expanded, NDArray[np.int64]]]:
+    """Yield every different collective of several ranks, and the calls that are of it.
+
+    Raises
+    ------
+    InputError
+        If there are more than ``MOST_MESSAGES`` messages, or an algorithm does not fit.
+    """
+    alike: dict[tuple[str, int, int, bytes], list[int]] = {}
+    for number, call in enumerate(program.calls):
+        if len(call.ranks) > 1:
+            pairs = b"" if call.pair_bytes is None else call.pair_bytes.tobytes()
+            key = call.collective, len(call.ranks), call.root, pairs
+            alike.setdefault(key, []).append(number)
+    messages = 0
+    for (collective, num_ranks, root, _), calls in alike.items():
+        found = outline(collective, algorithms[collective], num_ranks, root=root)
+        messages += found.num_messages * len(calls)
+        if messages > MOST_MESSAGES:
+            wanted = f"at most {MOST_MESSAGES}: fewer ranks, layers or micro-batches"
+            raise InputError(program.name, f"over {messages - 1} messages of collectives", wanted)
+    for (collective, *_), calls in alike.items():
+        found_here = _expanded(program.calls[calls[0]], algorithms[collective])
+        yield found_here, np.array(calls, np.int64)
+
+
+def as_trace(program: RankProgram, algorithms: Mapping[str, str], where: Where) -> Trace:
+    """Return the program as a trace in seconds and bytes, with messages in place of collectives.
+
+    A rank begins its part of a collective once what it awaits is complete, whether the others have
+    begun or not. It is done when all that it sends has arrived, and all that is for it. A send is
+    complete once it has arrived, a receive at the same time.
+
+    Parameters
+    ----------
+    program
+        The program; tasks of the trace are its ranks.
+    algorithms
+        By collective: see ``parse_algorithms``.
+    where
+        The place of an operation, as the user would look for it.
+
+    Raises
+    ------
+    InputError
+        If operations await each other in a circle, there are too many messages, or an algorithm
+        does not fit.
+    """
+    table = _Table(program)
+    for found, numbers in _by_template(program, algorithms):
+        table.expand(found, numbers)
+    return table.trace(where)
+
+
+class _Table:
+    """Entries of a trace: one of each operation, then the ends of calls, then messages."""
+
+    def __init__(self, program: RankProgram) -> None:
+        self.program = program
+        self.calling = np.flatnonzero(program.kind == CALL)
+        count, ends = len(program), len(self.calling)
+        self.count = count + ends
+        self.done = np.arange(count)  # the entry that is complete when an operation is
+        self.done[self.calling] = count + np.arange(ends)
+        awaited = self.done[program.after.values]
+        self.pairs = [
+            (program.after.owners(), awaited),
+            (self.done[self.calling], self.calling),
+        ]
+        gets = np.flatnonzero(program.kind == RECEIVE)
+        self.pairs.append((gets, program.link[gets]))
+        # The operation by which each rank takes part in each call.
+        self.by_call = np.argsort(program.link[self.calling], kind="stable")
+        self.sent: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]] = []
+        self.names: list[str] = []
+
+    def expand(self, found: _Expanded, numbers: NDArray[np.int64]) -> None:
+        """Add the messages of calls that are alike."""
+        program, calls = self.program, [self.program.calls[each] for each in numbers.tolist()]
+        one = found.program
+        ranks = np.array([call.ranks for call in calls], np.int32)
+        first = self.count + np.arange(len(calls))[:, None] * one.num_messages
+        rows = first + np.arange(one.num_messages)
+        part = one.message_size
+        # The operations of these calls, [calls, ranks].
+        links = program.link[self.calling[self.by_call]]
+        begin = np.searchsorted(links, numbers)
+        taking = self.calling[self.by_call[begin[:, None] + np.arange(one.num_ranks)]]
+        place = np.argsort(np.argsort(ranks, axis=1), axis=1)
+        by_rank = np.take_along_axis(taking, np.argsort(program.rank[taking], axis=1), axis=1)
+        taking = np.take_along_axis(by_rank, place, axis=1)
+        assert (program.rank[taking] == ranks).all()
+        self.pairs.append((rows.ravel(), taking[:, one.source].ravel()))
+        owner = found.waits.owners()
+        self.pairs.append(((first + owner).ravel(), (first + found.waits.values).ravel()))
+        ends = self.done[taking[:, found.ends.owners()]]
+        self.pairs.append((ends.ravel(), (first + found.ends.values).ravel()))
+        self.sent.append(
+            (
+                ranks[:, one.source].ravel(),
+                ranks[:, one.target].ravel(),
+                np.concatenate([sizes_in_bytes(part, call.size_bytes) for call in calls]),
+            )
+        )
+        for number in numbers.tolist():
+            name = f"{program.calls[number].collective}.{number}"
+            self.names += [f"{name}.{row}" for row in range(one.num_messages)]
+        self.count += rows.size
+
+    def trace(self, where: Where) -> Trace:
+        """Return the trace."""
+        program, ends = self.program, self.calling
+        sends, computes = program.kind == SEND, program.kind == COMPUTE
+        sent = [np.concatenate(each) for each in zip(*self.sent, strict=True)] or [
+            np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)
+        ]  # fmt: skip
+        tail = np.zeros(len(ends) + len(sent[0]))
+        lengths = np.where(sends, np.maximum(program.bytes, LEAST_BYTES), 0.0)
+        _check_lengths(program.name, lengths, sent[2])
+        targets = np.concatenate([program.peer[sends], sent[1]]).astype(np.int64)
+        has = np.concatenate([sends, np.zeros(len(ends), bool), np.ones(len(sent[0]), bool)])
+        waiter = np.concatenate([pair[0] for pair in self.pairs])
+        awaited = np.concatenate([pair[1] for pair in self.pairs])
+        counts = np.bincount(waiter, minlength=self.count)
+        owners = np.concatenate([np.arange(len(program)), ends])
+        nothing = np.zeros(self.count)
+        return ordered_trace(
+            program.name,
+            program.num_ranks,
+            [*program.ids, *(f"{program.ids[each]}.end" for each in ends.tolist()), *self.names],
+            {
+                "start": nothing, "hold": nothing, "receive": nothing,
+                "run": np.append(np.where(computes, program.seconds, 0.0), tail),
+                "delay": np.append(np.where(computes, 0.0, program.seconds), tail),
+                "source": np.concatenate([program.rank, program.rank[ends], sent[0]]),
+                "flits": np.concatenate([lengths, np.zeros(len(ends)), sent[2]]),
+            },
+            Lists(np.append(0, np.cumsum(has)).astype(np.int64), targets),
+            Lists(
+                np.append(0, np.cumsum(counts)).astype(np.int64),
+                awaited[np.argsort(waiter, kind="stable")].astype(np.int64),
+            ),
+            lambda entry: where(int(owners[entry])) if entry < len(owners) else program.name,
+            flit_bytes=1,
+            unit="seconds",
+        )  # fmt: skip
+
+
+def _check_lengths(name: str, *lengths: NDArray[np.float64]) -> None:
+    for each in lengths:
+        if len(each) and not each.max() <= MOST_LENGTH:  # NaN is neither
+            raise InputError(name, f"a message of {each.max():g} bytes", f"at most {MOST_LENGTH:g}")
+    check_size(sum(map(len, lengths)), where=name, what="messages")

@@ -1,0 +1,379 @@
+"""Training of large language models, ``llm:dp=8,tp=8,pp=4,…``: what it sends in a step, and when.
+
+b sequences per micro-batch of s tokens each, hidden size h, e bytes per value. A layer sends per
+micro-batch, in groups of each kind:
+
+- tensor (tp): 4 all-reduces of b·(s/cp)·h·e, 2 forward and 2 backward; with sequence parallelism
+  (``sp=1``) an all-gather and a reduce-scatter of that size in place of each;
+- context (cp): an all-gather of keys and values forward and one backward, and a reduce-scatter of
+  their gradients, each of 2·b·s·kv·e/tp;
+- expert (ep): of a layer of experts 4 all-to-alls, 2 forward and 2 backward, in which each rank has
+  b·(s/cp)/tp·top_k·h·e.
+
+From one stage of the pipeline (pp) to the next, and back, each rank sends b·(s/cp)·h·e/tp per
+micro-batch, one forward and one backward in turn (1F1B). Once per step, data parallelism (dp, cp)
+reduce-scatters gradients and all-gathers parameters, params/(tp·pp) of both; those of experts among
+the ranks that have the same ones. Sources: Shoeybi et al. 2019; Narayanan et al. 2021; Korthikanti
+et al. 2022; Rajbhandari et al. 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import MAX_ELEMENTS, check_size, real_number, whole_number
+from netloom.workload.programs.collectives.program import COLLECTIVES
+from netloom.workload.programs.training.expand import parse_algorithms
+from netloom.workload.programs.training.pairs import Volume, graph_of_volumes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.workload.graphs.process_graph import ProcessGraph
+
+ORDER = ("tp", "cp", "ep", "dp", "pp")
+"""The order in which ranks are numbered, the fastest first, as in Megatron-LM."""
+
+VALUE_BYTES = {"fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
+"""Bytes of a value of each type."""
+
+USUAL_SEQUENCE = 4096
+
+EXAMPLE = "llm:dp=8,tp=8,pp=4,layers=32,hidden=4096"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, and how it is trained in parallel.
+
+    Attributes
+    ----------
+    layers, hidden
+        Layers in all, and the hidden size h.
+    dp, tp, pp, cp, ep
+        Ranks of data, tensor, pipeline, context and expert parallelism: dp·tp·pp·cp in all.
+        Groups of ep ranks that have all experts together are parts of data-parallel groups.
+    seq, batch, micro_batches
+        Tokens of a sequence, sequences of a micro-batch, and micro-batches of a step.
+    ffn, kv
+        Width of the inner layer, and of keys and values; 4h and h unless given.
+    experts, top_k, moe_every, skew
+        Experts of a layer (0: none); how many each token goes to; every how many layers have them;
+        and how unequal they are: the i-th most popular one of P gets a share as 1/i^skew. Layer l's
+        most popular one is the expert l mod P.
+    sp
+        1 with sequence parallelism in tensor-parallel groups, else 0.
+    dtype, grads
+        Types of activations and parameters, and of gradients: see ``VALUE_BYTES``.
+    tflops
+        What a rank computes per second, in 10^12 operations; 0: computation takes no time.
+    order
+        Dimensions, the one first whose ranks are numbered one after the other.
+    algorithms
+        Of collectives that are not to be done in the usual way.
+    """
+
+    layers: int
+    hidden: int
+    dp: int = 1
+    tp: int = 1
+    pp: int = 1
+    cp: int = 1
+    ep: int = 1
+    seq: int = USUAL_SEQUENCE
+    batch: int = 1
+    micro_batches: int = 1
+    ffn: int = 0
+    kv: int = 0
+    experts: int = 0
+    top_k: int = 2
+    moe_every: int = 1
+    skew: float = 0.0
+    sp: int = 0
+    dtype: str = "bf16"
+    grads: str = "bf16"
+    tflops: float = 0.0
+    order: tuple[str, ...] = ORDER
+    algorithms: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks."""
+        return self.dp * self.tp * self.pp * self.cp
+
+    @property
+    def activation_bytes(self) -> float:
+        """b·(s/cp)·h·e, what a layer hands on."""
+        return self.batch * self.seq / self.cp * self.hidden * VALUE_BYTES[self.dtype]
+
+    @property
+    def dispatch_bytes(self) -> float:
+        """What a rank has for the experts of a layer."""
+        return self.activation_bytes / self.tp * self.top_k
+
+    @property
+    def keys_bytes(self) -> float:
+        """Keys and values of all tokens of a micro-batch in a tensor-parallel rank."""
+        return 2 * self.batch * self.seq * self.kv * VALUE_BYTES[self.dtype] / self.tp
+
+    @property
+    def stage_layers(self) -> int:
+        """Layers of each stage of the pipeline."""
+        return self.layers // self.pp
+
+    def has_experts(self, layer: int) -> bool:
+        """Return whether a layer, counted from 0, has experts."""
+        return self.experts > 0 and layer % self.moe_every == self.moe_every - 1
+
+    def parameters(self, stage: int) -> tuple[float, float]:
+        """Return a stage's parameters of which all have a part, and those of experts.
+
+        Attention has 2h² + 2·h·kv, the rest of a layer 2·h·ffn, each expert as much. Embeddings,
+        norms and routers are left out.
+        """
+        layers = range(stage * self.stage_layers, (stage + 1) * self.stage_layers)
+        some = sum(map(self.has_experts, layers))
+        attention = 2 * self.hidden**2 + 2 * self.hidden * self.kv
+        inner = 2 * self.hidden * self.ffn
+        dense = len(layers) * attention + (len(layers) - some) * inner
+        return float(dense), float(some * self.experts * inner)
+
+    def grid(self) -> NDArray[np.int64]:
+        """Return the ranks by their place in each dimension: int64[tp, cp, ep, dp/ep, pp]."""
+        sides = {"tp": self.tp, "cp": self.cp, "ep": self.ep, "dp": self.dp // self.ep}
+        sides["pp"] = self.pp
+        slowest = self.order[::-1]
+        ranks = np.arange(self.num_ranks).reshape([sides[name] for name in slowest])
+        return ranks.transpose([slowest.index(name) for name in ORDER])
+
+    def groups(self, *dims: str) -> NDArray[np.int64]:
+        """Return the groups of ranks that differ in some dimensions only, int64[n, P].
+
+        Examples
+        --------
+        >>> parse_llm("llm:dp=2,tp=2,layers=2,hidden=8").groups("dp").tolist()
+        [[0, 2], [1, 3]]
+        """
+        grid = self.grid()
+        moved = [ORDER.index(name) for name in ORDER[::-1] if name in dims]
+        kept = [axis for axis in range(len(ORDER)) if axis not in moved]
+        size = prod(grid.shape[axis] for axis in moved)
+        found = grid.transpose([*kept, *moved]).reshape(-1, size)
+        return np.sort(found[np.argsort(found.min(axis=1))], axis=1)
+
+    def pair_bytes(self, layer: int, *, back: bool = False) -> NDArray[np.float64] | None:
+        """Return what ranks of a group send each other to a layer's experts, or back; None: equal.
+
+        float64[ep, ep]; see ``skew``.
+        """
+        if not self.skew:
+            return None
+        shares = self.shares(layer)
+        found = np.tile(self.dispatch_bytes * shares, (self.ep, 1))
+        return np.ascontiguousarray(found.T) if back else found
+
+    def shares(self, layer: int) -> NDArray[np.float64]:
+        """Return the share of a layer's tokens that goes to the experts of each rank of a group."""
+        weight = 1 / np.arange(1, self.experts + 1) ** self.skew
+        placed = np.roll(weight / weight.sum(), layer % self.experts)
+        shares: NDArray[np.float64] = placed.reshape(self.ep, -1).sum(axis=1)
+        return shares
+
+
+def parse_llm(spec: str) -> Model:
+    """Return the model that ``llm:dp=8,tp=8,…`` names.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or twice there, a number is none, or they do not divide each other.
+
+    Examples
+    --------
+    >>> model = parse_llm("llm:dp=8,tp=8,pp=4,layers=32,hidden=4096,all-reduce=rabenseifner")
+    >>> model.num_ranks, model.micro_batches, model.algorithms
+    (256, 4, {'all-reduce': 'rabenseifner'})
+    """
+    known = {each.name: each.type for each in fields(Model) if each.name != "algorithms"}
+    said: dict[str, str] = {}
+    for word in spec.partition(":")[2].split(","):
+        name, sign, value = (part.strip() for part in word.partition("="))
+        if name not in known and name not in COLLECTIVES:
+            wanted = f"{', '.join(known)}, or a collective: {EXAMPLE}"
+            raise InputError(spec, f"'{name}'", wanted)
+        if not sign or not value or name in said:
+            again = "again" if name in said else "without a value"
+            raise InputError(spec, f"{name} {again}", f"{name}=… once")
+        said[name] = value
+    for name in ("layers", "hidden"):
+        if name not in said:
+            raise InputError(spec, f"no {name}", EXAMPLE)
+    values = {
+        name: _value(name, str(kind), said[name], f"{spec}, {name}")
+        for name, kind in known.items()
+        if name in said
+    }
+    algorithms = {name: value for name, value in said.items() if name in COLLECTIVES}
+    for name, value in algorithms.items():
+        parse_algorithms(f"{name}={value}", where=spec)
+    values.setdefault("micro_batches", values.get("pp", 1))
+    values.setdefault("grads", values.get("dtype", "bf16"))
+    values.setdefault("ffn", 4 * values["hidden"])
+    values.setdefault("kv", values["hidden"])
+    model = Model(**values, algorithms=algorithms)
+    _check(model, spec)
+    return model
+
+
+def _value(name: str, kind: str, text: str, where: str) -> Any:
+    """Return what is said of a field."""
+    if kind == "int":
+        number = whole_number(text, where=where, least=0 if name in ("experts", "sp") else 1)
+        check_size(number, where=where, what=name)
+        return number
+    if kind == "float":
+        return _amount(text, where)
+    if name == "order":
+        return _order(text, where)
+    if text not in VALUE_BYTES:
+        raise InputError(where, f"'{text}'", ", ".join(VALUE_BYTES))
+    return text
+
+
+def _amount(text: str, where: str) -> float:
+    number = real_number(text, where=where)
+    if not 0 <= number <= MAX_ELEMENTS:
+        raise InputError(where, f"'{text}'", f"0 to {MAX_ELEMENTS}")
+    return number
+
+
+def _order(text: str, where: str) -> tuple[str, ...]:
+    """Return the dimensions in order; ep stands before dp where it is not said."""
+    names = text.split("-")
+    if "ep" not in names and "dp" in names:
+        names.insert(names.index("dp"), "ep")
+    if sorted(names) != sorted(ORDER):
+        raise InputError(where, f"'{text}'", f"{'-'.join(ORDER)} in any order")
+    return tuple(names)
+
+
+def _check(model: Model, spec: str) -> None:
+    """Refuse what does not divide."""
+    check_size(model.num_ranks, where=spec, what="ranks")
+    for name, whole, by in (
+        ("layers", model.layers, "pp"), ("seq", model.seq, "cp"), ("dp", model.dp, "ep"),
+        ("experts", model.experts, "ep"),
+    ):  # fmt: skip
+        if whole % getattr(model, by):
+            found = f"{name}={whole} with {by}={getattr(model, by)}"
+            raise InputError(spec, found, f"a {name} that {by} divides")
+    if model.ep > 1 and not model.experts:
+        raise InputError(spec, f"ep={model.ep} without experts", "experts=…")
+    if model.experts and not model.top_k <= model.experts:
+        raise InputError(spec, f"top_k={model.top_k}", f"1 to {model.experts} experts")
+    if model.sp > 1:
+        raise InputError(spec, f"sp={model.sp}", "0 or 1")
+
+
+def volumes(model: Model) -> list[Volume]:
+    """Return what a step sends, group by group: those of this module's formulas.
+
+    Examples
+    --------
+    >>> model = parse_llm("llm:dp=2,tp=4,pp=2,layers=8,hidden=1024,seq=2048,micro_batches=3")
+    >>> for each in volumes(model):
+    ...     print(each.name, each.groups.shape, each.times, f"{each.size_bytes:.0f}")
+    tensor (4, 4) 48 4194304
+    pipeline (16, 2) 3 1048576
+    gradients (4, 2) 1 25165824
+    parameters (4, 2) 1 25165824
+    gradients (4, 2) 1 25165824
+    parameters (4, 2) 1 25165824
+    """
+    times = model.stage_layers * model.micro_batches
+    found = []
+    if model.tp > 1:
+        kinds = ("all-gather", "reduce-scatter") if model.sp else ("all-reduce",)
+        groups, size = model.groups("tp"), model.activation_bytes
+        found += [Volume("tensor", kind, groups, size, 4 * times) for kind in kinds]
+    if model.cp > 1:
+        for kind, count in (("all-gather", 2), ("reduce-scatter", 1)):
+            groups = model.groups("cp")
+            found.append(Volume("context", kind, groups, model.keys_bytes, count * times))
+    found += _of_experts(model) + _of_stages(model)
+    for stage in range(model.pp):
+        found += _of_data(model, stage)
+    return found
+
+
+def _of_experts(model: Model) -> list[Volume]:
+    """Return the all-to-alls of each layer that has experts, two each way."""
+    if model.ep == 1:
+        return []
+    found = []
+    for layer in filter(model.has_experts, range(model.layers)):
+        stage = layer // model.stage_layers
+        groups = of_stage(model, model.groups("ep"), stage)
+        for back in (False, True):
+            pairs = model.pair_bytes(layer, back=back)
+            size = model.dispatch_bytes if pairs is None else float(pairs.sum(axis=1).max())
+            count = 2 * model.micro_batches
+            found.append(Volume("experts", "all-to-all", groups, size, count, pairs))
+    return found
+
+
+def _of_stages(model: Model) -> list[Volume]:
+    """Return what stages of the pipeline send each other, forward and backward."""
+    stages = np.moveaxis(model.grid(), ORDER.index("pp"), 0).reshape(model.pp, -1)
+    pairs = [np.stack(ends, axis=1) for a, b in pairwise(stages) for ends in ((a, b), (b, a))]
+    if not pairs:
+        return []
+    size = model.activation_bytes / model.tp
+    return [Volume("pipeline", "send", np.concatenate(pairs), size, model.micro_batches)]
+
+
+def _of_data(model: Model, stage: int) -> list[Volume]:
+    """Return gradients and parameters of a stage."""
+    found = []
+    dense, experts = model.parameters(stage)
+    for what, dims, count in (
+        ("", ("ep", "dp", "cp"), dense / model.tp),
+        ("expert ", ("dp", "cp"), experts / model.ep / model.tp),
+    ):
+        groups = of_stage(model, model.groups(*dims), stage)
+        if groups.shape[1] == 1 or not count:
+            continue
+        sizes = (count * VALUE_BYTES[model.grads], count * VALUE_BYTES[model.dtype])
+        found.append(Volume(f"{what}gradients", "reduce-scatter", groups, sizes[0], 1))
+        found.append(Volume(f"{what}parameters", "all-gather", groups, sizes[1], 1))
+    return found
+
+
+def of_stage(model: Model, groups: NDArray[np.int64], stage: int) -> NDArray[np.int64]:
+    """Return the groups whose ranks are of a stage."""
+    ranks = np.take(model.grid(), stage, axis=ORDER.index("pp")).ravel()
+    return groups[np.isin(groups[:, 0], ranks)]
+
+
+def llm_graph(spec: str) -> ProcessGraph:
+    """Return bytes and messages of a training step by pair of ranks.
+
+    Raises
+    ------
+    InputError
+        If the name is none.
+
+    Examples
+    --------
+    >>> llm_graph("llm:dp=2,tp=4,pp=2,layers=8,hidden=1024")
+    <llm:dp=2,tp=4,pp=2,layers=8,hidden=1024: 16 tasks, 48 directed edges, 6.912e+09 bytes, 3136 messages>
+    """  # noqa: E501
+    model = parse_llm(spec)
+    algorithms = parse_algorithms("") | model.algorithms
+    return graph_of_volumes(spec, model.num_ranks, volumes(model), algorithms)

@@ -1,0 +1,260 @@
+"""Programs of ranks: computations, sends, receives and calls of collectives, with what each awaits.
+
+Records of training (Chakra, the PyTorch profiler) and ``llm:`` programs say which collective a
+rank calls, not which messages that takes. A program of ranks keeps it so; ``expand`` puts an
+algorithm in the place of each call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.spec import check_size
+from netloom.workload.programs.traces import Lists, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+COMPUTE, DELAY, SEND, RECEIVE, CALL = range(5)
+"""Kinds of operations. A delay is work elsewhere, which does not take the rank's processor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One collective, called by all ranks of a group.
+
+    Attributes
+    ----------
+    collective
+        One of ``COLLECTIVES``.
+    ranks
+        The group, in its own order.
+    size_bytes
+        As ``CollectiveProgram`` means it: the vector of each rank for all-reduce, broadcast and
+        reduce; the whole result for all-gather and gather; the whole input of a rank for the rest.
+    root
+        A place in the group.
+    pair_bytes
+        float64[P, P], of an all-to-all with unequal parts: what each place has for each.
+    """
+
+    collective: str
+    ranks: tuple[int, ...]
+    size_bytes: float
+    root: int = 0
+    pair_bytes: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RankProgram:
+    """What each rank does, operation by operation.
+
+    Attributes
+    ----------
+    name
+        The file, or what it was made from.
+    num_ranks
+        Number of ranks.
+    ids
+        A name of each operation, all different.
+    kind, rank
+        int8[n] and int32[n]: what it is, and whose.
+    seconds
+        float64[n], of computations and delays. An operation of another kind with seconds begins
+        that much after what it awaits.
+    peer, bytes
+        int32[n] and float64[n]: of sends, to whom and how much; of receives, from whom.
+    link
+        int64[n]: of a receive, the send that it gets; of a call, its place in ``calls``; else −1.
+    after
+        For each operation those of the same rank that it awaits.
+    calls
+        The collectives.
+    """
+
+    name: str
+    num_ranks: int
+    ids: Sequence[str]
+    kind: NDArray[np.int8]
+    rank: NDArray[np.int32]
+    seconds: NDArray[np.float64]
+    peer: NDArray[np.int32]
+    bytes: NDArray[np.float64]
+    link: NDArray[np.int64]
+    after: Lists
+    calls: Sequence[Call]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self)} operations, {len(self.calls)} collectives"
+        return f"<{self.name}: {self.num_ranks} ranks, {counts}>"
+
+
+@dataclass
+class Builder:
+    """Operations as they are added, one by one."""
+
+    num_ranks: int
+    ids: list[str] = field(default_factory=list)
+    rows: list[tuple[int, int, float, int, float, int]] = field(default_factory=list)
+    after: list[list[int]] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+
+    def add(
+        self,
+        name: str,
+        kind: int,
+        rank: int,
+        after: list[int],
+        *,
+        seconds: float = 0.0,
+        peer: int = -1,
+        size: float = 0.0,
+        link: int = -1,
+    ) -> int:
+        """Add an operation, and return its number."""
+        self.ids.append(name)
+        self.rows.append((kind, rank, seconds, peer, size, link))
+        self.after.append(after)
+        return len(self.ids) - 1
+
+    def link(self, operation: int, link: int) -> None:
+        """Say later which send a receive gets, or which call an operation is of."""
+        self.rows[operation] = (*self.rows[operation][:-1], link)
+
+    def program(self, name: str) -> RankProgram:
+        """Return the program."""
+        columns = list(zip(*self.rows, strict=True)) or [()] * 6
+        dtypes = (np.int8, np.int32, np.float64, np.int32, np.float64, np.int64)
+        kind, rank, seconds, peer, size, link = (
+            np.array(column, dtype) for column, dtype in zip(columns, dtypes, strict=True)
+        )
+        return RankProgram(
+            name, self.num_ranks, self.ids, kind, rank, seconds, peer, size, link,
+            listed(self.after), self.calls,
+        )  # fmt: skip
+
+
+class Pending(NamedTuple):
+    """What a rank says of a collective that it calls, before the others are known."""
+
+    operation: int
+    collective: str
+    ranks: tuple[int, ...]
+    size_bytes: float
+    root: int  # a place in the group
+    where: str
+    row: tuple[float, ...] = ()  # of an all-to-all, if parts are unequal: bytes for each place
+
+
+def match_calls(builder: Builder, pending: Mapping[Hashable, Mapping[int, list[Pending]]]) -> None:
+    """Join what the ranks of each group call: the first of each are one collective, and so on.
+
+    ``pending``: by group, then by rank, the collectives in the order in which it calls them.
+
+    Raises
+    ------
+    InputError
+        Naming the call of a rank that another rank of its group does not make, or makes otherwise.
+    """
+    for by_rank in pending.values():
+        longest = max(by_rank.values(), key=len)
+        for number, call in enumerate(longest):
+            calls = []
+            for rank in call.ranks:
+                made = by_rank.get(rank, [])
+                if number >= len(made):
+                    found = f"{call.collective}, call {number + 1} of its group"
+                    found += f", of which rank {rank} makes {len(made)}"
+                    raise InputError(call.where, found, "as many calls by all ranks of a group")
+                calls.append(made[number])
+            _join(builder, calls)
+
+
+def _join(builder: Builder, calls: list[Pending]) -> None:
+    first = calls[0]
+    sizes = {call.size_bytes for call in calls}
+    unequal = first.collective == "all-to-all" and (len(sizes) > 1 or any(c.row for c in calls))
+    for call in calls:
+        if (call.collective, call.ranks, call.root) != (first.collective, first.ranks, first.root):
+            found, wanted = _said(call), f"{_said(first)}, as in {first.where}"
+            raise InputError(call.where, found, wanted)
+        if call.size_bytes != first.size_bytes and not unequal:
+            found = f"{call.collective} of {call.size_bytes:.15g} bytes"
+            raise InputError(call.where, found, f"{first.size_bytes:.15g}, as in {first.where}")
+        builder.link(call.operation, len(builder.calls))
+    pairs = None
+    if unequal:
+        ranks = len(calls)
+        rows = [call.row or (call.size_bytes / ranks,) * ranks for call in calls]
+        pairs = np.array(rows, np.float64)
+    builder.calls.append(Call(first.collective, first.ranks, max(sizes), first.root, pairs))
+
+
+def _said(call: Pending) -> str:
+    root = f" from rank {call.ranks[call.root]}" if call.root else ""
+    return f"{call.collective}{root} of {len(call.ranks)} ranks"
+
+
+class Ends(NamedTuple):
+    """A send or a receive that seeks its other end."""
+
+    operation: int
+    size_bytes: float  # 0 where it is not said
+    where: str
+
+
+def match_sends(
+    builder: Builder,
+    sends: Mapping[tuple[int, int, int], list[Ends]],
+    receives: Mapping[tuple[int, int, int], list[Ends]],
+) -> None:
+    """Join receives with sends of the same source, target and tag, in order.
+
+    Raises
+    ------
+    InputError
+        Naming what has no other end, or one of another size.
+    """
+    for key in {**sends, **receives}:
+        given, taken = sends.get(key, []), receives.get(key, [])
+        shown = f"rank {key[0]} to rank {key[1]}, tag {key[2]}"
+        if len(given) != len(taken):
+            longer, other = (given, "receive") if len(given) > len(taken) else (taken, "send")
+            extra = longer[min(len(given), len(taken))]
+            raise InputError(extra.where, f"{shown}, without a {other}", f"a {other} for it")
+        for send, receive in zip(given, taken, strict=True):
+            if receive.size_bytes and receive.size_bytes != send.size_bytes:
+                found = f"{receive.size_bytes:.15g} bytes from a send of {send.size_bytes:.15g}"
+                raise InputError(receive.where, f"{shown}: {found}", f"as many, as in {send.where}")
+            builder.link(receive.operation, send.operation)
+
+
+def check_group(ranks: Sequence[int], num_ranks: int, where: str) -> tuple[int, ...]:
+    """Return the ranks of a group, all different and all there.
+
+    Raises
+    ------
+    InputError
+        If they are not.
+
+    Examples
+    --------
+    >>> check_group([0, 2], 4, "groups.json")
+    (0, 2)
+    """
+    check_size(len(ranks), where=where, what="ranks")
+    if not ranks or len(set(ranks)) < len(ranks):
+        raise InputError(where, f"a group {list(ranks)[:8]}", "ranks, each once")
+    if not 0 <= min(ranks) <= max(ranks) < num_ranks:
+        wrong = min(ranks) if min(ranks) < 0 else max(ranks)
+        raise InputError(where, f"rank {wrong}", f"0 to {num_ranks - 1}, each of which has a file")
+    return tuple(ranks)

@@ -1,0 +1,300 @@
+"""Collectives in bytes and seconds: on the flow engine, on the others, and as other simulators."""
+
+from dataclasses import replace
+from itertools import pairwise
+from math import ceil, log2
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import netloom as nl
+from netloom.errors import InputError
+from netloom.routing import DimensionOrder, DModK
+from netloom.simulation.flow import flow_network, run_flows
+from netloom.simulation.flow.rounds import run_rounds
+from netloom.topology import topology
+from netloom.workload.programs.collectives.algorithms import (
+    ALGORITHMS,
+    ROOTED,
+    algorithms_of,
+    collective_program,
+    outline,
+)
+from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
+from netloom.workload.programs.collectives.checked import check
+from netloom.workload.programs.collectives.goal_files import write_goal
+from netloom.workload.programs.collectives.sent import messages_of, rounds_of, trace_of
+from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.goal import read_timed_goal
+from netloom.workload.programs.trace_files import write_trace
+from tests.reference.collective_waits import waited
+
+ALPHA, BETA = 2e-6, 1e-9
+"""Seconds of a message, and of a byte, through one crossbar."""
+
+EVERY = [(collective, name) for collective in ALGORITHMS for name in algorithms_of(collective)]
+
+
+def crossbar(hosts):
+    """Hosts on one router, so that messages meet only where they share an end."""
+    return flow_network(topology(f"leaf-spine:1x1x{hosts}"), bandwidth=1 / BETA, latency=ALPHA / 2)
+
+
+def finish(program, size, **options):
+    """Return when a program is over on a crossbar."""
+    hosts = max(program.num_ranks, 2)
+    table = messages_of(program, size, np.arange(program.num_ranks), num_hosts=hosts, **options)
+    return run_flows(crossbar(hosts), DModK(), table).finish
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(EVERY), st.integers(1, 20), st.integers(1, 4), st.booleans(), st.data())
+def test_messages_wait_for_what_brought_their_chunks(which, ranks, chunks, stepwise, data):
+    collective, algorithm = which
+    options = {
+        "root": data.draw(st.integers(0, ranks - 1)) if collective in ROOTED else 0,
+        "chunks": 1 if collective == "barrier" else chunks,
+        "ranks_per_node": 1 + (ranks % 2 == 0),
+        "torus": None if algorithm == "swing" else (ranks // (1 + (ranks % 2 == 0)),
+                                                     1 + (ranks % 2 == 0)),
+    }  # fmt: skip
+    program = collective_program(collective, algorithm, ranks, **options)
+    offsets, rows = waits(program, stepwise=stepwise)
+    found = [rows[a:b].tolist() for a, b in pairwise(offsets)]
+    assert found == waited(program, stepwise=stepwise)
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 8])
+@pytest.mark.parametrize("size", [8e6, 64.0])
+def test_times_in_closed_form(ranks, size):
+    # α + β m of each step: Thakur, Rabenseifner & Gropp 2005; pipelines as Pješivac-Grbović 2007.
+    block, log = size / ranks * BETA, ceil(log2(ranks))
+    ring = (ranks - 1) * (ALPHA + block)
+    every = log * ALPHA + (ranks - 1) * block
+    assert finish(collective_program("all-gather", "ring", ranks), size) == pytest.approx(ring)
+    assert finish(collective_program("all-reduce", "ring", ranks), size) == pytest.approx(2 * ring)
+    assert finish(collective_program("all-gather", "bruck", ranks), size) == pytest.approx(every)
+    assert finish(collective_program("all-gather", "pat", ranks), size) == pytest.approx(every)
+    assert finish(collective_program("all-to-all", "pairwise", ranks), size) == pytest.approx(ring)
+    binomial = collective_program("broadcast", "binomial", ranks)
+    assert finish(binomial, size) == pytest.approx(log * (ALPHA + size * BETA))
+    chain = collective_program("broadcast", "chain", ranks, chunks=4)
+    assert finish(chain, size) == pytest.approx((ranks + 2) * (ALPHA + size * BETA / 4))
+    # Chunks that do not wait for each other's arrival: the latency once per rank.
+    smooth = (ranks - 1) * ALPHA + (ranks + 2) * size * BETA / 4
+    assert finish(chain, size, stepwise=False) == pytest.approx(smooth)
+    if ranks == 2**log:
+        rabenseifner = collective_program("all-reduce", "rabenseifner", ranks)
+        assert finish(rabenseifner, size) == pytest.approx(2 * every)
+        doubling = collective_program("all-reduce", "recursive-doubling", ranks)
+        assert finish(doubling, size) == pytest.approx(log * (ALPHA + size * BETA))
+
+
+def test_an_overhead_is_paid_at_both_ends():
+    ring = collective_program("all-gather", "ring", 4)
+    assert finish(ring, 4e6, overhead_seconds=3e-6) == pytest.approx(3 * (ALPHA + 1e-3 + 6e-6))
+
+
+def test_a_barrier_takes_its_steps_of_a_byte():
+    barrier = collective_program("barrier", "dissemination", 6)
+    assert finish(barrier, 0) == pytest.approx(3 * (ALPHA + BETA))
+
+
+def test_ranks_of_one_host_talk_at_once():
+    ring = collective_program("all-gather", "ring", 4)
+    table = messages_of(ring, 4e6, [0, 0, 1, 1], overhead_seconds=1e-6)
+    found = run_flows(crossbar(2), DModK(), table).finish
+    assert found == pytest.approx(3 * (ALPHA + 1e-3 + 2e-6))
+    assert table.run.tolist() == [0, 1e-6] * 6
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [
+        ("all-reduce", "ring"), ("all-gather", "bruck"), ("all-reduce", "rabenseifner"),
+        ("all-reduce", "recursive-doubling"), ("all-gather", "pat"), ("barrier", "dissemination"),
+    ],
+)  # fmt: skip
+def test_rounds_are_the_messages(collective, algorithm):
+    # Each step carries what the one before brought, so that both wait for the same.
+    links = flow_network(topology("torus:4x4"), bandwidth=1 / BETA, latency=ALPHA)
+    table = messages_of(collective_program(collective, algorithm, 16), 1e6, range(16))
+    whole = run_flows(links, DimensionOrder(), table)
+    rounds = rounds_of(outline(collective, algorithm, 16), 1e6, range(16))
+    found = run_rounds(links, DimensionOrder(), rounds)
+    assert rounds.num_messages == len(table)
+    assert found.finish == pytest.approx(whole.finish)
+    assert found.link_sizes == pytest.approx(whole.link_sizes)
+
+
+def test_a_ring_of_16384_ranks_is_two_rounds():
+    rounds = rounds_of(outline("all-reduce", "ring", 16384), 1e9, np.arange(16384))
+    assert [each.count for each in rounds] == [16383, 16383]
+    links = flow_network(topology("ring:16384"), bandwidth=1 / BETA, latency=ALPHA)
+    found = run_rounds(links, DimensionOrder(), rounds)
+    assert found.finish == pytest.approx(2 * 16383 * (ALPHA + 1e9 / 16384 * BETA))
+
+
+def test_torus_rings_use_all_links_all_the_time():
+    torus, size = topology("torus:4x4"), 64e6
+    links = flow_network(torus, bandwidth=1 / BETA, latency=0, end_channels=False)
+    program = collective_program("all-reduce", "torus-rings", 16, torus=(4, 4))
+    table = messages_of(program, size, range(16))
+    found = run_flows(links, DimensionOrder(), table, injection="shared")
+    assert found.finish == pytest.approx(2 * size * 15 / 16 / 4 * BETA)
+
+
+def test_a_trace_is_written_and_read_as_the_messages(tmp_path):
+    program = collective_program("all-reduce", "rabenseifner", 6)
+    write_trace(trace_of(program, 6000, overhead_seconds=2e-9), tmp_path / "all-reduce.csv")
+    found = nl.replay("mesh:2x3", engine="flow", trace=tmp_path / "all-reduce.csv", bandwidth=8e9)
+    table = messages_of(program, 6000, range(6), overhead_seconds=2e-9)
+    links = flow_network(topology("mesh:2x3"), bandwidth=8e9, latency=0)
+    assert found.finish == pytest.approx(run_flows(links, DimensionOrder(), table).finish)
+
+
+def test_engines_of_cycles_run_collectives():
+    # A byte takes 1/8 ns, a flit of 8 bytes a cycle of 1 ns; a hop of a flit a few more.
+    program = collective_program("broadcast", "binomial", 6)
+    options = {"trace": trace_of(program, 6000, overhead_seconds=2e-9), "bandwidth": 8e9}
+    flow = nl.replay("mesh:2x3", engine="flow", **options).finish
+    assert flow == pytest.approx(3 * (750 + 4) * 1e-9)
+    for engine in ("network", "worm"):
+        cycles = nl.replay("mesh:2x3", engine=engine, flit_bytes=8, **options).finish
+        assert flow * 1e9 <= cycles <= flow * 1e9 * 1.02
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(EVERY), st.integers(2, 9), st.integers(1, 3))
+def test_goal_files_are_the_messages(which, ranks, chunks):
+    collective, algorithm = which
+    options = {"ranks_per_node": 1, "torus": None if algorithm == "swing" else (ranks,)}
+    if collective != "barrier":
+        options["chunks"] = chunks
+    program = collective_program(collective, algorithm, ranks, **options)
+    size = 2520.0 * 24
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "collective.goal"
+        write_goal(program, size, file)
+        trace = read_timed_goal(file, overhead_seconds=1e-6)
+    table = messages_of(program, size, range(ranks), num_hosts=ranks, stepwise=False)
+    sends = trace.flits > 0
+    assert sends.sum() == program.num_messages
+    assert sorted(trace.flits[sends]) == sorted(np.ceil(table.flits))
+    place = {name: number for number, name in enumerate(trace.ids)}
+
+    def requires(name):
+        entry = place[name]
+        waited = trace.after.values[trace.after.offsets[entry] : trace.after.offsets[entry + 1]]
+        return sorted(trace.ids[each] for each in waited)
+
+    for number, (source, target) in enumerate(zip(program.source, program.target, strict=True)):
+        rows = table.after[table.after_offsets[number] : table.after_offsets[number + 1]]
+        assert requires(f"{source}.s{number}") == sorted(f"{source}.r{row}" for row in rows)
+        assert requires(f"{target}.r{number}") == [f"{source}.s{number}>{target}"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(algorithms_of("all-to-all")), st.integers(1, 12), st.integers(1, 3), st.data()
+)
+def test_all_to_all_with_a_size_of_each_pair(algorithm, ranks, chunks, data):
+    amounts = st.lists(st.sampled_from([0, 1, 7, 64]), min_size=ranks**2, max_size=ranks**2)
+    sizes = np.array(data.draw(amounts), float).reshape(ranks, ranks)
+    even = collective_program("all-to-all", algorithm, ranks, chunks=chunks, ranks_per_node=1)
+    program, size = with_pair_sizes(even, sizes)
+    check(program)
+    assert size == sizes.sum(axis=1).max()
+    moved = np.zeros((ranks, ranks))
+    for source, target, part in zip(
+        program.first_owner, program.final_owner, program.chunk_size, strict=True
+    ):
+        moved[source, target] += part * size
+    assert moved == pytest.approx(sizes)
+    if algorithm != "bruck":
+        off = sizes - np.diag(np.diag(sizes))
+        sent = np.bincount(program.source, program.message_size * size, minlength=ranks)
+        assert sent == pytest.approx(off.sum(axis=1))
+        assert program.num_messages == chunks * (off > 0).sum()
+
+
+def test_the_run_of_loggopsim_s_readme():
+    """Its defaults: L = 2500, o = 1500, g = 1000, G = 6 ns; a reduction of 1,024 bytes, 8 hosts.
+
+    A message of s bytes takes L + (s − 1) G there, so that L − G is the latency here.
+    """
+    program = collective_program("reduce", "binomial", 8)
+    table = messages_of(program, 1024, range(8), overhead_seconds=1500e-9)
+    links = flow_network(
+        topology("leaf-spine:1x1x8"), bandwidth=1 / 6e-9, latency=(2500 - 6) / 2 * 1e-9
+    )
+    run = run_flows(links, DModK(), table)
+    ends = np.zeros(8)
+    np.maximum.at(ends, program.source, run.sent)
+    np.maximum.at(ends, program.target, run.complete)
+    printed = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
+    assert ends * 1e9 == pytest.approx(printed)
+
+
+def test_astra_sim_s_ring_all_reduce():
+    """8 ranks in a ring of 50 GB/s and 500 ns, 1 MiB in 4 parts, one after the other: 117,780 ns.
+
+    The rules of its regression test: a GB/s of the network is 2^30 bytes/s, one of the memory 10^9.
+    Every time is cut to whole ns. What is received costs the endpoint delay (10 ns), and three
+    accesses of the memory (50 GB/s) if it is summed; before the first message comes another delay.
+    """
+    part, endpoint = 2**20 // 4, 10
+    message = part // 8
+    moving = int(message / (50 * 2**30 / 1e9))
+    access = int(message / 50)
+    program = collective_program("all-reduce", "ring", 8)
+    table = messages_of(program, part, range(8))
+    first = np.diff(table.after_offsets) == 0
+    table = replace(
+        table, start=first * float(endpoint), receive=endpoint + 3.0 * access * program.sums
+    )
+    links = flow_network(
+        topology("ring:8"), bandwidth=message / moving, latency=500, end_channels=False
+    )
+    assert 4 * run_flows(links, DimensionOrder(), table).finish == pytest.approx(117_780)
+
+
+@pytest.mark.parametrize("ranks", [3, 7, 49, 60])
+def test_whole_bytes_stay_whole(ranks):
+    for algorithm in ("ring", "bruck", "swing"):
+        program = collective_program("all-reduce", algorithm, ranks)
+        flits = messages_of(program, 2.0 * ranks * 1000, range(ranks)).flits
+        assert (flits % 1000 == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "match"),
+    [
+        ((-1, range(4)), {}, "size: found -1 bytes"),
+        ((1e6, range(3)), {}, "mapping: found hosts for 3 ranks"),
+        ((1e6, range(4)), {"num_hosts": 3}, "mapping: found host 3 for rank 3"),
+        ((1e6, range(4)), {"overhead_seconds": -1}, "overhead: found -1 seconds"),
+    ],
+)
+def test_sizes_hosts_and_times_that_are_none_are_refused(arguments, options, match):
+    with pytest.raises(InputError, match=match):
+        messages_of(collective_program("all-gather", "ring", 4), *arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "match"),
+    [
+        (np.ones((3, 4)), "a table of 3x4; expected 4x4"),
+        (-np.ones((4, 4)), "some below 0"),
+        (np.full((4, 4), np.nan), "not finite"),
+    ],
+)
+def test_sizes_of_pairs_that_are_none_are_refused(sizes, match):
+    with pytest.raises(InputError, match=match):
+        with_pair_sizes(collective_program("all-to-all", "linear", 4), sizes)
+    with pytest.raises(InputError, match="for all-gather"):
+        with_pair_sizes(collective_program("all-gather", "ring", 4), np.ones((4, 4)))
