@@ -200,6 +200,7 @@ class _Run:
         if step.kind in WRITES:
             self.write(step, message, here, there, what)
         if step.kind in SENDS:
+            self.clock += 1  # what is received and sent on at once is received first
             self.outgoing(block).append(len(self.messages))
             self.messages.append(_Sent(step.line, block.gpu, block.send, what, self.clock))
 
