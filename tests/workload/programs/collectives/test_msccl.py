@@ -215,6 +215,35 @@ def test_steps_that_receive_and_send_at_once(tmp_path):
         read_msccl(path, 3)
 
 
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [("all-gather", "bruck"), ("all-to-all", "bruck"), ("reduce-scatter", "ring")],
+)
+def test_every_wait_of_these_is_needed(tmp_path, collective, algorithm):
+    """Without any one of them the file races, deadlocks or sends what is not there."""
+    text = msccl_text(collective_program(collective, algorithm, 4))
+    waits = [found.span() for found in re.finditer(r'depid="\d+" deps="\d+"', text)]
+    assert waits
+    path = tmp_path / "a.xml"
+    for begin, end in waits:
+        path.write_text(text[:begin] + 'depid="-1" deps="-1"' + text[end:])
+        with pytest.raises(InputError):
+            read_msccl(path, 4)
+
+
+def test_a_race_is_found(tmp_path):
+    path = tmp_path / "a.xml"
+    text = _two(_gather(0), _gather(1)).replace(
+        "</tb></gpu>",
+        '</tb><tb id="1" send="-1" recv="-1" chan="0"><step s="0" type="cpy" srcbuf="i" srcoff="0" '
+        'dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb></gpu>',
+        1,
+    )
+    path.write_text(text)
+    with pytest.raises(InputError, match="xml:7: found a race with line 4, which touches"):
+        read_msccl(path)
+
+
 def test_what_cannot_be_written():
     with pytest.raises(InputError, match="collective: found broadcast; expected all-gather"):
         msccl_text(collective_program("broadcast", "binomial", 4))

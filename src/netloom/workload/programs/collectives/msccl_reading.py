@@ -2,8 +2,7 @@
 
 Every thread block makes its steps in order; a step waits for the one it depends on, for what it
 receives, and for room in the connection that it sends into. What deadlocks here deadlocks on GPUs.
-The order is one of those that the file allows: races of thread blocks that do not wait for each
-other are not looked for.
+The order is one of those that the file allows; ``msccl_races`` sees whether others could differ.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from netloom.errors import InputError
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import Cell
 from netloom.workload.programs.collectives.msccl_parsing import (
+    READS,
     RECEIVES,
     SENDS,
     WRITES,
@@ -26,6 +26,7 @@ from netloom.workload.programs.collectives.msccl_parsing import (
     Step,
     parse_msccl,
 )
+from netloom.workload.programs.collectives.msccl_races import Order
 from netloom.workload.programs.collectives.program import (
     EVERYBODY,
     CollectiveProgram,
@@ -54,9 +55,9 @@ def read_msccl(path: str | Path, ranks: int | None = None) -> CollectiveProgram:
     ------
     InputError
         Naming file and line: if it is no such XML, for another number of GPUs or a collective that
-        is not handled; if it deadlocks, sends what is not there or adds a contribution twice; if a
-        GPU ends without what the collective means; or if it keeps two versions of a chunk in one
-        GPU in a way that no program can say.
+        is not handled; if it deadlocks or its thread blocks race; if it sends what is not there or
+        adds a contribution twice; if a GPU ends without what the collective means; or if it keeps
+        two versions of a chunk in one GPU in a way that no program can say.
     """
     found = parse_msccl(str(path), ranks)
     sent: list[_Sent] = []
@@ -98,6 +99,7 @@ class _Run:
         self.found, self.in_place = found, in_place
         self.each = found.per_loop // found.num_gpus
         self.blocks = [each for _, blocks in found.gpus.values() for each in blocks.values()]
+        self.order = Order(found, self.blocks)
         self.done = {(block.gpu, block.number): 0 for block in self.blocks}
         self.connection: dict[tuple[int, int, int], deque[int]] = {}
         self.messages: list[_Sent] = []
@@ -179,12 +181,17 @@ class _Run:
         step = block.steps[self.done[block.gpu, block.number]]
         self.done[block.gpu, block.number] += 1
         self.clock += 1
-        if step.kind == "nop":
-            return
         where = f"{self.found.path}:{step.line}"
         here = self.run_of(block.gpu, step.source, step.chunks)
         there = self.run_of(block.gpu, step.target, step.chunks)
         message = self.incoming(block).popleft() if step.kind in RECEIVES else -1
+        self.order.make(
+            block, step, self.done[block.gpu, block.number] - 1, message,
+            [*(here if step.kind in READS else []), *(there if step.kind == "re" else [])],
+            there if step.kind in WRITES else [],
+        )  # fmt: skip
+        if step.kind == "nop":
+            return
         if message >= 0:
             what = self.received(message, step, where)
             if step.kind.startswith("rr"):
@@ -202,6 +209,7 @@ class _Run:
         if step.kind in SENDS:
             self.clock += 1  # what is received and sent on at once is received first
             self.outgoing(block).append(len(self.messages))
+            self.order.send(block, len(self.messages))
             self.messages.append(_Sent(step.line, block.gpu, block.send, what, self.clock))
 
     def received(self, message: int, step: Step, where: str) -> list[Content]:
