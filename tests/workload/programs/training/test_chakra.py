@@ -244,3 +244,13 @@ def test_algorithms_are_checked() -> None:
         rank_trace(f"chakra:{EXAMPLE}", "reduce-all=ring")
     with pytest.raises(InputError, match="algorithm: found 'ring'; expected chakra:"):
         nl.replay("torus:4x4x4", trace="examples/halo.csv", algorithm="ring")
+
+
+def test_ranks_that_share_a_host_compute_in_an_order_of_their_own(tmp_path: Path) -> None:
+    chain = [node(0, COMP, micros=50), node(1, COMP, micros=40, after=[0])]
+    both = f"chakra:{written(tmp_path, chain, chain)}"
+    assert finish(both, "line:2", tasks_per_node=2) == pytest.approx(90e-6)
+    free = [node(0, COMP, micros=50), node(1, COMP, micros=40)]
+    both = f"chakra:{written(tmp_path, chain, free)}"
+    with pytest.raises(InputError, match="rank 1, whose computations may overlap"):
+        finish(both, "line:2", tasks_per_node=2)

@@ -200,3 +200,11 @@ def test_a_step_that_is_too_long_is_refused_at_once() -> None:
         rank_program(spec(dp=64, tp=8, pp=16, layers=96, hidden=12288, micro_batches=64))
     with pytest.raises(InputError, match="messages of collectives; expected at most"):
         rank_trace(spec(dp=4096, layers=1, hidden=64))
+
+
+def test_ranks_that_share_a_host_compute_each_for_itself() -> None:
+    name = spec(tp=4, layers=2, hidden=256, seq=64, tflops=1)
+    apart = nl.replay("line:4", trace=name, **FLOW).critical_path
+    together = nl.replay("line:2", trace=name, tasks_per_node=2, **FLOW).critical_path
+    assert together.totals()["compute"] == pytest.approx(apart.totals()["compute"])
+    assert together.totals()["message"] < apart.totals()["message"]
