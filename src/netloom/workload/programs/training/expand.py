@@ -45,7 +45,7 @@ USUAL = {
 }
 """The algorithm of each collective for which none is asked for."""
 
-MOST_MESSAGES = 2**23
+MOST_MESSAGES = 2**22
 """Most messages of all collectives of a program together."""
 
 
