@@ -60,8 +60,8 @@ def test_experts_send_tokens_times_top_k() -> None:
     model = parse_llm(spec(**said, hidden=512, seq=1024, micro_batches=3, tp=2))
     buffer = 1024 * 512 * E / 2 * 2  # tokens of a tensor rank, each to two experts
     found = [each for each in volumes(model) if each.name == "experts"]
-    # Two layers have experts; two all-to-alls forward and two backward, half of them back.
-    assert [(each.size_bytes, each.times) for each in found] == [(buffer, 6)] * 4
+    # Two layers have experts; two all-to-alls forward and two backward in each micro-batch.
+    assert [(each.size_bytes, each.times) for each in found] == [(buffer, 2 * 4 * 3)]
     assert all(each.groups.shape == (4, 4) for each in found)  # 16 ranks in groups of 4
     both = {each.name: each.size_bytes for each in volumes(model) if "gradients" in each.name}
     per_expert = 2 * 512 * 4 * 512
@@ -188,6 +188,13 @@ def test_programs_run_on_other_engines_and_are_mapped() -> None:
         ("llm:layers=2,hidden=8,skew=nan", "'nan'"),
         ("llm:layers=2,hidden=8,sp=2", "sp=2; expected 0 or 1"),
         ("llm:layers=2,hidden=8,dp=100000000,tp=1000", "ranks; expected at most"),
+        ("llm:layers=2,hidden=8,dp=2000000", "2000000 ranks; expected at most"),
+        ("llm:layers=100000000,hidden=8", "layers=100000000; expected at most"),
+        ("llm:layers=2,hidden=8,experts=100000000", "experts=100000000; expected at most"),
+        (
+            "llm:layers=9999,hidden=8,dp=128,ep=128,experts=128,skew=1",
+            "9999 layers of groups of 128 ranks with skew; expected fewer",
+        ),
     ],
 )
 def test_names_that_are_none(said: str, expected: str) -> None:
