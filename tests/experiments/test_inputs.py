@@ -111,3 +111,15 @@ def test_names_are_replaced_where_they_are_files_only():
         "trace": "xa.mtx",
         "order": ["fem:/data/plate.msh/4"],
     }
+
+
+def test_traces_of_ranks_are_taken_with_their_groups(tmp_path):
+    for name in ("t.0.et", "t.1.et", "t.json", "other.0.et"):
+        (tmp_path / name).write_text(name)
+    written = f"{tmp_path}/t.%d.et"
+    (each,) = find_inputs(Named, {"app": f"chakra:{written}"}, tmp_path)
+    assert each.files == ("t.0.et", "t.1.et", "t.json")
+    path = Path(unpack(written, each.digest, each.contents()))
+    assert path.name == "t.%d.et"
+    assert sorted(file.name for file in path.parent.iterdir()) == ["t.0.et", "t.1.et", "t.json"]
+    assert renamed({"trace": f"chakra:{written}"}, {written: "x/%d"}) == {"trace": "chakra:x/%d"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from glob import escape
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.questions.base import told_of
+from netloom.workload.programs.training.chakra import groups_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +25,7 @@ PREFIXES = ("graph", "routes", "fem", "fabric", "lfts", "machine", "chakra", "ki
 
 
 GLOB = "*?["
-"""What makes a name one of many."""
+"""What makes a name one of many; so does ``%d``, which stands for a rank."""
 
 _UNPACKED: dict[str, TemporaryDirectory[str]] = {}
 """Folders of this process, by the digest of what is in them."""
@@ -108,6 +110,10 @@ def _input(name: str, path: Path) -> Input | None:
         return Input(name, path, (path.name, *_beside(path)))
     if path.is_dir():
         return Input(name, path, _in_folder(path, "*"))
+    if "%d" in path.name and path.parent.is_dir():
+        files = _in_folder(path.parent, escape(path.name).replace("%d", "[0-9]*"))
+        groups = tuple(each.name for each in groups_file(path) if each.is_file())
+        return Input(name, path, files + groups) if files else None
     if any(sign in name for sign in GLOB) and path.parent.is_dir():
         files = _in_folder(path.parent, path.name)
         return Input(name, path, files) if files else None
@@ -160,7 +166,7 @@ def unpack(name: str, digest: str, contents: Mapping[str, bytes]) -> str:
             place.write_bytes(data)
         _UNPACKED[digest] = made
     folder, last = Path(_UNPACKED[digest].name), Path(name).name
-    whole = list(contents)[:1] != [last] and not any(sign in last for sign in GLOB)
+    whole = list(contents)[:1] != [last] and not any(sign in last for sign in (*GLOB, "%d"))
     return str(folder if whole else folder / last)
 
 

@@ -244,3 +244,31 @@ def test_algorithms_are_checked() -> None:
         rank_trace(f"chakra:{EXAMPLE}", "reduce-all=ring")
     with pytest.raises(InputError, match="algorithm: found 'ring'; expected chakra:"):
         nl.replay("torus:4x4x4", trace="examples/halo.csv", algorithm="ring")
+
+
+def test_ranks_that_share_a_host_compute_in_an_order_of_their_own(tmp_path: Path) -> None:
+    chain = [node(0, COMP, micros=50), node(1, COMP, micros=40, after=[0])]
+    both = f"chakra:{written(tmp_path, chain, chain)}"
+    assert finish(both, "line:2", tasks_per_node=2) == pytest.approx(90e-6)
+    free = [node(0, COMP, micros=50), node(1, COMP, micros=40)]
+    both = f"chakra:{written(tmp_path, chain, free)}"
+    with pytest.raises(InputError, match="rank 1, whose computations may overlap"):
+        finish(both, "line:2", tasks_per_node=2)
+
+
+def test_a_ring_of_sends_and_receives_is_the_ring_of_a_collective(tmp_path: Path) -> None:
+    """A custom collective in Chakra, message by message: each send awaits the receive before."""
+    ranks = []
+    for rank in range(4):
+        nodes, last = [], None
+        for step in range(6):
+            after = [] if last is None else [last]
+            nodes.append(
+                node(3 * step, SEND, after=after, comm_dst=(rank + 1) % 4, comm_size=2**18)
+            )
+            nodes.append(node(3 * step + 1, RECEIVE, comm_src=(rank - 1) % 4, comm_size=2**18))
+            nodes.append(node(3 * step + 2, COMP, micros=7, after=[3 * step + 1]))
+            last = 3 * step + 2
+        ranks.append(nodes)
+    found = finish(f"chakra:{written(tmp_path, *ranks)}")
+    assert found == pytest.approx(finish(f"chakra:{EXAMPLE}") + 6 * 7e-6, rel=1e-9)

@@ -38,7 +38,7 @@ from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_g
 from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
 from netloom.workload.programs.traces import Trace
-from netloom.workload.programs.training import is_rank_program, rank_trace
+from netloom.workload.programs.training import is_rank_program, rank_trace, ranks_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +156,8 @@ def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
     node_of = place_tasks(question.mapping, trace.num_tasks, topology, **placing(question))
+    if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
+        trace = ranks_apart(trace)
     return trace.placed(topology, node_of, flit_time=flit_time)
 
 

@@ -1,6 +1,7 @@
 """Programs of training: Chakra and profiler records, parallel language models, as ranks do them."""
 
 from netloom.workload.programs.training.chakra_writer import write_chakra
+from netloom.workload.programs.training.expand import ranks_apart
 from netloom.workload.programs.training.named import is_rank_program, rank_program, rank_trace
 
-__all__ = ["is_rank_program", "rank_program", "rank_trace", "write_chakra"]
+__all__ = ["is_rank_program", "rank_program", "rank_trace", "ranks_apart", "write_chakra"]

@@ -67,7 +67,7 @@ def write_chakra(program: RankProgram, pattern: str | Path) -> list[Path]:
     >>> from netloom.workload.programs.training import rank_program
     >>> program = rank_program("llm:tp=2,layers=2,hidden=1024")
     >>> [path.name for path in write_chakra(program, f"{mkdtemp()}/llm.%d.et")]
-    ['llm.0.et', 'llm.1.et', 'llm.json']
+    ['llm.0.et', 'llm.1.et']
     """
     path = Path(pattern)
     if path.name.count("%d") != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ USUAL = {
 }
 """The algorithm of each collective for which none is asked for."""
 
-MOST_MESSAGES = 2**23
+MOST_MESSAGES = 2**22
 """Most messages of all collectives of a program together."""
 
 
@@ -266,3 +267,39 @@ def _check_lengths(name: str, *lengths: NDArray[np.float64]) -> None:
         if len(each) and not each.max() <= MOST_LENGTH:  # NaN is neither
             raise InputError(name, f"a message of {each.max():g} bytes", f"at most {MOST_LENGTH:g}")
     check_size(sum(map(len, lengths)), where=name, what="messages")
+
+
+def ranks_apart(trace: Trace) -> Trace:
+    """Return the trace for ranks that share hosts: each computes on a processor of its own.
+
+    A host has one processor, so that computations become delays. Those of a rank have to follow
+    each other anyway.
+
+    Raises
+    ------
+    InputError
+        If a rank has computations that do not, so that its own processor decides their order.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.training import rank_trace
+    >>> trace = ranks_apart(rank_trace("llm:dp=2,layers=2,hidden=64,tflops=1"))
+    >>> bool(trace.run.any()), bool(trace.delay.any())
+    (False, True)
+    """
+    computes = (trace.run > 0).tolist()
+    source, offsets = trace.source.tolist(), trace.after.offsets.tolist()
+    after, before = trace.after.values.tolist(), [0] * len(trace)  # computations so far
+    for entry, rank in enumerate(source):
+        for other in after[offsets[entry] : offsets[entry + 1]]:
+            if source[other] == rank and before[other] > before[entry]:
+                before[entry] = before[other]
+        before[entry] += computes[entry]
+    longest = np.zeros(trace.num_tasks, np.int64)
+    np.maximum.at(longest, trace.source, before)
+    every = np.bincount(trace.source[trace.run > 0], minlength=trace.num_tasks)
+    if (longest < every).any():
+        rank = int(np.argmax(longest < every))
+        found = f"rank {rank}, whose computations may overlap, on a host with others"
+        raise InputError(trace.name, found, "a host for each rank")
+    return replace(trace, run=np.zeros_like(trace.run), delay=trace.delay + trace.run)

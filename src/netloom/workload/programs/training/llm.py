@@ -45,6 +45,12 @@ VALUE_BYTES = {"fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 
 USUAL_SEQUENCE = 4096
 
+MOST_LAYERS, MOST_RANKS = 2**14, 2**20
+"""Most layers of a model, as many experts, and most ranks."""
+
+MOST_SKEWED = 2**24
+"""Most pairs of ranks of a group in all-to-alls of all layers, if each layer's are different."""
+
 EXAMPLE = "llm:dp=8,tp=8,pp=4,layers=32,hidden=4096"
 
 
@@ -277,6 +283,14 @@ def _check(model: Model, spec: str) -> None:
         raise InputError(spec, f"ep={model.ep} without experts", "experts=…")
     if model.experts and not model.top_k <= model.experts:
         raise InputError(spec, f"top_k={model.top_k}", f"1 to {model.experts} experts")
+    for name, most in (("layers", MOST_LAYERS), ("experts", MOST_LAYERS)):
+        if getattr(model, name) > most:
+            raise InputError(spec, f"{name}={getattr(model, name)}", f"at most {most}")
+    if model.num_ranks > MOST_RANKS:
+        raise InputError(spec, f"{model.num_ranks} ranks", f"at most {MOST_RANKS}")
+    if model.skew and model.layers * model.ep**2 > MOST_SKEWED:
+        found = f"{model.layers} layers of groups of {model.ep} ranks with skew"
+        raise InputError(spec, found, "fewer, or no skew")
     if model.sp > 1:
         raise InputError(spec, f"sp={model.sp}", "0 or 1")
 
@@ -313,19 +327,25 @@ def volumes(model: Model) -> list[Volume]:
 
 
 def _of_experts(model: Model) -> list[Volume]:
-    """Return the all-to-alls of each layer that has experts, two each way."""
+    """Return the all-to-alls of layers that have experts, two each way per micro-batch."""
     if model.ep == 1:
         return []
-    found = []
-    for layer in filter(model.has_experts, range(model.layers)):
-        stage = layer // model.stage_layers
-        groups = of_stage(model, model.groups("ep"), stage)
-        for back in (False, True):
-            pairs = model.pair_bytes(layer, back=back)
-            size = model.dispatch_bytes if pairs is None else float(pairs.sum(axis=1).max())
-            count = 2 * model.micro_batches
-            found.append(Volume("experts", "all-to-all", groups, size, count, pairs))
-    return found
+    found, groups = [], model.groups("ep")
+    for stage in range(model.pp):
+        here = of_stage(model, groups, stage)
+        first = stage * model.stage_layers
+        layers = [*filter(model.has_experts, range(first, first + model.stage_layers))]
+        if not model.skew:
+            times = 4 * model.micro_batches * len(layers)
+            found.append(Volume("experts", "all-to-all", here, model.dispatch_bytes, times))
+            continue
+        for layer in layers:
+            for back in (False, True):
+                pairs = model.pair_bytes(layer, back=back)
+                assert pairs is not None
+                size, times = float(pairs.sum(axis=1).max()), 2 * model.micro_batches
+                found.append(Volume("experts", "all-to-all", here, size, times, pairs))
+    return [each for each in found if each.times]
 
 
 def _of_stages(model: Model) -> list[Volume]:

@@ -12,7 +12,7 @@ from netloom.workload.programs.collectives.all_to_all import with_pair_sizes
 from netloom.workload.programs.collectives.sent import sizes_in_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,7 @@ class Volume(NamedTuple):
 
 
 def graph_of_volumes(
-    name: str, num_ranks: int, volumes: Iterable[Volume], algorithms: Mapping[str, str]
+    name: str, num_ranks: int, volumes: list[Volume], algorithms: Mapping[str, str]
 ) -> ProcessGraph:
     """Return bytes and messages by pair of ranks, of all volumes together.
 
@@ -54,14 +54,29 @@ def graph_of_volumes(
     """
     columns: list[tuple[NDArray[np.int64], ...]] = [(np.zeros(0, np.int64),) * 2]
     weights: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = [(np.zeros(0), np.zeros(0))]
+    alike: dict[int, list[Volume]] = {}  # those of the same groups are added up first
     for each in volumes:
-        source, target, sent, messages = _pairs(each, algorithms)
-        columns.append((each.groups[:, source].ravel(), each.groups[:, target].ravel()))
-        count = len(each.groups)
-        weights.append((np.tile(sent * each.times, count), np.tile(messages * each.times, count)))
+        alike.setdefault(id(each.groups), []).append(each)
+    for some in alike.values():
+        groups = some[0].groups
+        source, target, sent, messages = _of_group(some, algorithms)
+        columns.append((groups[:, source].ravel(), groups[:, target].ravel()))
+        weights.append((np.tile(sent, len(groups)), np.tile(messages, len(groups))))
     ends = [np.concatenate(each) for each in zip(*columns, strict=True)]
     sent, messages = (np.concatenate(each) for each in zip(*weights, strict=True))
     return process_graph(num_ranks, *ends, bytes=sent, messages=messages, name=name)
+
+
+def _of_group(
+    volumes: list[Volume], algorithms: Mapping[str, str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the pairs of a group, with bytes and messages of all volumes together."""
+    found = [(_pairs(each, algorithms), each.times) for each in volumes]
+    num_ranks = volumes[0].groups.shape[1]
+    key = np.concatenate([source * np.int64(num_ranks) + to for (source, to, _, _), _ in found])
+    sent = np.concatenate([some * times for (_, _, some, _), times in found])
+    messages = np.concatenate([some * times for (_, _, _, some), times in found])
+    return _added(key, num_ranks, sent, messages)
 
 
 def _pairs(
