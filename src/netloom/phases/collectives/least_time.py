@@ -44,6 +44,8 @@ class LeastTime:
     ----------
     latency
         Seconds, of however little data.
+    alpha
+        Seconds of one message without data between the two nearest hosts.
     per_byte
         Seconds per byte of the collective's size.
     why
@@ -51,6 +53,7 @@ class LeastTime:
     """
 
     latency: float
+    alpha: float
     per_byte: float
     why: str
 
@@ -130,7 +133,7 @@ def least_time(
         raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
     hosts, place, weight = np.unique(host_of, return_inverse=True, return_counts=True)
     if len(hosts) < 2:
-        return LeastTime(0.0, 0.0, "")
+        return LeastTime(0.0, 0.0, 0.0, "")
     network = rank_network(
         topology, hosts, bytes_per_second=bytes_per_second, latency_seconds=latency_seconds
     )
@@ -139,14 +142,15 @@ def least_time(
     begun = max(
         2 * overhead + far, least_seconds(len(hosts), latency=near, overhead=overhead, gap=0.0)
     )
+    alpha = 2 * overhead + near
     if collective == "barrier":
-        return LeastTime(begun, 0.0, "Latency alone.")
+        return LeastTime(begun, alpha, 0.0, "Latency alone.")
     found = max(_bounds(ranks), key=lambda each: each[0])
-    return LeastTime(begun, *found)
+    return LeastTime(begun, alpha, *found)
 
 
 def _latencies(ranks: _Ranks) -> tuple[float, float]:
-    """Return the latencies of the shortest path between two hosts, and of the longest of those."""
+    """Return the least latency between any two hosts, and that of the two that are furthest."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -162,8 +166,11 @@ def _latencies(ranks: _Ranks) -> tuple[float, float]:
     times = dijkstra(graph, indices=from_root if rooted else some)[:, :hosts]
     if not np.isfinite(times).all():
         raise InputError(network.topology.name, "pieces", "ranks that can all reach each other")
-    least = network.latency[network.target < hosts].min() if network.num_links else 0.0
-    return float(least), float(times.max())
+    leave, come = network.source < hosts, network.target < hosts
+    near = np.inf
+    for links in ((leave & come,), (leave & ~come, come & ~leave)):  # straight, or by routers
+        near = min(near, sum(network.latency[some].min(initial=np.inf) for some in links))
+    return float(near), float(times.max())
 
 
 def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
@@ -213,7 +220,7 @@ def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
     """Yield groups of all vertices, which may be any.
 
     Each host alone; the hosts of each computer; what faster links join; and routers with the hosts
-    that they join, from the nearest to the furthest: those further than a level are in no group, -1.
+    that they join, from the nearest to the furthest: further ones are in no group, -1.
     """
     count, hosts = network.num_vertices, network.num_ranks
     alone = np.full(count, -1, np.int64)

@@ -1,3 +1,3 @@
-"""Which algorithm of a collective is fastest on this network, at which sizes, and what holds it?"""
+"""Time each algorithm of a collective on a network, by size, beside what none can beat."""
 
 VERB = "compare_collectives"

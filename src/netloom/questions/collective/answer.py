@@ -227,13 +227,18 @@ class CollectiveTimes(Answer):
     def bound_dict(self) -> dict[str, Any]:
         """The bound as plain data.
 
-        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once.
+        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once;
+        ``alpha_seconds`` is the least time of a step. P counts hosts, for ranks of one tell each
+        other at once.
         """
+        steps = least_steps(len(np.unique(self.host_of)))
         return {
             "latency_seconds": self.bound.latency,
             "seconds_per_byte": self.bound.per_byte,
             "why": self.bound.why,
-            "steps": least_steps(self.num_ranks),
+            "steps": steps,
+            "alpha_seconds": self.bound.alpha,
+            "steps_seconds": steps * self.bound.alpha,
         }
 
     @cached_property

@@ -80,7 +80,9 @@ class WhichCollective(Question, panel="Collective"):
     ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)] | None = option(
         "Number of ranks.", default=None, shown_default="as many as the nodes take"
     )
-    root: int = option("Root of broadcast, reduce, gather or scatter.", default=0, ge=0)
+    root: int = option(
+        "Root of broadcast, reduce, gather or scatter.", default=0, ge=0, lt=MOST_RANKS
+    )
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
         "Chunks into which vectors are cut.",
         default=None,
@@ -324,7 +326,7 @@ def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | N
     ),
 )
 def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective) -> CollectiveTimes:
-    """Time each algorithm of a collective on a network by size, beside what none can beat.
+    """Time each algorithm of a collective on a network, by size, beside what none can beat.
 
     Ranks send by steps, as flows that share channels max-min fairly: a rank goes on when all that
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If

@@ -138,5 +138,6 @@ def _bounds(result: CollectiveTimes) -> list[str]:
         said += escape(bound["why"])
     else:
         said += "."
-    steps = counted(bound["steps"], "step")
-    return [said, f"• A rank that sends one message at a time needs {steps} at least."]
+    steps, alpha = counted(bound["steps"], "step"), units.seconds(bound["alpha_seconds"])
+    least = units.seconds(bound["steps_seconds"])
+    return [said, f"• If no rank sends two messages at once: {steps} of {alpha} or more, {least}."]
