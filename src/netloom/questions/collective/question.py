@@ -39,7 +39,7 @@ from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
 from netloom.topology.faults import working_nodes
 from netloom.workload import ring
-from netloom.workload.programs.collectives.algorithms import MOST_RANKS, algorithms_of
+from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +55,6 @@ SIZES = "1KB:1GB"
 ASSUMED_BANDWIDTH, ASSUMED_LATENCY = "200Gb/s", "500ns"
 ASSUMED = "assumed"
 """Who says what a question, a machine and a file do not."""
-
-ROOTED = ("broadcast", "reduce", "gather", "scatter")
 
 Sizes = Annotated[str | float | list[Any], SkipValidation]
 
@@ -169,6 +167,8 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("engine", question.engine, wanted)
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
+    if question.root and question.collective not in ROOTED:
+        raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     flows = _flows(question)
     where = _placing(question, flows.topology)
@@ -336,7 +336,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     --------
     >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
     >>> found.verdict
-    'Fastest all-reduce: swing.'
+    'Fastest all-reduce: recursive-doubling below 7.6 kB, swing from 7.6 kB.'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
     runner = Runner(ready.flows, ready.host_of)
