@@ -44,6 +44,13 @@ ANSWERS = {
     "simulate_flows, a direct network": lambda: nl.simulate_flows(
         "mesh:3x3", app="transpose:3", flow_bytes=1000, bandwidth=1e9, injection="shared"
     ),
+    "compare_collectives": lambda: nl.compare_collectives(
+        "all-reduce", "torus:4x4", size="1KB:64MB", mapping="random", reorder=True
+    ),
+    "compare_collectives, one size": lambda: nl.compare_collectives(
+        "all-to-all", "leaf-spine:2x1x4", size="1MB", bandwidth="25GB/s", latency=0
+    ),
+    "compare_collectives, barrier": lambda: nl.compare_collectives("barrier", "mesh:2x3"),
     "simulate_loop, flows": lambda: nl.simulate_loop(
         "mesh:3x3", app="transpose:3", applied=[0.1, 0.6], engine="flow", loops=5
     ),

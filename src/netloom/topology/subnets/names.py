@@ -80,6 +80,20 @@ def short_switch_name(name: str) -> str:
     return found[1] if found else name
 
 
+def short_channel_name(name: str) -> str:
+    """Return the name of a channel without what the firmware of switches adds to theirs.
+
+    Examples
+    --------
+    >>> short_channel_name("h0 -> MF0;A09-P1-IBLEAF-04-04:MQM9701/U1#2")
+    'h0 -> A09-P1-IBLEAF-04-04#2'
+    """
+    ends = name.split(" -> ")
+    parallel = "#" + name.rpartition("#")[2] if "#" in ends[-1] else ""
+    short = [short_switch_name(each.removesuffix(parallel)) for each in ends]
+    return " -> ".join(short) + parallel
+
+
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that orders names as people do, ``node9`` before ``node10``.
 

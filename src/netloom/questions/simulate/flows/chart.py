@@ -11,7 +11,7 @@ import polars as pl
 from netloom import units
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered, titled
-from netloom.topology.subnets.names import short_switch_name
+from netloom.topology.subnets.names import short_channel_name
 from netloom.words import number
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def busiest(record: Recorded) -> alt.Chart:
     )
     there = [each for each in ROLES if each in table["role"]]
     table = table.with_columns(
-        pl.col("name").map_elements(_shorter, return_dtype=pl.String).alias("label")
+        pl.col("name").map_elements(short_channel_name, return_dtype=pl.String).alias("label")
     )
     if table["label"].is_duplicated().any():
         table = table.with_columns(pl.col("name").alias("label"))
@@ -119,11 +119,3 @@ def busiest(record: Recorded) -> alt.Chart:
         )
     )
     return titled(bars, f"{first['label']} is used {100 * first['utilisation']:.3g} %", 380)
-
-
-def _shorter(name: str) -> str:
-    """Return the name of a channel without what the firmware of switches adds to theirs."""
-    ends = name.split(" -> ")
-    parallel = "#" + name.rpartition("#")[2] if "#" in ends[-1] else ""
-    short = [short_switch_name(each.removesuffix(parallel)) for each in ends]
-    return " -> ".join(short) + parallel

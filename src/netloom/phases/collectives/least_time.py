@@ -1,0 +1,334 @@
+"""What no algorithm beats on a network: the least time of a collective, from its cuts and ways.
+
+Any routing, any order of ranks on these hosts and any algorithm are allowed; routers do not add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.phases.collectives.network import rank_network
+from netloom.phases.collectives.optimum import optimum
+from netloom.units import rate
+from netloom.words import counted
+from netloom.workload.programs.collectives.costs import least_seconds
+from netloom.workload.programs.collectives.program import COLLECTIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.network import RankNetwork
+    from netloom.topology import Topology
+
+MOST_SOURCES = 256
+"""Hosts from which latencies are looked at, if there are more."""
+
+MOST_LEVELS = 8
+"""Most rates of links by which hosts are grouped."""
+
+MOST_DISTANCES = 1024
+"""Most hosts between all of which distances are found."""
+
+
+@dataclass(frozen=True)
+class LeastTime:
+    """What a collective takes at least.
+
+    Attributes
+    ----------
+    latency
+        Seconds, of however little data.
+    alpha
+        Seconds of one message without data between the two nearest hosts.
+    per_byte
+        Seconds per byte of the collective's size.
+    why
+        What that is: a sentence for people; "" if nothing crosses the network.
+    """
+
+    latency: float
+    alpha: float
+    per_byte: float
+    why: str
+
+    def seconds(self, size_bytes: float) -> float:
+        """Return the least time of a size: both hold, and may hold at once."""
+        return max(self.latency, self.per_byte * size_bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    """Hosts with ranks, and what is between them; ``weight``: int64[num_hosts], ranks of each."""
+
+    collective: str
+    network: RankNetwork
+    weight: NDArray[np.int64]
+    root: int  # the number of the root's host here
+    port: float  # bytes/s into and out of each host, where channels of it do not say
+
+    @property
+    def total(self) -> int:
+        return int(self.weight.sum())
+
+
+def least_time(
+    collective: str,
+    topology: Topology,
+    host_of: NDArray[np.integer],
+    *,
+    root: int = 0,
+    bytes_per_second: float = 1.0,
+    latency_seconds: NDArray[np.floating] | float = 0.0,
+    overhead: float = 0.0,
+    port: float = np.inf,
+) -> LeastTime:
+    """Return what a collective takes at least on a network.
+
+    All-gather, reduce-scatter, broadcast and reduce: the cut of ``optimum``. All-reduce: whatever a
+    partition of the hosts into k groups, 2(k − 1) sizes leave these groups together (Patarasuk &
+    Yuan 2009, for groups in place of ranks), and a whole size crosses each cut in both directions.
+    All-to-all, gather and scatter: what the groups send to each other; and for all-to-all also the
+    sum of all bytes times channels on shortest paths, over what all channels move.
+
+    Parameters
+    ----------
+    collective
+        One of ``COLLECTIVES``.
+    topology, host_of
+        The network, and int[num_ranks], the host of each rank; several may share one.
+    root
+        The rank of rooted collectives.
+    bytes_per_second
+        Of a channel of bandwidth 1.
+    latency_seconds
+        Of each channel, or float64[num_channels].
+    overhead
+        Seconds of the processor at each end of a message.
+    port
+        Bytes/s that each host of a direct network can send, and receive; no limit by default.
+
+    Raises
+    ------
+    InputError
+        If there is no such collective, or some rank cannot reach another.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> net = topology("torus:8x8x8")
+    >>> least_time("all-gather", net, np.arange(512)).per_byte * 512 * 6
+    511.0
+    >>> least_time("all-reduce", topology("mesh:3x3"), np.arange(9)).per_byte * 1.5
+    1.0
+    >>> least_time("all-to-all", net, np.arange(512)).per_byte
+    1.0
+    """
+    if collective not in COLLECTIVES:
+        raise InputError("collective", f"'{collective}'", ", ".join(COLLECTIVES))
+    hosts, place, weight = np.unique(host_of, return_inverse=True, return_counts=True)
+    if len(hosts) < 2:
+        return LeastTime(0.0, 0.0, 0.0, "")
+    network = rank_network(
+        topology, hosts, bytes_per_second=bytes_per_second, latency_seconds=latency_seconds
+    )
+    ranks = _Ranks(collective, network, weight, int(place[root]), port)
+    near, far = _latencies(ranks)
+    begun = max(
+        2 * overhead + far, least_seconds(len(hosts), latency=near, overhead=overhead, gap=0.0)
+    )
+    alpha = 2 * overhead + near
+    if collective == "barrier":
+        return LeastTime(begun, alpha, 0.0, "Latency alone.")
+    found = max(_bounds(ranks), key=lambda each: each[0])
+    return LeastTime(begun, alpha, *found)
+
+
+def _latencies(ranks: _Ranks) -> tuple[float, float]:
+    """Return the least latency between any two hosts, and that of the two that are furthest."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    network, hosts = ranks.network, len(ranks.weight)
+    graph = csr_array(
+        (network.latency, (network.source, network.target)), shape=(network.num_vertices,) * 2
+    )
+    rooted = ranks.collective in ("broadcast", "reduce", "gather", "scatter")
+    some = np.unique(np.linspace(0, hosts - 1, min(hosts, MOST_SOURCES)).astype(np.int64))
+    from_root = np.array([ranks.root])
+    if ranks.collective in ("reduce", "gather"):
+        graph = csr_array(graph.T)
+    times = dijkstra(graph, indices=from_root if rooted else some)[:, :hosts]
+    if not np.isfinite(times).all():
+        raise InputError(network.topology.name, "pieces", "ranks that can all reach each other")
+    leave, come = network.source < hosts, network.target < hosts
+    near = np.inf
+    for links in ((leave & come,), (leave & ~come, come & ~leave)):  # straight, or by routers
+        near = min(near, sum(network.latency[some].min(initial=np.inf) for some in links))
+    return float(near), float(times.max())
+
+
+def _bounds(ranks: _Ranks) -> Iterator[tuple[float, str]]:
+    """Yield seconds per byte that some cut takes, and which."""
+    yield _ports(ranks)
+    gathers = {"all-gather": False, "reduce-scatter": True, "broadcast": False, "reduce": True}
+    one = np.zeros_like(ranks.weight)
+    one[ranks.root] = 1
+    if ranks.collective in gathers:
+        whole = ranks.collective in ("broadcast", "reduce")
+        yield _cut(ranks, one if whole else ranks.weight, backwards=gathers[ranks.collective])
+        return
+    if ranks.collective == "all-reduce":
+        yield _cut(ranks, one, backwards=False)
+        yield _cut(ranks, one, backwards=True)
+    for groups in _partitions(ranks.network):
+        yield _between(ranks, groups)
+    if ranks.collective == "all-to-all" and len(ranks.weight) <= MOST_DISTANCES:
+        yield from _ways(ranks)
+
+
+def _cut(ranks: _Ranks, weights: NDArray[np.int64], *, backwards: bool) -> tuple[float, str]:
+    network = ranks.network.reversed() if backwards else ranks.network
+    found = optimum(network, weights)
+    said = found.bottleneck
+    return 1 / found.bytes_per_second, f"{said} Backwards for sums." if backwards else said
+
+
+def _ports(ranks: _Ranks) -> tuple[float, str]:
+    """Return what the host with the most to send or to receive through its port takes."""
+    own, total = ranks.weight, ranks.total
+    others = (total - own) / total
+    hosts = len(own)
+    if ranks.collective in ("gather", "scatter"):
+        most = float(others[ranks.root])
+    else:
+        most = {
+            "all-reduce": 2 * (hosts - 1) / hosts,
+            "all-to-all": float((own * others).max()),
+            "broadcast": 1.0,
+            "reduce": 1.0,
+        }.get(ranks.collective, float(others.max()))
+    return most / ranks.port, f"Each node sends and receives {rate(ranks.port)}."
+
+
+def _partitions(network: RankNetwork) -> Iterator[NDArray[np.integer]]:
+    """Yield groups of all vertices, which may be any.
+
+    Each host alone; the hosts of each computer; what faster links join; and routers with the hosts
+    that they join, from the nearest to the furthest: further ones are in no group, -1.
+    """
+    count, hosts = network.num_vertices, network.num_ranks
+    alone = np.full(count, -1, np.int64)
+    alone[:hosts] = np.arange(hosts)
+    yield alone
+    computer = alone.copy()
+    computer[:hosts] = network.topology.node_of_host[network.vertices[:hosts]]
+    yield computer
+    for slow in np.unique(network.capacity)[:-1][:MOST_LEVELS]:
+        yield _joined(network, network.capacity > slow, np.ones(count, np.bool_))
+    level = np.where(np.arange(count) < hosts, 0, count)
+    for _ in range(count):
+        before = level.copy()
+        np.minimum.at(level, network.target, level[network.source] + 1)
+        np.minimum.at(level, network.source, level[network.target] + 1)
+        if (before == level).all():
+            break
+    for most in range(1, int(level[level < count].max(initial=0)) + 1):
+        inside = level <= most
+        group = _joined(network, inside[network.source] & inside[network.target], inside)
+        if len(np.unique(group[:hosts])) < 2:
+            return
+        yield group
+
+
+def _joined(
+    network: RankNetwork, kept: NDArray[np.bool_], inside: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the groups of vertices that some links join; -1 for vertices that are not inside."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = network.source[kept], network.target[kept]
+    shape = (network.num_vertices,) * 2
+    graph = csr_array((np.ones(len(ends[0])), ends), shape=shape)
+    group = connected_components(graph, directed=False)[1]
+    return np.where(inside, group, -1).astype(np.int64)
+
+
+def _between(ranks: _Ranks, groups: NDArray[np.integer]) -> tuple[float, str]:
+    """Return what groups of hosts take at least to send each other what they must."""
+    network, total = ranks.network, ranks.total
+    hosts = network.num_ranks
+    known, group = np.unique(groups[:hosts], return_inverse=True)
+    number = np.full(network.num_vertices, -1)
+    inside = groups >= 0
+    place = np.searchsorted(known, groups[inside])
+    number[inside] = np.where(known[np.minimum(place, len(known) - 1)] == groups[inside], place, -1)
+    weight = np.bincount(group, weights=ranks.weight).astype(np.float64)
+    ends = number[network.source], number[network.target]
+    leaving, coming = (
+        np.bincount(one[(one >= 0) & (one != other)], network.rate[(one >= 0) & (one != other)],
+                    minlength=len(known)).astype(np.float64)
+        for one, other in (ends, ends[::-1])
+    )  # fmt: skip
+    if len(known) < 2:
+        return 0.0, ""
+    if ranks.collective == "all-reduce":
+        both = min(float(leaving.sum()), float(coming.sum()))
+        many = counted(len(known), "group")
+        said = f"{many} of hosts send each other {rate(both)} together at most."
+        return 2 * (len(known) - 1) / both, said
+    share, root = weight / total, group[ranks.root]
+    outside = 1 - share
+    if ranks.collective == "all-to-all":  # a rank's buffer is the size
+        sent = received = np.asarray(weight * outside, np.float64)
+    else:
+        at_root, elsewhere = np.zeros(len(known)), np.where(np.arange(len(known)) == root, 0, share)
+        at_root[root] = outside[root]
+        sent, received = elsewhere, at_root
+        if ranks.collective == "scatter":
+            sent, received = received, sent
+    times = np.maximum(_over(sent, leaving), _over(received, coming))
+    worst = int(np.argmax(times))
+    which = np.flatnonzero(group == worst)
+    named = network.name_of(int(which[0]))
+    more = f" and {counted(len(which) - 1, 'host')} with it" if len(which) > 1 else ""
+    speed = rate(float(min(leaving[worst], coming[worst])))
+    return float(times[worst]), f"{named}{more} have {speed} to the others."
+
+
+def _over(size: NDArray[np.float64], speed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return sizes over speeds; nothing takes no time."""
+    with np.errstate(divide="ignore"):
+        return np.where(size > 0, size / np.where(size > 0, speed, 1), 0.0)
+
+
+def _ways(ranks: _Ranks) -> Iterator[tuple[float, str]]:
+    """Yield what an all-to-all takes if every byte went a shortest way, all channels always busy.
+
+    Also of the channels of each dimension of a mesh or torus alone, which bytes cannot avoid.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    network, hosts = ranks.network, len(ranks.weight)
+    ends = network.source, network.target
+    lengths = [(np.ones(network.num_links), "all channels")]
+    sides = getattr(network.topology.whole, "sides", None)
+    if sides is not None and network.topology.direct:
+        where = [np.unravel_index(network.vertices[end], sides) for end in ends]
+        for number, (one, other) in enumerate(zip(*where, strict=True)):
+            along = (one != other).astype(np.float64)
+            lengths.append((along, f"the channels of dimension {number}"))
+    for length, said in lengths:
+        graph = csr_array((length, ends), shape=(network.num_vertices,) * 2)
+        apart = dijkstra(graph, indices=np.arange(hosts))[:, :hosts]
+        size = float(ranks.weight @ apart @ ranks.weight) / ranks.total
+        room = float(length @ network.rate)
+        if room:
+            yield size / room, f"Shortest ways fill {said}."

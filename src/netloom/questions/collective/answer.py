@@ -1,0 +1,384 @@
+"""The answer of ``compare_collectives``: times by algorithm and size, who wins where, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from math import exp, log
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from netloom import units
+from netloom.questions.answers import Answer, Column, Columns
+from netloom.questions.simulate.engines import FLOWS
+from netloom.workload.programs.collectives.costs import bus_factor, least_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.least_time import LeastTime
+    from netloom.provenance import Provenance
+    from netloom.questions.collective.order import Reordered
+    from netloom.questions.collective.runs import Timed
+    from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.topology import Topology
+    from netloom.workload import ProcessGraph
+
+SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
+
+GIVEN, FOUND = "given", "found"
+"""Orders of ranks: as mapped, and the better one that was found."""
+
+MOSTLY = 0.5
+"""The part of a time from which on a channel or latencies hold an algorithm back."""
+
+EQUAL = 1e-9
+"""Times that differ by less are equal."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Point:
+    """An algorithm at one size.
+
+    Attributes
+    ----------
+    algorithm, order, size, collective, num_ranks
+        What was run: with ranks as ``given``, or in the order ``found``.
+    run
+        What it took.
+    bound_seconds
+        What nothing can beat.
+    empty_seconds
+        What the algorithm takes without data.
+    busiest
+        The name of the busiest channel.
+    steps, messages
+        Of the algorithm, in one chunk if it is pipelined.
+    """
+
+    algorithm: str
+    order: str
+    size: float
+    collective: str
+    num_ranks: int
+    run: Timed
+    bound_seconds: float
+    empty_seconds: float
+    busiest: str
+    steps: int
+    messages: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return self.run.seconds
+
+    @property
+    def algorithm_bandwidth(self) -> float | None:
+        """Size over time, in bytes/s; None for a barrier."""
+        return self.size / self.seconds if self.size else None
+
+    @property
+    def bus_bandwidth(self) -> float | None:
+        """The bandwidth at which a rank's link is used, as nccl-tests define it."""
+        speed = self.algorithm_bandwidth
+        return None if speed is None else speed * bus_factor(self.collective, self.num_ranks)
+
+    @property
+    def bound_bus_bandwidth(self) -> float | None:
+        """The bus bandwidth of the bound."""
+        speed = self.bus_bandwidth
+        return speed and speed * self.seconds / self.bound_seconds if self.bound_seconds else None
+
+    @property
+    def ratio(self) -> float | None:
+        """The time over its bound."""
+        return self.seconds / self.bound_seconds if self.bound_seconds else None
+
+    @property
+    def busy(self) -> float:
+        """The part of the time for which its busiest channel is busy."""
+        return self.run.link_seconds / self.seconds if self.seconds else 0.0
+
+    @property
+    def held_by(self) -> str:
+        """What takes most of the time: a ``channel``, ``latency``, or ``waiting`` for others."""
+        if self.empty_seconds >= MOSTLY * self.seconds:
+            return "latency"
+        return "channel" if self.busy >= MOSTLY else "waiting"
+
+
+class Crossing(NamedTuple):
+    """Where the curves of two algorithms cross; interpolated between sizes, both logarithmic."""
+
+    size: float
+    seconds: float
+    below: str  # the faster of the two at smaller sizes
+    above: str
+    leads: bool  # whether no other algorithm is faster there
+
+
+class Winner(NamedTuple):
+    """The fastest algorithm between two sizes; None for no end."""
+
+    algorithm: str
+    from_size: float | None
+    to_size: float | None
+
+
+def _run(name: str) -> Callable[[Any], Any]:
+    return lambda point: getattr(point.run, name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CollectiveTimes(Answer):
+    """What ``compare_collectives`` found.
+
+    Attributes
+    ----------
+    network
+        The network and how channels are shared.
+    host_of
+        int32[num_ranks], the host of each rank as given.
+    points
+        Each algorithm at each size.
+    bound
+        What nothing can beat.
+    reordered
+        The better rank order; None if none was searched for.
+    left_out
+        Algorithms that were not run, and why.
+    graph
+        The ranks, for rank files.
+    """
+
+    network: PreparedFlows
+    collective: str
+    host_of: NDArray[np.int32]
+    mapping: str
+    points: list[Point]
+    bound: LeastTime
+    reordered: Reordered | None
+    left_out: dict[str, str]
+    graph: ProcessGraph
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        Column("algorithm", kind=str, key=True),
+        Column("order", "rank order", kind=str),
+        Column("size", unit=BYTES, key=True),
+        Column("seconds", "time", SECONDS, key=True),
+        Column("bus_bandwidth", unit=RATE, key=True),
+        Column("algorithm_bandwidth", unit=RATE),
+        Column("bound_seconds", "bound", SECONDS),
+        Column("ratio", "time over bound", key=True),
+        Column("bound_bus_bandwidth", unit=RATE),
+        Column("busiest", "busiest channel", kind=str, json="busiest_channel.name"),
+        Column("busiest_bytes", unit=BYTES, value=_run("link_bytes"), json="busiest_channel.bytes"),
+        Column(
+            "busiest_seconds", unit=SECONDS, value=_run("link_seconds"),
+            json="busiest_channel.seconds",
+        ),
+        Column("empty_seconds", "time without data", SECONDS),
+        Column("held_by", kind=str),
+        Column("chunks", kind=int, value=_run("chunks")),
+        Column("steps", kind=int),
+        Column("messages", kind=int),
+    )  # fmt: skip
+    about: ClassVar = FLOWS + Columns(
+        Column("collective", kind=str),
+        Column("ranks", kind=int, value="num_ranks"),
+        Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
+        Column("mapping", kind=str),
+        Column("bound", kind=dict, value="bound_dict"),
+        Column("winners", kind=list, value=lambda it: [each._asdict() for each in it.winners]),
+        Column("crossings", kind=list, value=lambda it: [each._asdict() for each in it.crossings]),
+        Column("reordered", kind=dict, value=lambda it: it.reordered and it.reordered.to_dict()),
+        Column("left_out", kind=dict),
+        Column("verdict", kind=str),
+        Column("note", kind=str),
+    )
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.network.topology
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.host_of)
+
+    @property
+    def node_of(self) -> NDArray[np.int32]:
+        """int32[num_ranks], the host of each rank: in the better order, if one was found."""
+        return self.host_of if self.reordered is None else self.reordered.node_of
+
+    @property
+    def allocated(self) -> NDArray[np.int32]:
+        """int32[…], the hosts that ranks use."""
+        return np.unique(self.host_of)
+
+    @property
+    def bound_dict(self) -> dict[str, Any]:
+        """The bound as plain data.
+
+        ``steps``: ⌈log2 P⌉, which each algorithm needs if no rank sends two messages at once;
+        ``alpha_seconds`` is the least time of a step. P counts hosts, for ranks of one tell each
+        other at once.
+        """
+        steps = least_steps(len(np.unique(self.host_of)))
+        return {
+            "latency_seconds": self.bound.latency,
+            "seconds_per_byte": self.bound.per_byte,
+            "why": self.bound.why,
+            "steps": steps,
+            "alpha_seconds": self.bound.alpha,
+            "steps_seconds": steps * self.bound.alpha,
+        }
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """The sizes, rising."""
+        return sorted({point.size for point in self.points})
+
+    def at(self, size: float, order: str = GIVEN) -> list[Point]:
+        """Return all algorithms at a size, the fastest first."""
+        some = [each for each in self.points if each.size == size and each.order == order]
+        return sorted(some, key=lambda point: point.seconds)
+
+    def times(self, algorithm: str) -> list[float]:
+        """Return the times of an algorithm as given, by size."""
+        some = [each for each in self.points if each.algorithm == algorithm]
+        return [
+            each.seconds for each in sorted(some, key=lambda each: each.size)
+            if each.order == GIVEN
+        ]  # fmt: skip
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """The algorithms that were run."""
+        return list(dict.fromkeys(each.algorithm for each in self.points))
+
+    @cached_property
+    def crossings(self) -> list[Crossing]:
+        """All sizes at which two algorithms take equally long, rising."""
+        curves = {name: self.times(name) for name in self.algorithms}
+        found = [
+            crossing
+            for one, other in combinations(curves, 2)
+            for crossing in crossing_points(self.sizes, curves, one, other)
+        ]
+        return sorted(found)
+
+    @cached_property
+    def winners(self) -> list[Winner]:
+        """The fastest algorithm from size to size."""
+        fastest = list[str]()
+        for size in self.sizes:
+            points = self.at(size)
+            best = [
+                each.algorithm for each in points
+                if each.seconds <= points[0].seconds * (1 + EQUAL)
+            ]  # fmt: skip
+            stays = fastest and fastest[-1] in best
+            fastest.append(fastest[-1] if stays else best[0])
+        found = list[Winner]()
+        begin: float | None = None
+        for number, (one, other) in enumerate(pairwise(fastest)):
+            if one != other:
+                place = self._crossed(one, other, self.sizes[number], self.sizes[number + 1])
+                found.append(Winner(one, begin, place))
+                begin = place
+        return [*found, Winner(fastest[-1], begin, None)]
+
+    def _crossed(self, one: str, other: str, least: float, most: float) -> float:
+        """Return where two algorithms cross between two sizes; the larger if they are equal."""
+        for each in self.crossings:
+            if {each.below, each.above} == {one, other} and least <= each.size <= most:
+                return each.size
+        return most
+
+    @cached_property
+    def verdict(self) -> str:
+        """Which algorithm is fastest at which sizes, in a sentence."""
+        if len(self.sizes) == 1:
+            return self._verdict_of_one()
+        said = list[str]()
+        for each in self.winners:
+            begin, end = each.from_size, each.to_size
+            if begin is None and end is not None:
+                said.append(f"{each.algorithm} below {units.size(end, 2)}")
+            elif begin is not None and end is None:
+                said.append(f"{each.algorithm} from {units.size(begin, 2)}")
+            elif begin is not None and end is not None:
+                said.append(f"{each.algorithm} from {units.size(begin, 2)} to {units.size(end, 2)}")
+            else:
+                said.append(each.algorithm)
+        return f"Fastest {self.collective}: {', '.join(said)}."
+
+    def _verdict_of_one(self) -> str:
+        first, *others = self.at(self.sizes[0])
+        what = f"{self.collective} of {units.size(first.size)}" if first.size else self.collective
+        over = "" if first.ratio is None else f", {first.ratio:.3g} times its bound"
+        next_ = ""
+        if others:
+            longer = others[0].seconds / first.seconds
+            times = f"{longer:.3g} times as long" if longer >= 1.005 else "as long"
+            next_ = f"; {others[0].algorithm} takes {times}"
+        return f"Fastest {what}: {first.algorithm}, {units.seconds(first.seconds)}{over}{next_}."
+
+    @property
+    def note(self) -> str | None:
+        """What was assumed; None if nothing was."""
+        clock = self.network.clock
+        assert clock is not None
+        some = [
+            (clock.bandwidth_source, f"{units.rate(clock.bytes_per_second)} a channel"),
+            (clock.latency_source, "500 ns a channel"),
+        ]
+        said = [what for source, what in some if source == "assumed"]
+        given = "--bandwidth, --latency or a machine"
+        return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+
+    def __repr__(self) -> str:
+        on, ranks = self.topology.name, self.num_ranks
+        head = f"<{self.collective} of {ranks} ranks on {on}, {self.network.routing_name}>"
+        return "\n".join([head, self.verdict, *([self.note] if self.note else [])])
+
+
+def crossing_points(
+    sizes: list[float], curves: dict[str, list[float]], one: str, other: str
+) -> Iterable[Crossing]:
+    """Yield where the curves of two algorithms cross.
+
+    Examples
+    --------
+    >>> curves = {"a": [1.0, 1.0, 4.0], "b": [2.0, 2.0, 2.0], "c": [3.0, 3.0, 3.0]}
+    >>> [found] = crossing_points([1.0, 4.0, 16.0], curves, "a", "b")
+    >>> round(found.size, 6), round(found.seconds, 6), found.below, found.above, found.leads
+    (8.0, 2.0, 'a', 'b', True)
+    """
+    apart = [
+        0.0 if abs(a - b) <= EQUAL * b else log(a / b)
+        for a, b in zip(curves[one], curves[other], strict=True)
+    ]
+    known = [place for place, each in enumerate(apart) if each]
+    for here, there in pairwise(known):
+        if apart[here] * apart[there] > 0:
+            continue
+        part = apart[here] / (apart[here] - apart[there])
+        size = exp(log(sizes[here]) + part * log(sizes[there] / sizes[here]))
+
+        def at(name: str, here: int = here, there: int = there, part: float = part) -> float:
+            times = curves[name]
+            return exp(log(times[here]) + part * log(times[there] / times[here]))
+
+        seconds = at(one)
+        below, above = (one, other) if apart[here] < 0 else (other, one)
+        leads = all(at(name) >= seconds * (1 - EQUAL) for name in curves)
+        yield Crossing(size, seconds, below, above, leads)

@@ -1,0 +1,183 @@
+"""Collectives on the flow engine: what an algorithm takes at a size, and its busiest channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netloom.simulation.flow import run_flows, run_rounds
+from netloom.workload.programs.collectives.algorithms import PIPELINED, outline
+from netloom.workload.programs.collectives.sent import rounds_of
+from netloom.workload.programs.round_programs import as_messages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.workload.programs.collectives.outline import Outline
+
+MOST_LISTED = 300_000
+"""Most messages that are run as a table; others are run as rounds, alike ones once."""
+
+MOST_IN_TREES = 2**17
+"""Most messages of pipelined trees, whose flows meet; with more chunks they take hardly less."""
+
+MOST_DIFFERENT = 200
+"""Most different rounds of a program that is run as rounds."""
+
+MOST_AT_ONCE = 100_000
+"""Most messages that are sent at once, unless the algorithm was asked for by its name."""
+
+MOST_CHUNKS = 2**14
+
+PIPES = ("broadcast", "reduce", "all-reduce")
+"""Collectives with algorithms that are pipelined."""
+
+STEADY, SAME = 4, 1e-9
+"""Chunks by which pipelines grow to see if they grow evenly, and how evenly they must."""
+
+
+class Timed(NamedTuple):
+    """What one run took: seconds, its chunks, and its busiest link with what crossed it."""
+
+    seconds: float
+    chunks: int
+    link: int
+    link_bytes: float
+    link_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Algorithm:
+    """An algorithm of a collective for some ranks, ready to run.
+
+    ``fits``: further arguments of ``outline``: the root, the torus, ranks per node.
+    """
+
+    collective: str
+    name: str
+    num_ranks: int
+    fits: dict[str, Any]
+    chunks: int | None  # as asked for
+    known: dict[int, Outline] = field(default_factory=dict, repr=False)  # outlines, by chunks
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether it sends chunk after chunk down trees, each while others are further on."""
+        chosen = self.collective in PIPES and self.name in PIPELINED and self.name != "linear"
+        return chosen and self.chunks is None
+
+    def outline(self, chunks: int | None = None) -> Outline:
+        """Return its steps, with so many chunks; as many as were asked for by default."""
+        each = self.chunks or 1 if chunks is None else chunks
+        if each not in self.known:
+            self.known[each] = outline(
+                self.collective, self.name, self.num_ranks, chunks=each, **self.fits
+            )
+        return self.known[each]
+
+
+class Runner:
+    """Runs algorithms with ranks on some hosts."""
+
+    def __init__(self, flows: PreparedFlows, host_of: NDArray[np.int32]) -> None:
+        assert flows.clock is not None
+        self.flows, self.host_of = flows, host_of
+        self.overhead = flows.clock.overhead_seconds
+
+    def timed(self, algorithm: Algorithm, size: float, empty: float | None = None) -> Timed:
+        """Return what an algorithm takes; a pipelined one in the chunks that suit the size.
+
+        ``empty``: what it takes without data, if that is known.
+        """
+        if not algorithm.pipelined:
+            return self._run(algorithm.outline(), size, algorithm.chunks or 1)
+        once = algorithm.outline(1)
+        more = algorithm.outline(2).num_steps - once.num_steps
+        alone = self.empty(algorithm) if empty is None else empty
+        begun = alone / max(once.num_steps, 1)
+        each = max(int(x.width.max()) for x in once.steps if len(x.source)) * once.chunk_size[0]
+        rate = float(self.flows.links.capacity.min())
+
+        def about(chunks: int) -> float:
+            steps = once.num_steps + (chunks - 1) * more
+            return float(steps * (begun + size * each / chunks / rate))
+
+        choices = [2**power for power in range(MOST_CHUNKS.bit_length())]
+        chunks = min((each for each in choices if each <= max(size, 1)), key=about)
+        listed = MOST_LISTED if algorithm.name == "chain" else MOST_IN_TREES
+        most = max(listed // max(once.num_messages, 1), 1)
+        if chunks <= most:
+            return self._run(algorithm.outline(chunks), size, chunks)
+        if algorithm.name == "chain" and most - 2 * STEADY >= once.num_steps:
+            found = self._grown(algorithm, size, chunks, most)
+            if found is not None:
+                return found
+        chunks = 2 ** (most.bit_length() - 1)
+        return self._run(algorithm.outline(chunks), size, chunks)
+
+    def empty(self, algorithm: Algorithm) -> float:
+        """Return what an algorithm takes without data: its latencies one after the other."""
+        chunks = 1 if algorithm.pipelined else None
+        return self._run(algorithm.outline(chunks), 0.0, 1).seconds
+
+    def _grown(self, algorithm: Algorithm, size: float, chunks: int, most: int) -> Timed | None:
+        """Return the time of a pipeline that is full long before its end, from shorter ones.
+
+        With each chunk more it takes as much longer; None if that is not so.
+        """
+        short, middle, long = (
+            self._run(algorithm.outline(count), size / chunks * count, count)
+            for count in (most - 2 * STEADY, most - STEADY, most)
+        )
+        step = long.seconds - middle.seconds
+        if abs(step - (middle.seconds - short.seconds)) > SAME * long.seconds:
+            return None
+        times = chunks / most
+        return Timed(
+            long.seconds + (chunks - most) / STEADY * step, chunks, long.link,
+            long.link_bytes * times, long.link_seconds * times,
+        )  # fmt: skip
+
+    def _run(self, program: Outline, size: float, chunks: int) -> Timed:
+        flows = self.flows
+        rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
+        found: Any
+        if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
+            table = as_messages(rounds, overhead=self.overhead)
+            found = run_flows(flows.links, flows.routing, table, injection=flows.injection)
+        else:
+            found = run_rounds(
+                flows.links, flows.routing, rounds,
+                overhead=self.overhead, injection=flows.injection,
+            )  # fmt: skip
+        times = found.link_sizes / flows.links.capacity
+        link = int(np.argmax(times))
+        return Timed(
+            float(found.finish), chunks, link, float(found.link_sizes[link]), float(times[link])
+        )
+
+
+def refusal(program: Outline, sizes: int) -> str:
+    """Return why an algorithm is left out if nobody asked for it by name; "" if it is not."""
+    at_once = max((len(each.source) for each in program.steps), default=0)
+    if at_once > MOST_AT_ONCE:
+        return f"{at_once:,} messages at once; name it to run it"
+    different = len(program.steps)
+    listed = program.num_messages * sizes
+    if different > MOST_DIFFERENT and listed > 20 * MOST_LISTED:
+        return f"{program.num_messages:,} messages at each size; name it to run it"
+    return ""
+
+
+def alike(one: Outline, other: Outline) -> bool:
+    """Whether two outlines send the same from rank to rank, step by step."""
+    return len(one.steps) == len(other.steps) and all(
+        mine.times == its.times
+        and np.array_equal(mine.source, its.source)
+        and np.array_equal(mine.target, its.target)
+        and np.array_equal(mine.width * one.chunk_size[0], its.width * other.chunk_size[0])
+        for mine, its in zip(one.steps, other.steps, strict=True)
+    )

@@ -1,0 +1,69 @@
+"""Sizes of collectives as a person writes them: one, a list, or a range that grows by a factor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netloom.errors import InputError
+from netloom.spec import real_number
+from netloom.units import parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FACTOR = 4.0
+"""Between the sizes of a range that says none."""
+
+MOST_SIZES = 64
+
+WANTED = "a size (64MB), several (1KB,1MB), or a range (1KB:1GB, by 4; 1KB:1GB:2, by 2)"
+
+
+def parse_sizes(given: Any) -> tuple[float, ...]:
+    """Return sizes in bytes, rising, none twice.
+
+    Raises
+    ------
+    InputError
+        If one is none or 0, a range falls or its factor is not above 1, or there are too many.
+
+    Examples
+    --------
+    >>> parse_sizes("1KB:64KB"), parse_sizes("1MB,8"), parse_sizes("1:10:3")
+    ((1000.0, 4000.0, 16000.0, 64000.0), (8.0, 1000000.0), (1.0, 3.0, 9.0, 10.0))
+    """
+    some = given.split(",") if isinstance(given, str) else given
+    some = list(some) if isinstance(some, list | tuple) else [some]
+    found: set[float] = set()
+    for each in some:
+        for size in _range(each) if isinstance(each, str) and ":" in each else [_size(each)]:
+            found.add(size)
+            if len(found) > MOST_SIZES:
+                raise InputError("size", f"more than {MOST_SIZES} sizes", WANTED)
+    if not found:
+        raise InputError("size", "none", WANTED)
+    return tuple(sorted(found))
+
+
+def _size(given: Any) -> float:
+    size = parse_bytes(given, where="size")
+    if not size:
+        raise InputError("size", "0", WANTED)
+    return size
+
+
+def _range(given: str) -> Iterator[float]:
+    """Yield the sizes of a range: those by its factor, and its end."""
+    parts = given.split(":")
+    if len(parts) > 3:
+        raise InputError("size", f"'{given}'", WANTED)
+    size, end = _size(parts[0]), _size(parts[1])
+    factor = real_number(parts[2], where="size") if len(parts) == 3 else FACTOR
+    if not size <= end:
+        raise InputError("size", f"'{given}', which falls", WANTED)
+    if not factor > 1:
+        raise InputError("size", f"'{given}', by {factor:g}", "a factor above 1")
+    while size < end * (1 - 1e-9):
+        yield size
+        size *= factor
+    yield end

@@ -1,0 +1,111 @@
+"""What no algorithm beats on a network, against closed forms, programs that reach it, and LPs."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.phases.collectives.all_to_all import exchange
+from netloom.phases.collectives.joint import joint
+from netloom.phases.collectives.least_time import least_time
+from netloom.phases.collectives.network import rank_network
+from netloom.topology import graph_topology, topology
+from netloom.workload.programs.collectives.program import COLLECTIVES
+
+
+def per_byte(collective, spec, **options):
+    """Seconds per byte with one rank on each host."""
+    network = topology(spec)
+    return least_time(collective, network, np.arange(network.num_hosts), **options).per_byte
+
+
+@pytest.mark.parametrize(
+    ("collective", "spec", "wanted"),
+    [
+        ("all-reduce", "leaf-spine:4x4x4", 2 * 15 / 16),
+        ("all-gather", "leaf-spine:4x4x4", 15 / 16),
+        ("reduce-scatter", "leaf-spine:4x2x4", 15 / 16),
+        ("broadcast", "leaf-spine:4x4x4", 1),
+        ("reduce", "leaf-spine:4x4x4", 1),
+        ("gather", "leaf-spine:4x4x4", 15 / 16),
+        ("scatter", "leaf-spine:4x4x4", 15 / 16),
+        ("all-to-all", "leaf-spine:4x2x4", 4 * 12 / 16 / 2),  # four hosts behind two cables
+        ("all-to-all", "torus:4x16", 64 * 4 / 64 / 2),  # 16/4 hops on average along the long side
+        ("all-reduce", "mesh:3x3", 2 / 3),  # published joint optima
+        ("all-reduce", "mesh:4x4", 1 / 1.6),
+        ("all-reduce", "line:4", 1),
+        ("all-gather", "torus:8x8x8", 511 / 512 / 6),
+        ("barrier", "torus:4x4", 0),
+    ],
+)
+def test_bandwidth_is_the_closed_form(collective, spec, wanted):
+    assert per_byte(collective, spec) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("spec", ["mesh:2x3", "line:4", "ring:5", "leaf-spine:2x2x2", "torus:3x3"])
+def test_optimal_schedules_do_not_beat_it(spec):
+    network = rank_network(topology(spec))
+    at_least = per_byte("all-reduce", spec)
+    assert at_least <= float(1 / joint(network).bandwidth) * (1 + 1e-9)
+    assert per_byte("all-to-all", spec) <= 1 / exchange(network).bandwidth * (1 + 1e-6)
+
+
+def test_ports_of_nodes_are_limits():
+    assert per_byte("all-reduce", "torus:4x4", port=1.0) == pytest.approx(2 * 15 / 16)
+    assert per_byte("all-reduce", "torus:4x4", port=4.0) == pytest.approx(2 * 15 / 16 / 4)
+    assert per_byte("all-to-all", "ring:8", port=0.5) == pytest.approx(7 / 8 / 0.5)
+
+
+def test_slow_cables_between_islands_are_found():
+    fast = [(a + b, a + c) for a in (0, 4, 8) for b in range(4) for c in range(b)]
+    graph = nx.Graph()
+    graph.add_edges_from(fast, bandwidth=10.0)
+    graph.add_edges_from([(3, 4), (7, 8), (11, 0)], bandwidth=1.0)
+    net = graph_topology(graph)
+    found = least_time("all-reduce", net, np.arange(12), bytes_per_second=10.0)
+    assert found.per_byte == pytest.approx(2 * 2 / 6)  # three islands, two cables out of each
+    assert found.why.startswith("3 groups of hosts")
+
+
+def test_latency_is_the_furthest_path_and_the_count_of_those_told():
+    net = topology("torus:4x4")
+    found = least_time("all-reduce", net, np.arange(16), latency_seconds=1e-6, overhead=2e-6)
+    assert found.alpha == pytest.approx(5e-6)
+    assert found.latency >= 4 * 1e-6 + 2 * 2e-6
+    switched = least_time(
+        "broadcast", topology("leaf-spine:4x2x4"), np.arange(16), latency_seconds=1e-6
+    )
+    assert switched.alpha == pytest.approx(2e-6)
+    assert switched.latency == pytest.approx(4e-6)
+    assert switched.seconds(0) == switched.latency
+
+
+def test_ranks_of_one_host_send_nothing():
+    net = topology("leaf-spine:2x1x2")
+    assert least_time("all-reduce", net, [1, 1, 1]).seconds(1e9) == 0
+    two = least_time("all-gather", net, [0, 0, 1, 1])
+    assert two.per_byte == pytest.approx(0.5)
+
+
+def test_a_collective_that_is_none_is_refused():
+    with pytest.raises(InputError, match="collective: found 'all-join'; expected all-gather"):
+        least_time("all-join", topology("ring:4"), np.arange(4))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    collective=st.sampled_from(COLLECTIVES),
+    spec=st.sampled_from(["ring:6", "mesh:2x4", "leaf-spine:2x1x4", "hypercube:3"]),
+    data=st.data(),
+)
+def test_more_bandwidth_is_never_slower_and_units_scale(collective, spec, data):
+    net = topology(spec)
+    hosts = data.draw(st.lists(st.integers(0, net.num_hosts - 1), min_size=2, max_size=6))
+    if len(set(hosts)) < 2:
+        return
+    one, ten = (least_time(collective, net, hosts, bytes_per_second=each) for each in (1.0, 10.0))
+    assert one.per_byte == pytest.approx(10 * ten.per_byte)
+    tight = least_time(collective, net, hosts, port=0.1)
+    assert tight.per_byte >= one.per_byte

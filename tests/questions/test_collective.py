@@ -1,0 +1,213 @@
+"""Which algorithm of a collective is fastest: closed forms, crossings, bounds, refusals."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom import compare_collectives
+from netloom.errors import InputError
+from netloom.questions.collective.chart import LINE, apart
+from netloom.questions.collective.sizes import parse_sizes
+from netloom.questions.recorded import record
+from netloom.report import chart_of
+from netloom.workload.programs.collectives.algorithms import algorithms_of
+from netloom.workload.programs.collectives.program import COLLECTIVES
+
+FAST = {"bandwidth": "1GB/s", "latency": "1us"}
+
+
+def seconds(collective, on, algorithm, size, **options):
+    """What one algorithm takes at one size."""
+    found = compare_collectives(
+        collective, on, algorithm=algorithm, size=size, **(FAST | options)
+    ).to_dict()
+    return found["seconds"]
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize(("spec", "ranks", "hops"), [("leaf-spine:1x1x8", 8, 2)])
+def test_a_ring_on_a_full_switch_is_the_closed_form(spec, ranks, hops, size):
+    each = hops * 1e-6 + size / ranks / 1e9
+    assert seconds("all-reduce", spec, "ring", size) == pytest.approx(2 * (ranks - 1) * each)
+    assert seconds("all-gather", spec, "ring", size) == pytest.approx((ranks - 1) * each)
+    halving = 3 * hops * 1e-6 + 7 / 8 * size / 1e9
+    assert seconds("reduce-scatter", spec, "recursive-halving", size) == pytest.approx(halving)
+    doubling = 3 * (hops * 1e-6 + size / 1e9)
+    assert seconds("all-reduce", spec, "recursive-doubling", size) == pytest.approx(doubling)
+
+
+def test_a_ring_on_a_full_fat_tree_reaches_the_bound():
+    found = compare_collectives(
+        "all-reduce", "fat-tree:k=4", algorithm="ring", size="64MB", bandwidth="25GB/s", latency=0
+    ).to_dict()
+    assert found["seconds"] == pytest.approx(2 * 15 / 16 * 64e6 / 25e9)
+    assert found["ratio"] == pytest.approx(1)
+    assert found["bus_bandwidth"] == pytest.approx(25e9)
+    assert found["algorithm_bandwidth"] == pytest.approx(25e9 * 16 / 30)
+    assert found["busiest_channel"]["seconds"] == pytest.approx(found["seconds"])
+    assert found["held_by"] == "channel"
+
+
+def test_two_hosts_with_an_overhead():
+    took = seconds("all-reduce", "leaf-spine:1x1x2", "ring", 1e6, overhead="3us")
+    assert took == pytest.approx(2 * (2 * 3e-6 + 2e-6 + 0.5e-3))
+    assert seconds("broadcast", "leaf-spine:1x1x2", "binomial", 1e6) == pytest.approx(1e-3 + 2e-6)
+    assert seconds("all-to-all", "leaf-spine:1x1x2", "pairwise", 1e6) == pytest.approx(
+        0.5e-3 + 2e-6
+    )
+
+
+def test_ranks_of_one_host_tell_each_other_at_once():
+    found = compare_collectives(
+        "all-reduce", "leaf-spine:1x1x2", tasks_per_node=4, size="1MB", **FAST
+    ).to_dict()
+    assert found["ranks"] == 8
+    assert found["hosts"] == 2
+    names = [each["algorithm"] for each in found["points"]]
+    assert "hierarchical" in names
+    assert found["bound"]["seconds_per_byte"] == pytest.approx(1e-9)
+
+
+def test_all_links_of_a_torus_or_one_channel_of_a_node():
+    free = compare_collectives("all-reduce", "torus:4x4", size="1GB", **FAST)
+    port = compare_collectives("all-reduce", "torus:4x4", size="1GB", end_channels=1, **FAST)
+    [best, *_] = free.at(1e9)
+    assert best.algorithm in ("torus-rings", "swing")
+    assert best.ratio == pytest.approx(1, rel=1e-3)
+    assert best.seconds == pytest.approx(2 * 15 / 16 / 4, rel=1e-3)
+    assert port.at(1e9)[0].seconds == pytest.approx(2 * 15 / 16, rel=1e-3)
+    assert port.at(1e9)[0].bound_seconds == pytest.approx(2 * 15 / 16)
+
+
+def test_winners_change_where_curves_cross():
+    found = compare_collectives("all-reduce", "leaf-spine:1x1x16", size="1KB:256MB:2", **FAST)
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    winners = data["winners"]
+    assert winners[0]["from_size"] is None
+    assert winners[-1]["to_size"] is None
+    leads = {(each["below"], each["above"]) for each in data["crossings"] if each["leads"]}
+    for one, other in pairwise(winners):
+        assert one["to_size"] == other["from_size"]
+        assert (one["algorithm"], other["algorithm"]) in leads
+        # on both sides of where they cross, the one that is said to win does
+        for size, better in ((one["to_size"] * 0.9, one), (one["to_size"] * 1.1, other)):
+            names = (one["algorithm"], other["algorithm"])
+            took = {name: seconds("all-reduce", "leaf-spine:1x1x16", name, size) for name in names}
+            assert took[better["algorithm"]] == min(took.values())
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_no_algorithm_beats_the_bound(collective):
+    for spec in ("torus:4x4", "mesh:2x3", "leaf-spine:4x2x3"):
+        sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
+        found = compare_collectives(collective, spec, overhead="100ns", **sizes, **FAST)
+        assert {each.algorithm for each in found.points} | set(found.left_out) == set(
+            algorithms_of(collective)
+        )
+        for each in found.points:
+            assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
+
+
+def test_a_better_rank_order_is_found_run_and_written(tmp_path):
+    found = compare_collectives(
+        "all-reduce", "torus:4x4", size="1MB,64MB", algorithm="ring", mapping="random",
+        reorder=True, seed=3, **FAST,
+    )  # fmt: skip
+    better = found.to_dict()["reordered"]
+    assert better["better"]
+    assert better["found_seconds"] < better["given_seconds"]
+    assert sorted(better["node_of"]) == list(range(16))
+    again = seconds("all-reduce", "torus:4x4", "ring", 64e6, mapping=better["node_of"])
+    assert again == pytest.approx(better["found_seconds"])
+    assert {each.order for each in found.points} == {"given", "found"}
+    assert np.array_equal(found.node_of, better["node_of"])
+
+
+def test_what_nothing_says_is_assumed_and_said():
+    found = compare_collectives("all-reduce", "ring:4", size="1MB", algorithm="ring").to_dict()
+    assert found["clock"]["bandwidth_source"] == found["clock"]["latency_source"] == "assumed"
+    assert found["clock"]["bytes_per_second"] == 25e9
+    assert found["note"].startswith("Assumed: 25 GB/s a channel and 500 ns a channel")
+    told = compare_collectives("all-reduce", "ring:4", size="1MB", **FAST).to_dict()
+    assert told["note"] is None
+
+
+def test_algorithms_that_are_left_out_say_why():
+    found = compare_collectives("all-reduce", "leaf-spine:1x1x4", size="1MB", **FAST)
+    assert found.left_out["torus-rings"] == "found torus-rings without a torus"
+    assert found.left_out["hierarchical"] == "here the same as ring"
+
+
+def test_pipelines_grow_as_longer_ones_do():
+    """A chain in more chunks than are run takes what one takes that is run whole."""
+    from netloom.questions.collective import runs
+
+    size, options = "1GB", {"algorithm": "chain", **FAST}
+    whole = compare_collectives("broadcast", "leaf-spine:1x1x6", size=size, **options).points[0]
+    listed, runs.MOST_LISTED = runs.MOST_LISTED, 400
+    try:
+        grown = compare_collectives("broadcast", "leaf-spine:1x1x6", size=size, **options)
+    finally:
+        runs.MOST_LISTED = listed
+    [point] = grown.points
+    assert point.run.chunks == whole.run.chunks > 400
+    assert point.seconds == pytest.approx(whole.seconds, rel=1e-9)
+    assert point.run.link_bytes == pytest.approx(whole.run.link_bytes)
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ({"collective": "all-join"}, "collective: found 'all-join'; expected all-gather, "),
+        ({"algorithm": "rings"}, "algorithm: found 'rings'; expected for all-reduce: all, linear"),
+        ({"algorithm": "torus-rings"}, "algorithm: found torus-rings without a torus"),
+        ({"size": "1MB:1KB"}, "size: found '1MB:1KB', which falls"),
+        ({"size": "1KB:1MB:1"}, "size: found '1KB:1MB:1', by 1; expected a factor above 1"),
+        ({"size": "0"}, "size: found 0; expected a size"),
+        ({"size": "big"}, "size: found 'big'"),
+        ({"size": "1:1e18:1.01"}, "size: found more than 64 sizes"),
+        ({"ranks": 9}, ".*9.*"),
+        ({"ranks": 1}, "ranks: found 1; expected at least 2"),
+        ({"ranks": 4, "tasks_per_node": 4}, "ranks: found all 4 ranks on h0"),
+        ({"collective": "broadcast", "root": 8}, "root: found 8; expected a rank from 0 to 7"),
+        ({"root": 1}, "root: found 1 of all-reduce"),
+        ({"collective": "barrier", "size": "1MB"}, "size: found 1MB for a barrier"),
+        ({"engine": "network"}, "engine: found network; expected flow"),
+        ({"bandwidth": "fast"}, "bandwidth: found 'fast'"),
+    ],
+)
+def test_a_mistake_is_one_line(asked, refused):
+    fields = {"collective": "all-reduce", "on": "leaf-spine:2x1x4"} | asked
+    with pytest.raises(InputError, match=f"^{refused}") as found:
+        compare_collectives(**fields)
+    assert "\n" not in str(found.value)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(1, 1e6), st.floats(1, 1e6), st.floats(2, 10))
+def test_ranges_of_sizes_rise_by_their_factor_to_their_end(one, more, factor):
+    begin, end = round(one), round(one) + round(more)
+    found = parse_sizes(f"{begin}:{end}:{factor:.3f}")
+    assert found[0] == begin
+    assert found[-1] == end
+    for here, there in pairwise(found[:-1]):
+        assert there / here == pytest.approx(round(factor, 3))
+
+
+@given(st.lists(st.floats(0, 380), min_size=1, max_size=12))
+def test_labels_never_touch(places):
+    found = apart(sorted(places), 380.0)
+    assert all(there - here >= LINE - 1e-6 for here, there in pairwise(found))
+    assert max(found) <= 380
+
+
+def test_the_picture_says_who_wins_and_draws_the_bound():
+    found = compare_collectives("all-reduce", "leaf-spine:2x2x4", size="1KB:256MB", **FAST)
+    spec = json.dumps(chart_of(record(found)).to_dict())
+    assert found.verdict.removesuffix(".") in spec
+    assert '"bound"' in spec
+    assert "strokeDash" in spec
