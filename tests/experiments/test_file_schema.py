@@ -16,7 +16,11 @@ def validator():
     return jsonschema.Draft202012Validator(found)
 
 
-@pytest.mark.parametrize("text", [SWEEP, *(p.read_text() for p in Path("examples").glob("*.toml"))])
+EXAMPLES = [path.read_text() for path in Path("examples").glob("*.toml")]
+"""Experiments, and machines, which name a topology first."""
+
+
+@pytest.mark.parametrize("text", [SWEEP, *(text for text in EXAMPLES if "\ntopology" not in text)])
 def test_what_runs_fits_the_schema(validator, text):
     assert list(validator.iter_errors(tomllib.loads(text))) == []
 
