@@ -31,6 +31,7 @@ BASES = {
     "hotspot": ["--pes", "8", "--hot-spots", "2", "--steps", "5"],
     "map": ["ring:4", "--on", "mesh:2x2", "--rounds", "1"],
     "compile": ["ring:4", "--on", "mesh:2x2"],
+    "collective": ["all-reduce", "--on", "mesh:2x2", "--size", "1KB"],
     "predict latency": ["--on", "mesh:2x2", "--offered", "0.1"],
     "predict torus-broadcast": ["--k", "4", "--rate", "0.001"],
     "predict locality": ["--nodes", "64"],

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netloom import compare_collectives
+from netloom import compare_collectives, replay
 from netloom.errors import InputError
 from netloom.questions.collective.chart import LINE, apart
 from netloom.questions.collective.sizes import parse_sizes
 from netloom.questions.recorded import record
+from netloom.questions.register import by_verb
 from netloom.report import chart_of
 from netloom.workload.programs.collectives.algorithms import algorithms_of
 from netloom.workload.programs.collectives.program import COLLECTIVES
@@ -211,3 +212,14 @@ def test_the_picture_says_who_wins_and_draws_the_bound():
     assert found.verdict.removesuffix(".") in spec
     assert '"bound"' in spec
     assert "strokeDash" in spec
+
+
+def test_the_schedule_of_the_fastest_runs_in_the_same_time(tmp_path):
+    found = compare_collectives(
+        "all-gather", "leaf-spine:1x1x8", size="64KB", algorithm="ring", **FAST
+    )
+    outputs = {each.name: each for each in by_verb("compare_collectives").outputs}
+    file = tmp_path / "gather.goal"
+    assert "ring of 64 kB" in outputs["goal"].write(found, file, {})
+    again = replay("leaf-spine:1x1x8", trace=str(file), engine="flow", **FAST)
+    assert again.to_dict()["finish_seconds"] == pytest.approx(found.points[0].seconds)

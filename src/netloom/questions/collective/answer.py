@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.provenance import Provenance
     from netloom.questions.collective.order import Reordered
-    from netloom.questions.collective.runs import Timed
+    from netloom.questions.collective.runs import Algorithm, Timed
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.topology import Topology
     from netloom.workload import ProcessGraph
@@ -154,6 +154,8 @@ class CollectiveTimes(Answer):
         Algorithms that were not run, and why.
     graph
         The ranks, for rank files.
+    known
+        What was run, by name, for schedules.
     """
 
     network: PreparedFlows
@@ -165,6 +167,7 @@ class CollectiveTimes(Answer):
     reordered: Reordered | None
     left_out: dict[str, str]
     graph: ProcessGraph
+    known: dict[str, Algorithm]
     provenance: Provenance
 
     columns: ClassVar = Columns(
@@ -186,6 +189,7 @@ class CollectiveTimes(Answer):
         Column("empty_seconds", "time without data", SECONDS),
         Column("held_by", kind=str),
         Column("chunks", kind=int, value=_run("chunks")),
+        Column("chunks_capped", kind=bool, value=_run("capped")),
         Column("steps", kind=int),
         Column("messages", kind=int),
     )  # fmt: skip

@@ -30,7 +30,7 @@ from netloom.questions.fields import (
 )
 from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
 from netloom.questions.named import find_network, mapping_name, placing
-from netloom.questions.outputs import PLOT, table_output
+from netloom.questions.outputs import PLOT, Output, check_in_folder, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import PreparedFlows
@@ -38,11 +38,19 @@ from netloom.questions.timing import clock_of
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
 from netloom.topology.faults import working_nodes
+from netloom.units import size as size_words
 from netloom.workload import ring
-from netloom.workload.programs.collectives.algorithms import MOST_RANKS, ROOTED, algorithms_of
+from netloom.workload.programs.collectives.algorithms import (
+    MOST_RANKS,
+    ROOTED,
+    algorithms_of,
+    collective_program,
+)
+from netloom.workload.programs.collectives.goal_files import write_goal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -163,7 +171,7 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
     """Build the network and its routing, place the ranks, and choose the algorithms."""
     known = algorithms_of(question.collective)
     if question.engine != "flow":
-        wanted = "flow; a GOAL schedule of it runs with simulate trace --engine network"
+        wanted = f"flow; --goal writes a schedule for simulate trace --engine {question.engine}"
         raise InputError("engine", question.engine, wanted)
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
@@ -312,6 +320,26 @@ def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | N
     check_rank_file(form, len(ready.host_of), computers, places, hosts)
 
 
+def _write_goal(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    """Write the fastest algorithm at the largest size, as it was run."""
+    best = answer.at(answer.sizes[-1])[0]
+    known = answer.known[best.algorithm]
+    program = collective_program(
+        known.collective, known.name, known.num_ranks, chunks=best.run.chunks, **known.fits
+    )
+    write_goal(program, best.size, path)
+    said = f"{best.algorithm} of {size_words(best.size)}" if best.size else best.algorithm
+    return f"Schedule: {path}, {said}; run it with simulate trace"
+
+
+GOAL = Output(
+    "goal",
+    "GOAL schedule of the fastest algorithm at the largest size, for simulate trace.",
+    _write_goal,
+    check_in_folder,
+)
+
+
 @asks(
     CollectiveQuestion,
     prepare=prepare,
@@ -321,6 +349,7 @@ def _refuse_ranks(ready: PreparedCollective, form: str, hosts: Sequence[str] | N
     outputs=(
         PLOT,
         table_output("save_times", "Each algorithm at each size, .csv or .parquet.", "table"),
+        GOAL,
         SAVE_MAPPING,
         rank_file_output(_refuse_ranks, lambda answer: answer.allocated),
     ),
@@ -361,6 +390,7 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         reordered=better,
         left_out=ready.left_out,
         graph=ring(len(ready.host_of)),
+        known={each.name: each for each in ready.algorithms},
         provenance=provenance_of(question, "compare_collectives", ready.network),
     )
 

@@ -24,6 +24,9 @@ MOST_LISTED = 300_000
 MOST_IN_TREES = 2**17
 """Most messages of pipelined trees, whose flows meet; with more chunks they take hardly less."""
 
+MOST_IN_CHAINS = 1_200_000
+"""Most messages of a broadcast or reduction along a chain, of which longer ones are known."""
+
 MOST_DIFFERENT = 200
 """Most different rounds of a program that is run as rounds."""
 
@@ -40,13 +43,17 @@ STEADY, SAME = 4, 1e-9
 
 
 class Timed(NamedTuple):
-    """What one run took: seconds, its chunks, and its busiest link with what crossed it."""
+    """What one run took: seconds, its chunks, and its busiest link with what crossed it.
+
+    ``capped``: whether more chunks would suit its size better, and are too many to run.
+    """
 
     seconds: float
     chunks: int
     link: int
     link_bytes: float
     link_seconds: float
+    capped: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +114,7 @@ class Runner:
 
         choices = [2**power for power in range(MOST_CHUNKS.bit_length())]
         chunks = min((each for each in choices if each <= max(size, 1)), key=about)
-        listed = MOST_LISTED if algorithm.name == "chain" else MOST_IN_TREES
-        most = max(listed // max(once.num_messages, 1), 1)
+        most = _most_chunks(algorithm, once)
         if chunks <= most:
             return self._run(algorithm.outline(chunks), size, chunks)
         if algorithm.name == "chain" and most - 2 * STEADY >= once.num_steps:
@@ -116,7 +122,7 @@ class Runner:
             if found is not None:
                 return found
         chunks = 2 ** (most.bit_length() - 1)
-        return self._run(algorithm.outline(chunks), size, chunks)
+        return self._run(algorithm.outline(chunks), size, chunks)._replace(capped=True)
 
     def empty(self, algorithm: Algorithm) -> float:
         """Return what an algorithm takes without data: its latencies one after the other."""
@@ -158,6 +164,17 @@ class Runner:
         return Timed(
             float(found.finish), chunks, link, float(found.link_sizes[link]), float(times[link])
         )
+
+
+def _most_chunks(algorithm: Algorithm, once: Outline) -> int:
+    """Return the most chunks that are run, given the outline in one chunk."""
+    each = max(once.num_messages, 1)
+    if algorithm.name != "chain":
+        return max(MOST_IN_TREES // each, 1)
+    full = once.num_steps + 2 * STEADY  # so many that all ranks send at once
+    if algorithm.collective == "all-reduce" or full * each > MOST_IN_CHAINS:
+        full = 1
+    return max(MOST_LISTED // each, full)
 
 
 def refusal(program: Outline, sizes: int) -> str:

@@ -33,7 +33,10 @@ def lines(result: CollectiveTimes) -> list[Any]:
     if len(result.sizes) > 1:
         said.append(_by_size(result))
     last = result.sizes[-1]
-    said += [_algorithms(result.at(last), last), *_bounds(result)]
+    said.append(_algorithms(result.at(last), last))
+    if any(each.run.capped for each in result.at(last)):
+        said.append("[dim]* More chunks suit this size better, and are too many to run.[/]")
+    said += _bounds(result)
     if result.reordered is not None:
         said.append(f"• {escape(order_words(result.reordered.to_dict()))}")
     reasons = dict[str, list[str]]()
@@ -125,7 +128,7 @@ def _algorithms(points: list[Point], size: float) -> Table:
         row = {name: getattr(each, name) for name in ("held_by", "steps", "busiest", "busy")}
         table.add_row(
             each.algorithm, units.seconds(each.seconds), units.rate(each.bus_bandwidth),
-            number(each.ratio), f"{each.run.chunks:,}", escape(reason(row)),
+            number(each.ratio), f"{each.run.chunks:,}{'*' * each.run.capped}", escape(reason(row)),
         )  # fmt: skip
     return table
 
