@@ -1,0 +1,3 @@
+"""Make a schedule of a collective for this very network, with a proof of how good it is."""
+
+VERB = "compile_collective"
