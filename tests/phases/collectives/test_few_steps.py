@@ -16,6 +16,8 @@ from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.step_prices import check_prices, step_prices
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
+from netloom.workload.programs.collectives.msccl import write_msccl
+from netloom.workload.programs.collectives.msccl_reading import read_msccl
 from tests.phases.collectives.boxes import box, plain
 
 
@@ -51,6 +53,14 @@ def test_the_published_frontier_of_the_dgx_1():
     for point in (*found.points, longest):
         check(point.program)
         assert _fits(dgx, point)
+
+
+def test_a_schedule_is_written_as_msccl_xml_and_read_back(tmp_path):
+    found = few_steps(box("dgx1"), 2, 3, 2)
+    write_msccl(tmp_path / "a.xml", found.program)
+    again = read_msccl(tmp_path / "a.xml", 8)
+    assert again.num_steps == 2
+    assert again.num_chunks == 16
 
 
 def test_what_the_dgx_1_cannot_do_is_proven():

@@ -162,8 +162,7 @@ def _routes(network: RankNetwork, routing: Routing, *, outward: bool) -> Paths:
     found = paths(network.topology, routing, *(ends if outward else ends[::-1]))
     if found.pair is not None:
         raise InputError("routing", "several routes per pair", "one, as forwarding tables give")
-    up = network.topology.channel_up
-    if up is not None and not up[found.channels].all():
+    if not network.topology.channel_up[found.channels].all():
         raise InputError("routing", "a route over a broken channel", "routes that work")
     return found
 

@@ -49,9 +49,9 @@ def in_order(holders, count, sends, order, bucket):
 def entry(offsets, channels, load, room, first, members, unserved, many, sends, holder, key):
     """Return the place among the unserved groups, and the rank, that a holder serves best."""
     ranks = len(sends)
-    best, place, chosen = np.inf, -1, -1
+    best, place, chosen = np.inf, np.int64(-1), -1
     for attempt in range(min(GROUPS, many)):
-        at = attempt
+        at = np.int64(attempt)
         if many > GROUPS:
             at = np.int64(bits_at(key, attempt) % np.uint64(many))
         group = unserved[at]

@@ -1,0 +1,303 @@
+"""Collectives as MSCCL XML, which GPU libraries execute: what each thread block sends and receives.
+
+A GPU has one thread block for its own copies, one for each GPU it sends to, and one for each it
+receives from; so a full connection never stops what would empty it. Steps wait for steps of other
+thread blocks of their GPU where they touch the same chunk. All-gather and all-reduce work on the
+output, reduce-scatter in scratch: in place and out of place alike. All-to-all is out of place.
+
+Format: microsoft/msccl and ROCm/rccl (their parsers), microsoft/msccl-tools. The last two name
+reduce-scatter differently (``reduce_scatter``, ``reducescatter``); the first's name is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from netloom.errors import InputError
+from netloom.textfiles import write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from netloom.workload.programs.collectives.program import CollectiveProgram
+
+NAMES = {
+    "all-gather": "allgather", "all-reduce": "allreduce", "reduce-scatter": "reduce_scatter",
+    "all-to-all": "alltoall",
+}  # fmt: skip
+"""What MSCCL calls the collectives that are written."""
+
+PROTOCOLS = ("Simple", "LL", "LL128")
+
+MOST_COUNT = 64
+"""Most chunks of one step; parsers allow 71."""
+
+MOST_BYTES = 2**40
+"""Largest size for which the algorithm may be chosen."""
+
+
+class Cell(NamedTuple):
+    """A place of a chunk on a GPU: ``i``nput, ``o``utput or ``s``cratch, and its number there."""
+
+    buffer: str
+    offset: int
+
+
+@dataclass
+class _Step:
+    """A step of a thread block: what it does, and the one of another that it waits for."""
+
+    kind: str
+    source: Cell
+    target: Cell
+    count: int
+    waits: tuple[int, int] = (-1, -1)
+    waited_for: bool = False
+
+
+@dataclass
+class _Gpu:
+    """The thread blocks of a GPU, with who last wrote and who has since read each cell."""
+
+    peers: list[tuple[int, int]] = field(default_factory=lambda: [(-1, -1)])
+    blocks: list[list[_Step]] = field(default_factory=lambda: [[]])
+    writer: dict[Cell, tuple[int, int]] = field(default_factory=dict)
+    readers: dict[Cell, list[tuple[int, int]]] = field(default_factory=dict)
+    seen: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def block(self, send: int, receive: int) -> int:
+        """Return the thread block of this connection."""
+        if (send, receive) not in self.peers:
+            self.peers.append((send, receive))
+            self.blocks.append([])
+        return self.peers.index((send, receive))
+
+    def add(self, block: int, step: _Step, reads: Cell | None, writes: Cell | None) -> None:
+        """Append a step that touches so many cells from these on, after all that it waits for."""
+        read = _run(reads, step.count)
+        written = _run(writes, step.count)
+        before = {self.writer[cell] for cell in read + written if cell in self.writer}
+        before |= {each for cell in written for each in self.readers.get(cell, ())}
+        latest: dict[int, int] = {}
+        for other, place in before:
+            if other != block and self.seen.get((block, other), -1) < place:
+                latest[other] = max(latest.get(other, -1), place)
+        steps = self.blocks[block]
+        for number, (other, place) in enumerate(sorted(latest.items())):
+            self.seen[block, other] = place
+            self.blocks[other][place].waited_for = True
+            if number < len(latest) - 1:
+                steps.append(_Step("nop", Cell("i", -1), Cell("o", -1), 0, (other, place)))
+            else:
+                step.waits = (other, place)
+        here = (block, len(steps))
+        steps.append(step)
+        for cell in read:
+            self.readers.setdefault(cell, []).append(here)
+        for cell in written:
+            self.writer[cell] = here
+            self.readers[cell] = []
+
+
+def _run(first: Cell | None, count: int) -> list[Cell]:
+    """Return so many cells from the first on."""
+    return [] if first is None else [Cell(first.buffer, first.offset + k) for k in range(count)]
+
+
+class _Layout:
+    """Where each rank keeps each chunk."""
+
+    def __init__(self, program: CollectiveProgram) -> None:
+        ranks, owner = program.num_ranks, program.first_owner
+        self.collective = program.collective
+        self.source, self.final = owner.tolist(), program.final_owner.tolist()
+        groups = {
+            "all-gather": owner, "reduce-scatter": program.final_owner,
+            "all-reduce": np.zeros_like(owner),
+            "all-to-all": owner.astype(np.int64) * ranks + program.final_owner,
+        }[program.collective]  # fmt: skip
+        wanted = {"all-reduce": 1, "all-to-all": ranks**2}.get(program.collective, ranks)
+        counts = np.bincount(groups, minlength=wanted)
+        if (counts != counts[0]).any() or not np.allclose(
+            program.chunk_size, program.chunk_size[0]
+        ):
+            raise InputError(program.algorithm, "chunks that differ", "equal chunks of every rank")
+        self.each = int(counts[0])
+        order = np.argsort(groups, kind="stable")
+        self.position = np.empty(len(groups), np.int64)
+        self.position[order] = np.arange(len(groups))
+        self.scratch: list[dict[int, int]] = [{} for _ in range(ranks)]
+        self.per_loop = self.each * (1 if wanted == 1 else ranks)
+
+    def cell(self, rank: int, chunk: int) -> Cell:
+        """Return where a rank keeps a chunk."""
+        at = int(self.position[chunk])
+        if self.collective != "all-to-all":
+            return Cell("s" if self.collective == "reduce-scatter" else "o", at)
+        if rank == self.source[chunk]:
+            return Cell("i", at % self.per_loop)
+        if rank == self.final[chunk]:
+            return Cell("o", self.source[chunk] * self.each + at % self.each)
+        slots = self.scratch[rank]
+        return Cell("s", slots.setdefault(chunk, len(slots)))
+
+    def sizes(self, rank: int) -> tuple[int, int, int]:
+        """Return the chunks of input, output and scratch."""
+        all_of_them = self.per_loop
+        return {
+            "all-gather": (self.each, all_of_them, 0),
+            "reduce-scatter": (all_of_them, self.each, all_of_them),
+            "all-reduce": (all_of_them, all_of_them, 0),
+            "all-to-all": (all_of_them, all_of_them, len(self.scratch[rank])),
+        }[self.collective]
+
+    def copies(self, rank: int) -> tuple[tuple[Cell, Cell, int], tuple[Cell, Cell, int] | None]:
+        """Return what a rank copies at first, and in the end: from, to, how many chunks."""
+        own = Cell("o", rank * self.each)
+        whole = (Cell("i", 0), Cell("o", 0), self.per_loop)
+        if self.collective == "reduce-scatter":
+            end = (Cell("s", rank * self.each), Cell("o", 0), self.each)
+            return (Cell("i", 0), Cell("s", 0), self.per_loop), end
+        if self.collective == "all-reduce":
+            return whole, None
+        start = Cell("i", 0 if self.collective == "all-gather" else rank * self.each)
+        return (start, own, self.each), None
+
+
+def write_msccl(
+    path: str | Path, program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
+) -> None:
+    """Write a program as MSCCL XML: see ``msccl_text``.
+
+    Raises
+    ------
+    InputError
+        As ``msccl_text`` does, or if the file cannot be written.
+    """
+    write_text(path, msccl_text(program, name=name, protocol=protocol))
+
+
+def msccl_text(
+    program: CollectiveProgram, *, name: str = "netloom", protocol: str = "Simple"
+) -> str:
+    """Return a program as MSCCL XML, with all attributes that parsers demand.
+
+    Parameters
+    ----------
+    program
+        An all-gather, reduce-scatter, all-reduce or all-to-all of equal chunks.
+    name
+        Of the algorithm.
+    protocol
+        ``Simple``, ``LL`` or ``LL128``.
+
+    Raises
+    ------
+    InputError
+        If the collective is another one, or chunks differ, or there is no such protocol.
+
+    Examples
+    --------
+    >>> from netloom.workload.programs.collectives.algorithms import collective_program
+    >>> text = msccl_text(collective_program("all-gather", "ring", 2))
+    >>> print(text.splitlines()[0])
+    <algo name="netloom" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="allgather"
+    inplace="1" outofplace="1" minBytes="0" maxBytes="1099511627776">
+    """
+    if program.collective not in NAMES:
+        raise InputError("collective", program.collective, ", ".join(NAMES))
+    if protocol not in PROTOCOLS:
+        raise InputError("protocol", f"'{protocol}'", ", ".join(PROTOCOLS))
+    layout = _Layout(program)
+    gpus = [_Gpu() for _ in range(program.num_ranks)]
+    copies = [layout.copies(rank) for rank in range(program.num_ranks)]
+    for gpu, (start, _) in zip(gpus, copies, strict=True):
+        _copy(gpu, start)
+    starts = np.searchsorted(program.step, np.arange(program.num_steps + 1))
+    for step in range(program.num_steps):
+        _exchange(program, layout, gpus, range(int(starts[step]), int(starts[step + 1])))
+    for gpu, (_, end) in zip(gpus, copies, strict=True):
+        if end is not None:
+            _copy(gpu, end)
+    in_place = int(program.collective != "all-to-all")
+    head: dict[str, str | int] = {
+        "name": name, "proto": protocol, "nchannels": 1, "nchunksperloop": layout.per_loop,
+        "ngpus": program.num_ranks, "coll": NAMES[program.collective], "inplace": in_place,
+        "outofplace": 1, "minBytes": 0, "maxBytes": MOST_BYTES,
+    }  # fmt: skip
+    lines = [_tag("algo", head, ">")]
+    for rank, gpu in enumerate(gpus):
+        lines += _gpu_lines(rank, gpu, layout.sizes(rank))
+    return "\n".join([*lines, "</algo>", ""])
+
+
+def _copy(gpu: _Gpu, what: tuple[Cell, Cell, int]) -> None:
+    """Append copies within a GPU, in steps of at most ``MOST_COUNT`` chunks."""
+    source, target, count = what
+    for done in range(0, count, MOST_COUNT):
+        here = Cell(source.buffer, source.offset + done)
+        there = Cell(target.buffer, target.offset + done)
+        gpu.add(0, _Step("cpy", here, there, min(MOST_COUNT, count - done)), here, there)
+
+
+def _exchange(
+    program: CollectiveProgram, layout: _Layout, gpus: list[_Gpu], messages: range
+) -> None:
+    """Append the messages of a step: all are sent before any is received, in order of chunks."""
+    sent = []
+    for message in messages:
+        source, target = int(program.source[message]), int(program.target[message])
+        sums = bool(program.sums[message])
+        for chunk in program.chunks.of(message).tolist():
+            cells = layout.cell(source, chunk), layout.cell(target, chunk)
+            sent.append((source, target, sums, *cells))
+    sent.sort(key=lambda each: (*each[:2], each[4], each[2]))
+    runs: list[tuple[int, int, bool, Cell, Cell, int]] = []
+    for source, target, sums, here, there in sent:
+        if runs:
+            *same, first, into, count = runs[-1]
+            following = (_run(first, count + 1)[-1], _run(into, count + 1)[-1])
+            if same == [source, target, sums] and following == (here, there) and count < MOST_COUNT:
+                runs[-1] = (source, target, sums, first, into, count + 1)
+                continue
+        runs.append((source, target, sums, here, there, 1))
+    for source, target, _, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
+        gpu = gpus[source]
+        gpu.add(gpu.block(target, -1), _Step("s", here, there, count), here, None)
+    for source, target, sums, here, there, count in sorted(runs, key=lambda run: (run[4], run[:2])):
+        gpu = gpus[target]
+        step = _Step("rrc", there, there, count) if sums else _Step("r", here, there, count)
+        gpu.add(gpu.block(-1, source), step, there if sums else None, there)
+
+
+def _gpu_lines(rank: int, gpu: _Gpu, sizes: tuple[int, int, int]) -> list[str]:
+    """Return the XML of a GPU."""
+    names = ("i_chunks", "o_chunks", "s_chunks")
+    lines = ["  " + _tag("gpu", {"id": rank, **dict(zip(names, sizes, strict=True))}, ">")]
+    for block, (send, receive) in enumerate(gpu.peers):
+        lines.append(
+            "    " + _tag("tb", {"id": block, "send": send, "recv": receive, "chan": 0}, ">")
+        )
+        for place, step in enumerate(gpu.blocks[block]):
+            said: dict[str, str | int] = {
+                "s": place, "type": step.kind, "srcbuf": step.source.buffer,
+                "srcoff": step.source.offset, "dstbuf": step.target.buffer,
+                "dstoff": step.target.offset, "cnt": step.count, "depid": step.waits[0],
+                "deps": step.waits[1], "hasdep": int(step.waited_for),
+            }  # fmt: skip
+            lines.append("      " + _tag("step", said, "/>"))
+        lines.append("    </tb>")
+    return [*lines, "  </gpu>"]
+
+
+def _tag(name: str, attributes: dict[str, str | int], end: str) -> str:
+    """Return a tag as the parsers want it: double quotes, single blanks, none before the end."""
+    said = " ".join(
+        f"{key}={quoteattr(str(value).replace(chr(34), chr(39)))}"
+        for key, value in attributes.items()
+    )
+    return f"<{name} {said}{end}"

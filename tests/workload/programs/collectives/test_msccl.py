@@ -1,0 +1,255 @@
+"""MSCCL XML: what is written is read back, and what is wrong in others' is found."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netloom.errors import InputError
+from netloom.workload.programs.collectives.algorithms import algorithms_of, collective_program
+from netloom.workload.programs.collectives.checked import check
+from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, write_msccl
+from netloom.workload.programs.collectives.msccl_reading import read_msccl
+from netloom.workload.programs.collectives.program import CollectiveProgram, lists
+
+RING = Path(__file__).parent / "data" / "astra-sim-ring.xml"
+
+
+def _carried(program):
+    """Return what went over each pair of ranks, chunk by chunk."""
+    pairs = np.repeat(program.source * program.num_ranks + program.target, program.chunks.lengths)
+    return np.bincount(pairs, minlength=program.num_ranks**2).tolist()
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(sorted(NAMES)), st.integers(2, 9), st.data())
+def test_round_trip(tmp_path_factory, collective, ranks, data):
+    algorithm = data.draw(st.sampled_from(algorithms_of(collective)))
+    try:
+        program = collective_program(collective, algorithm, ranks)
+    except InputError:  # an algorithm of other numbers of ranks
+        return
+    path = tmp_path_factory.mktemp("msccl") / "a.xml"
+    write_msccl(path, program, name=algorithm)
+    found = read_msccl(path, ranks)
+    check(found)
+    assert (found.collective, found.algorithm) == (collective, algorithm)
+    assert found.num_chunks == program.num_chunks
+    assert _carried(found) == _carried(program)
+    assert found.num_steps <= program.num_steps
+
+
+def test_all_that_parsers_demand_is_there():
+    text = msccl_text(collective_program("reduce-scatter", "ring", 4))
+    head, gpu, block, step = (
+        re.search(rf"<{tag} ([^>/]*)/?>", text).group(1) for tag in ("algo", "gpu", "tb", "step")
+    )
+    keys = [re.findall(r'(\w+)="', each) for each in (head, gpu, block, step)]
+    assert keys == [
+        ["name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace", "outofplace",
+         "minBytes", "maxBytes"],
+        ["id", "i_chunks", "o_chunks", "s_chunks"],
+        ["id", "send", "recv", "chan"],
+        ["s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"],
+    ]  # fmt: skip
+    assert 'nchunksperloop="4"' in head
+    assert 'coll="reduce_scatter"' in head
+    assert gpu == 'id="0" i_chunks="4" o_chunks="1" s_chunks="4"'
+    assert " />" not in text
+
+
+def test_a_wait_that_follows_others_is_on_the_step_itself():
+    """Parsers refuse steps that wait only by the nops before them."""
+    text = msccl_text(collective_program("all-reduce", "rabenseifner", 8))
+    steps = re.findall(r'type="(\w+)".*depid="(-?\d+)"', text)
+    assert any(kind == "nop" for kind, _ in steps)
+    for (kind, _), (_, waits) in pairwise(steps):
+        assert kind != "nop" or waits != "-1"
+
+
+def test_more_messages_than_a_connection_holds(tmp_path):
+    """Two ranks exchange 40 chunks in a step, no two of which lie beside each other."""
+    even, odd = list(range(0, 80, 2)), list(range(1, 80, 2))
+    everybody = np.full(80, -1, np.int32)
+    both = CollectiveProgram(
+        "all-reduce", "exchange", 2, np.full(80, 1 / 80), 0, np.int32([0, 1, 0, 1]),
+        np.int32([1, 0, 1, 0]), np.int32([0, 0, 1, 1]), lists([even, even, odd, odd]),
+        np.ones(4, np.bool_), everybody, everybody.copy(),
+    )  # fmt: skip
+    check(both)
+    path = tmp_path / "a.xml"
+    write_msccl(path, both)
+    assert path.read_text().count('type="rrc"') == 160
+    assert _carried(read_msccl(path)) == _carried(both)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('<tb id="0" send="1" recv="7" chan="0">', '<tb id="0" send="1" chan="0">',
+         r"xml:3: found <tb> without recv; expected a whole number"),
+        ('ngpus="8"', 'ngpus="8x"', r'xml:1: found ngpus="8x"; expected a whole number'),
+        ('ngpus="8"', 'ngpus="9"', r'xml:1: found ngpus="9"; expected 8'),
+        ('coll="allreduce"', 'coll="custom"', r'xml:1: found coll="custom"; expected allgather'),
+        ('type="s"', 'type="x"', r'xml:4: found type="x"; expected s, r, rcs'),
+        ("</algo>", "</algo", r"xml:258: found broken XML"),
+        ('id="7" i', 'id="6" i', r'xml:226: found gpu id="6"; expected each from 0 to 7 once'),
+        ('srcoff="7"', 'srcoff="8"', r"xml:5: found chunks 8 to 8 of i; expected within its 8"),
+        ('recv="7"', 'recv="0"', r"xml:3: found peer 0 of GPU 0; expected another GPU"),
+        ('<step s="1"', '<step s="3"', r'xml:5: found s="3"; expected 1, the next step'),
+        ("<algo ", "<algorithm ", r"xml:1: found <algorithm>; expected <algo>"),
+        ('nchannels="1"', "nchannels='1' &bad;", r"xml:1: found broken XML"),
+        ('i_chunks="8"', 'i_chunks="9"', r'xml:2: found i_chunks="9"; expected 0 to 8'),
+        ('cnt="1"', 'cnt="0"', r'xml:4: found cnt="0"; expected at least 1'),
+        ('depid="-1" deps="-1"', 'depid="0" deps="3"',
+         r'xml:4: found a wait for step 3 of thread block 0; expected hasdep="1"'),
+        ('depid="-1" deps="-1"', 'depid="1" deps="3"',
+         r"xml:4: found a wait for step 3 of thread block 1; expected a step that there is"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, said):
+    text = RING.read_text()
+    assert old in text
+    path = tmp_path / "a.xml"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=said):
+        read_msccl(path, 8)
+
+
+def _two(first, second, coll="allgather", inplace=0):
+    """Return an XML of two GPUs, whose thread blocks have these steps, and one cell of each."""
+    lines = [
+        f'<algo name="two" proto="LL" nchannels="1" nchunksperloop="2" ngpus="2" coll="{coll}" '
+        f'inplace="{inplace}">'
+    ]
+    for gpu, steps in enumerate((first, second)):
+        lines.append(f'<gpu id="{gpu}" i_chunks="1" o_chunks="2" s_chunks="1">')
+        lines.append(f'<tb id="0" send="{1 - gpu}" recv="{1 - gpu}" chan="0">')
+        for place, (kind, source, target) in enumerate(steps):
+            lines.append(
+                f'<step s="{place}" type="{kind}" srcbuf="{source[0]}" srcoff="{source[1]}" '
+                f'dstbuf="{target[0]}" dstoff="{target[1]}" cnt="1" depid="-1" deps="-1" '
+                'hasdep="0"/>'
+            )
+        lines.append("</tb></gpu>")
+    return "\n".join([*lines, "</algo>"])
+
+
+def _gather(gpu):
+    return [("cpy", "i0", f"o{gpu}"), ("s", "i0", f"o{gpu}"), ("r", "i0", f"o{1 - gpu}")]
+
+
+def test_others_are_executed(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(_two(_gather(0), _gather(1)))
+    found = read_msccl(path)
+    assert found.num_messages == 2
+    assert found.num_steps == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (_gather(0)[::-1], _gather(1)[::-1], "xml:4: found a deadlock: GPU 0, thread block 0"),
+        (_gather(0)[:2], _gather(1), "xml:10: found a message to GPU 0 that it never receives"),
+        (_gather(0)[1:], _gather(1), "nothing in output 0 of GPU 0 in the end; expected chunk 0"),
+        ([_gather(0)[0], ("s", "o1", "o0"), _gather(0)[2]], _gather(1),
+         "xml:5: found o 1 of GPU 0, which is empty"),
+        (_gather(0), [*_gather(1), ("cpy", "o0", "o1")], "chunk 0 of 1 GPUs in output 1 of GPU 1"),
+        (_gather(0), [*_gather(1), ("re", "o0", "o1")], "a sum of chunks 1 and 0"),
+        (_gather(0), [*_gather(1), ("re", "o1", "o1")], "contribution of GPU 1 to chunk 1 twice"),
+    ],
+)  # fmt: skip
+def test_what_does_not_work_is_found(tmp_path, first, second, said):
+    path = tmp_path / "a.xml"
+    path.write_text(_two(first, second))
+    with pytest.raises(InputError, match=said):
+        read_msccl(path)
+
+
+def test_sums_made_after_a_message_has_come(tmp_path):
+    """A reduce-scatter through scratch: received first, added later."""
+    steps = [
+        [("s", f"i{1 - gpu}", "s0"), ("r", "i0", "s0"), ("re", "s0", f"i{gpu}"),
+         ("cpy", f"i{gpu}", "o0")]
+        for gpu in range(2)
+    ]  # fmt: skip
+    path = tmp_path / "a.xml"
+    text = _two(*steps, coll="reducescatter").replace(
+        'i_chunks="1" o_chunks="2"', 'i_chunks="2" o_chunks="1"'
+    )
+    path.write_text(text)
+    found = read_msccl(path, 2)
+    assert found.collective == "reduce-scatter"
+    assert found.sums.all()
+    check(found)
+
+
+def test_steps_that_receive_and_send_at_once(tmp_path):
+    """A ring all-reduce of three GPUs in place, of rrs, rrcs and rcs."""
+    lines = [
+        '<algo name="fused" proto="LL" nchannels="1" nchunksperloop="3" ngpus="3" '
+        'coll="allreduce" inplace="1">'
+    ]
+    for gpu in range(3):
+        lines.append(f'<gpu id="{gpu}" i_chunks="3" o_chunks="0" s_chunks="0">')
+        lines.append(f'<tb id="0" send="{(gpu + 1) % 3}" recv="{(gpu - 1) % 3}" chan="0">')
+        for place, kind in enumerate(("s", "rrs", "rrcs", "rcs", "r")):
+            at = f'srcbuf="i" srcoff="{(gpu - place) % 3}" dstbuf="i" dstoff="{(gpu - place) % 3}"'
+            lines.append(
+                f'<step s="{place}" type="{kind}" {at} cnt="1" depid="-1" deps="-1" hasdep="0"/>'
+            )
+        lines.append("</tb></gpu>")
+    text = "\n".join([*lines, "</algo>"])
+    path = tmp_path / "a.xml"
+    path.write_text(text)
+    found = read_msccl(path, 3)
+    assert (found.num_messages, found.num_steps) == (12, 4)
+    assert found.sums.sum() == 6
+    path.write_text(text.replace('type="rrcs"', 'type="rrs"'))
+    with pytest.raises(InputError, match="chunk 1 of 1 GPUs in output 1 of GPU 0 in the end"):
+        read_msccl(path, 3)
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [("all-gather", "bruck"), ("all-to-all", "bruck"), ("reduce-scatter", "ring")],
+)
+def test_every_wait_of_these_is_needed(tmp_path, collective, algorithm):
+    """Without any one of them the file races, deadlocks or sends what is not there."""
+    text = msccl_text(collective_program(collective, algorithm, 4))
+    waits = [found.span() for found in re.finditer(r'depid="\d+" deps="\d+"', text)]
+    assert waits
+    path = tmp_path / "a.xml"
+    for begin, end in waits:
+        path.write_text(text[:begin] + 'depid="-1" deps="-1"' + text[end:])
+        with pytest.raises(InputError):
+            read_msccl(path, 4)
+
+
+def test_a_race_is_found(tmp_path):
+    path = tmp_path / "a.xml"
+    text = _two(_gather(0), _gather(1)).replace(
+        "</tb></gpu>",
+        '</tb><tb id="1" send="-1" recv="-1" chan="0"><step s="0" type="cpy" srcbuf="i" srcoff="0" '
+        'dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/></tb></gpu>',
+        1,
+    )
+    path.write_text(text)
+    with pytest.raises(InputError, match="xml:7: found a race with line 4, which touches"):
+        read_msccl(path)
+
+
+def test_what_cannot_be_written():
+    with pytest.raises(InputError, match="collective: found broadcast; expected all-gather"):
+        msccl_text(collective_program("broadcast", "binomial", 4))
+    with pytest.raises(InputError, match="protocol: found 'LL256'"):
+        msccl_text(collective_program("all-gather", "ring", 4), protocol="LL256")
+    odd = collective_program("all-reduce", "ring", 4)
+    object.__setattr__(odd, "chunk_size", np.array([0.1, 0.2, 0.3, 0.4]))
+    with pytest.raises(InputError, match="chunks that differ"):
+        msccl_text(odd)
