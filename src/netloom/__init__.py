@@ -22,11 +22,11 @@ if TYPE_CHECKING:
         analyze_permutations as analyze_permutations,
     )
     from netloom.questions.analyze.question import analyze as analyze
-    from netloom.questions.compile.plans import run_plan as run_plan
-    from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.collective.question import (
         compile_collective as compile_collective,
     )
+    from netloom.questions.compile.plans import run_plan as run_plan
+    from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
     from netloom.questions.fabric.question import check_fabric as check_fabric
     from netloom.questions.frames import to_pandas as to_pandas

@@ -16,7 +16,9 @@ from netloom.progress import patience
 from netloom.questions.answers import Column, Columns
 from netloom.questions.compile.collective.verified import (
     VerifiedCollective,
+    VerifiedProgram,
     verified_collective,
+    verified_msccl,
 )
 from netloom.textfiles import read_text
 from netloom.words import counted
@@ -115,7 +117,7 @@ class PlanRun:
         return f"not delivered {self.path}: {faults[0]}{more}"
 
 
-def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective:
+def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective | VerifiedProgram:
     """Read a plan file and verify it: its routes, phases, order and times.
 
     A collective is executed on data as well. The verifier shares no code with the compiler; see
@@ -138,6 +140,8 @@ def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective:
     >>> verify_plan(file).to_dict()["phases"]
     1
     """
+    if str(path).lower().endswith(".xml"):
+        return verified_msccl(str(path))
     text = read_text(path, wanted=WANTED, most_bytes=MOST_CHARACTERS)
     if names_collective(text):
         return verified_collective(str(path), text)

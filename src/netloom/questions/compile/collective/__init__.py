@@ -1,3 +1,3 @@
-"""Make a schedule of a collective for this very network, with a proof of how good it is."""
+"""Make a schedule of a collective for a network, and prove how near the optimum it is."""
 
 VERB = "compile_collective"

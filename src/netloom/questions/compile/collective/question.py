@@ -33,6 +33,7 @@ from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timing import assumed_clock
 from netloom.units import LARGEST, parse_bytes
+from netloom.words import listed
 
 if TYPE_CHECKING:
     from netloom.questions.timing import Clock
@@ -47,14 +48,14 @@ ROOTED = ("broadcast", "reduce")
 class WhichSchedule(Question, panel="Collective"):
     """The collective, and how it is cut."""
 
-    collective: str = argument(f"Collective: {', '.join(SYNTHESISED)}.", kw_only=False)
+    collective: str = argument(f"Collective: {listed(SYNTHESISED)}.", kw_only=False)
     size: Annotated[float, Field(gt=0, le=LARGEST)] | str = option(
         "Size as nccl-tests count it, such as 64MB.", default="1GB"
     )
     ranks: Annotated[int, Field(ge=2, le=MOST_RANKS)] | None = option(
         "Number of ranks, one per host.", default=None, shown_default="as many as there are hosts"
     )
-    root: int = option("Root of broadcast or reduce.", default=0, ge=0)
+    root: int = option("Root of broadcast or reduce.", default=0, ge=0, le=MOST_RANKS - 1)
     chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
         "Chunks into which what goes down a tree is cut.",
         default=None,

@@ -16,6 +16,7 @@ from netloom.workload.programs.collectives.costs import bus_factor
 if TYPE_CHECKING:
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
+    from netloom.workload.programs.collectives.program import CollectiveProgram
 
 VERIFIED = Columns(
     Column("plan", kind=str, value="path"),
@@ -114,3 +115,53 @@ def verified_collective(path: str, text: str) -> VerifiedCollective:
     with patience("Verifying a plan"):
         judged = judge(schedule)
     return VerifiedCollective(path, schedule, judged)
+
+
+PROGRAM = VERIFIED.pick("plan", "verified", "violation") + Columns(
+    Column("collective", kind=str, value="program.collective"),
+    Column("ranks", kind=int, value="program.num_ranks"),
+    Column("messages", kind=int, value="program.num_messages"),
+    Column("chunks", kind=int, value="program.num_chunks"),
+    Column("steps", kind=int, value="program.num_steps"),
+    Column("proves", kind=list),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedProgram:
+    """MSCCL XML that does what its collective means; it has no times."""
+
+    path: str
+    program: CollectiveProgram
+
+    @property
+    def proves(self) -> list[str]:
+        """What was checked, in sentences."""
+        program = self.program
+        messages = counted(program.num_messages, "message", ",")
+        return [
+            f"Data: {messages} in {counted(program.num_steps, 'step', ',')} were executed by their "
+            f"thread blocks without deadlock; each rank ends with what {program.collective} means."
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was verified as plain data."""
+        return PROGRAM.nested(self)
+
+    def __repr__(self) -> str:
+        what = f"{self.program.collective} by {counted(self.program.num_ranks, 'rank', ',')}"
+        return "\n".join([f"verified {self.path}: {what}", *(f"• {each}" for each in self.proves)])
+
+
+def verified_msccl(path: str) -> VerifiedProgram:
+    """Read MSCCL XML and verify it; see ``read_msccl``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, deadlocks, or does not do what its collective means.
+    """
+    from netloom.workload.programs.collectives.msccl_reading import read_msccl
+
+    with patience("Verifying a program"):
+        return VerifiedProgram(path, read_msccl(path))
