@@ -22,6 +22,9 @@ if TYPE_CHECKING:
         analyze_permutations as analyze_permutations,
     )
     from netloom.questions.analyze.question import analyze as analyze
+    from netloom.questions.compile.collective.question import (
+        compile_collective as compile_collective,
+    )
     from netloom.questions.compile.plans import run_plan as run_plan
     from netloom.questions.compile.plans import verify_plan as verify_plan
     from netloom.questions.compile.question import compile_phases as compile_phases
@@ -77,6 +80,7 @@ __all__ = [
     "analyze",
     "analyze_permutations",
     "check_fabric",
+    "compile_collective",
     "compile_phases",
     "find_critical_queue",
     "find_mapping",

@@ -87,6 +87,10 @@ ANSWERS = {
     "compile_phases, nothing to do": lambda: nl.compile_phases(
         "ring:4", "torus:2", tasks_per_node=4
     ),
+    "compile_collective": lambda: nl.compile_collective("all-gather", "leaf-spine:2x1x2"),
+    "compile_collective, a program": lambda: nl.compile_collective(
+        "all-to-all", "mesh:2x2", bandwidth="100Gb/s", latency="1us", size="1MB"
+    ),
     "find_mapping": lambda: nl.find_mapping("binary-tree:15", "mesh:4x4", rounds=1),
     "check_fabric": lambda: nl.check_fabric("leaf-spine:4x2x4", samples=20),
     "check_fabric, a circle": lambda: nl.check_fabric("torus:4x4", samples=1, routing="updn"),

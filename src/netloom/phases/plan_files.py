@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FORMAT = "netloom-plan"
 VERSION = 1
 
-_WANTED = "a plan file, as netloom compile --out writes it"
+WANTED = "a plan file, as netloom compile --out writes it"
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ def read_plan(path: str | Path) -> PlanFile:
         phase, or a route over two nodes that no channel joins.
     """
     try:
-        record = _File.model_validate_json(read_text(path, wanted=_WANTED))
+        record = _File.model_validate_json(read_text(path, wanted=WANTED))
     except ValidationError as error:
-        raise _mistake(path, error) from None
+        raise mistake(path, error) from None
     try:
         return _contents(record)
     except InvalidPlanError as error:
@@ -288,12 +288,12 @@ def _lowest_channel(
     return np.where(joined[by_ends[at]] == asked, by_ends[at], -1).astype(np.int32)
 
 
-def _mistake(path: str | Path, error: ValidationError) -> InputError:
-    """Return the first mistake that pydantic found, in one line."""
+def mistake(path: str | Path, error: ValidationError) -> InputError:
+    """Return the first mistake that pydantic found in a plan file, in one line."""
     first = error.errors(include_url=False)[0]
     kind, reason = first["type"], first["msg"].removeprefix("Input should be ")
     if kind == "json_invalid":
-        return InputError(str(path), f"no JSON ({first['ctx']['error']})", _WANTED)
+        return InputError(str(path), f"no JSON ({first['ctx']['error']})", WANTED)
     field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
     found = {"missing": "nothing", "extra_forbidden": "a field that is not known"}
     wanted = {"missing": "this field", "extra_forbidden": "the fields of docs/plan-file.md"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 RATES = "a rate such as 200Gb/s, a machine, or a file of the network that says rates"
+
+ASSUMED_BANDWIDTH, ASSUMED_LATENCY = "200Gb/s", "500ns"
+ASSUMED = "assumed"
+"""Who says what a question, a machine and a file do not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +128,29 @@ def clock_of(question: Timing, network: Topology, machine: Machine | None) -> Cl
     if found is None:
         raise InputError("bandwidth", f"none for {network.name}", RATES)
     return found
+
+
+def assumed_clock(question: Timing, network: Topology, machine: Machine | None) -> Clock:
+    """Return what ``clock_of`` does; a bandwidth and a latency that nothing says are assumed.
+
+    Examples
+    --------
+    >>> from netloom.questions.fields import Timing
+    >>> from netloom.topology import topology
+    >>> found = assumed_clock(Timing(latency="1us"), topology("ring:4"), None)
+    >>> found.bytes_per_second, found.bandwidth_source, found.latency_source
+    (25000000000.0, 'assumed', '--latency')
+    """
+    silent = question.bandwidth is None and _bandwidth(question, network, machine) is None
+    if silent:
+        question = question.model_copy(update={"bandwidth": ASSUMED_BANDWIDTH})
+    found = clock_of(question, network, machine)
+    if silent:
+        found = replace(found, bandwidth_source=ASSUMED)
+    if found.latency_source:
+        return found
+    late = clock_of(question.model_copy(update={"latency": ASSUMED_LATENCY}), network, machine)
+    return replace(found, latency_seconds=late.latency_seconds, latency_source=ASSUMED)
 
 
 def known_clock(question: Timing, network: Topology, machine: Machine | None) -> Clock | None:

@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.all_to_all import all_to_all
 from netloom.phases.collectives.joint import all_reduce
 from netloom.phases.collectives.listed import MOST_MESSAGES
-from netloom.phases.collectives.pipelines import along_trees
+from netloom.phases.collectives.optimum import optimum
+from netloom.phases.collectives.pipelines import BACKWARDS, along_trees
+from netloom.phases.collectives.schedules import schedule_of
 from netloom.phases.collectives.translates import translatable, translated
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.phases.collectives.schedules import Schedule
 
 SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduce", "all-to-all")
 """Collectives that ``synthesised`` makes schedules of."""
 
 
+ALONG_TREES, TRANSLATES = "packed trees", "translates of one root's trees"
+PAIRS, PATHS = "pairs of trees", "paths of a flow"
+"""What schedules are made of."""
+
+
+def method_of(network: RankNetwork, collective: str) -> str:
+    """Return what ``synthesised`` makes a schedule of, in words."""
+    if collective not in SYNTHESISED:
+        raise InputError("collective", f"'{collective}'", ", ".join(SYNTHESISED))
+    if collective in ("all-reduce", "all-to-all"):
+        return PAIRS if collective == "all-reduce" else PATHS
+    ranks = network.num_ranks
+    if collective in ("all-gather", "reduce-scatter") and translatable(network):
+        directions = network.num_links // ranks
+        if ranks * (ranks - 1) * directions <= MOST_MESSAGES:
+            return TRANSLATES
+    return ALONG_TREES
+
+
 def synthesised(
-    network: RankNetwork, collective: str, size_bytes: float, *, root: int = 0
+    network: RankNetwork,
+    collective: str,
+    size_bytes: float,
+    *,
+    root: int = 0,
+    chunks: int | None = None,
 ) -> Timed:
     """Return a schedule of a collective, with the bound that no schedule beats.
 
@@ -37,6 +66,8 @@ def synthesised(
         As ``CollectiveProgram`` has it.
     root
         Of broadcast and reduce.
+    chunks
+        Into how many chunks data that goes one way is cut; None: as many as end first.
 
     Raises
     ------
@@ -52,15 +83,36 @@ def synthesised(
     >>> synthesised(net, "all-gather", 1e9).program
     <all-gather, synthesised: 16 ranks, 64 chunks, 960 messages in 15 steps>
     """
-    if collective not in SYNTHESISED:
-        raise InputError("collective", f"'{collective}'", ", ".join(SYNTHESISED))
-    if collective == "all-reduce":
-        return all_reduce(network, size_bytes)
-    if collective == "all-to-all":
-        return all_to_all(network, size_bytes)
-    ranks = network.num_ranks
-    if collective in ("all-gather", "reduce-scatter") and translatable(network):
-        directions = network.num_links // ranks
-        if ranks * (ranks - 1) * directions <= MOST_MESSAGES:
-            return translated(network, collective, size_bytes)
-    return along_trees(network, collective, size_bytes, root=root)
+    method = method_of(network, collective)
+    tried: dict[str, Any] = {} if chunks is None else {"chunks": (chunks,)}
+    if method == PAIRS:
+        return all_reduce(network, size_bytes, **tried)
+    if method == PATHS:
+        return all_to_all(network, size_bytes, **({"parts": (chunks,)} if chunks else {}))
+    if method == TRANSLATES:
+        return translated(network, collective, size_bytes, **tried)
+    return along_trees(network, collective, size_bytes, root=root, **tried)
+
+
+def proven(timed: Timed) -> Schedule:
+    """Return a schedule with the bound that ``synthesised`` reaches, and what proves it.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> proven(synthesised(net, "all-to-all", 1e9)).bound.why
+    'A linear program over all flows has no better solution.'
+    """
+    network, program = timed.network, timed.program
+    if program.collective == "all-reduce":
+        said = "A linear program over pairs of in-trees and out-trees has no better solution."
+        return schedule_of(timed, why=said)
+    if program.collective == "all-to-all":
+        return schedule_of(timed, why="A linear program over all flows has no better solution.")
+    weights = np.ones(network.num_ranks, np.int64)
+    if program.collective in ("broadcast", "reduce"):
+        weights = (np.arange(network.num_ranks) == program.root).astype(np.int64)
+    used = network.reversed() if program.collective in BACKWARDS else network
+    return schedule_of(timed, optimum(used, weights))

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from netloom.errors import InputError
 from netloom.phases import least_phases, read_plan, verify
+from netloom.phases.collectives.schedule_files import MOST_CHARACTERS, names_collective
 from netloom.phases.execute.node_programs import node_program, node_programs
 from netloom.phases.execute.runtime import run_programs
+from netloom.phases.plan_files import WANTED
 from netloom.progress import patience
 from netloom.questions.answers import Column, Columns
+from netloom.questions.compile.collective.verified import (
+    VerifiedCollective,
+    VerifiedProgram,
+    verified_collective,
+    verified_msccl,
+)
+from netloom.textfiles import read_text
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -108,10 +117,11 @@ class PlanRun:
         return f"not delivered {self.path}: {faults[0]}{more}"
 
 
-def verify_plan(path: str | Path) -> VerifiedPlan:
+def verify_plan(path: str | Path) -> VerifiedPlan | VerifiedCollective | VerifiedProgram:
     """Read a plan file and verify it: its routes, phases, order and times.
 
-    The verifier shares no code with the compiler; see ``phases.first_violation``.
+    A collective is executed on data as well. The verifier shares no code with the compiler; see
+    ``phases.first_violation`` and ``phases.collectives.judged``.
 
     Raises
     ------
@@ -130,6 +140,15 @@ def verify_plan(path: str | Path) -> VerifiedPlan:
     >>> verify_plan(file).to_dict()["phases"]
     1
     """
+    if str(path).lower().endswith(".xml"):
+        return verified_msccl(str(path))
+    text = read_text(path, wanted=WANTED, most_bytes=MOST_CHARACTERS)
+    if names_collective(text):
+        return verified_collective(str(path), text)
+    return _verified_phases(path)
+
+
+def _verified_phases(path: str | Path) -> VerifiedPlan:
     held = read_plan(path)
     with patience("Verifying a plan"):
         verify(held.plan, held.timetable, held.costs)
@@ -165,7 +184,7 @@ def run_plan(path: str | Path, *, workers: int | None = None) -> PlanRun:
     >>> run_plan(file, workers=1).to_dict()["words"]
     64
     """
-    held = verify_plan(path).file
+    held = _verified_phases(path).file
     programs = _programs(path, held)
     begin = perf_counter()
     with patience("Running the programs of all nodes"):

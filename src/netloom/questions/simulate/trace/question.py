@@ -28,6 +28,7 @@ from netloom.questions.simulate.engines import (
 from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
+from netloom.questions.simulate.trace.plans import as_planned, is_plan
 from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
@@ -60,8 +61,8 @@ class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal schedule, or of training: "
-        "chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
+        "Table of messages (.csv, .tsv, .parquet), .goal schedule, plan of a collective (.json), "
+        "or of training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,
@@ -119,6 +120,8 @@ class PreparedTrace:
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     topology, machine = network_of(question)
+    if is_plan(question.trace):
+        question = as_planned(question, topology)
     if question.engine == "flow":
         return _prepared_flows(question, topology, machine)
     refuse_flow_fields(question)

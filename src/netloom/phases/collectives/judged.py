@@ -1,0 +1,260 @@
+"""Is this schedule of a collective right? A judge that shares no code with what makes schedules.
+
+Routes are followed channel by channel, times are compared with what channels can carry, and the
+messages are executed on data in the order of their times: a rank sends only what has arrived, sums
+count nobody twice, and in the end every rank has what the collective means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from netloom.phases.collectives.schedules import cut_seconds
+from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
+from netloom.units import rate, seconds
+from netloom.workload.programs.collectives.program import EVERYBODY
+
+if TYPE_CHECKING:
+    from netloom.phases.collectives.schedules import Schedule
+
+SLACK = 1e-9
+"""Part of the finish by which times may be off: they are sums of floats."""
+
+FUZZ = 1e-6
+"""Part of a channel's rate by which sums of rates may be off."""
+
+HOPS = 24
+MOST_HOPS = (1 << HOPS) - 1
+"""Bits that count how often data was sent."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a schedule that breaks no rule was found to be.
+
+    Attributes
+    ----------
+    finish_seconds
+        When the last message has arrived.
+    bound_seconds
+        What the bottleneck cut proves, computed anew; 0 if the schedule names none.
+    depth
+        The most messages that data takes one after the other.
+    busiest
+        The part of the time for which the busiest channels are in use.
+    """
+
+    finish_seconds: float
+    bound_seconds: float
+    depth: int
+    busiest: float
+
+
+def judge(schedule: Schedule) -> Judged:
+    """Refuse a schedule that breaks a rule.
+
+    Raises
+    ------
+    InvalidPlanError
+        With the first rule broken: ``route``, ``timetable`` (a message is faster than its
+        channels), ``capacity`` (channels carry more than they can), ``order`` (a rank sends what
+        has not arrived), ``data`` (a contribution counts twice, or a rank ends without a chunk), or
+        ``bound`` (the cut does not prove it).
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.optimum import optimum
+    >>> from netloom.phases.collectives.schedules import schedule_of
+    >>> from netloom.phases.collectives.synthesis import synthesised
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> judge(schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))).depth
+    2
+    """
+    _check_meaning(schedule)
+    _check_routes(schedule)
+    busiest = _check_rates(schedule)
+    depth = _executed(schedule)
+    bound = 0.0
+    if len(schedule.bound.inside):
+        bound = cut_seconds(
+            schedule.network, schedule.program.collective, schedule.program.root,
+            schedule.size_bytes, schedule.bound.inside,
+        )  # fmt: skip
+        if not abs(schedule.bound.seconds - bound) <= SLACK * bound:
+            found, wanted = (f"{each:.12g} s" for each in (schedule.bound.seconds, bound))
+            raise _broken("bound", "bound", found, f"{wanted}, which the cut proves")
+    return Judged(schedule.finish_seconds, bound, depth, busiest)
+
+
+def _broken(
+    rule: Literal["route", "timetable", "capacity", "order", "data", "bound"],
+    where: str,
+    found: str,
+    wanted: str,
+) -> InvalidPlanError:
+    return InvalidPlanError(Violation(rule, where, found, wanted))
+
+
+def _message(schedule: Schedule, number: int) -> str:
+    program = schedule.program
+    return f"message {number} (rank {program.source[number]} to {program.target[number]})"
+
+
+def _check_meaning(schedule: Schedule) -> None:
+    """Refuse chunks that are not the data of the collective: who has how much, and who gets it."""
+    program, ranks = schedule.program, schedule.program.num_ranks
+    first, final, root = program.first_owner, program.final_owner, program.root
+    kinds = {
+        "all-gather": ("each", EVERYBODY), "gather": ("each", root),
+        "scatter": (root, "each"), "reduce-scatter": (EVERYBODY, "each"),
+        "broadcast": (root, EVERYBODY), "reduce": (EVERYBODY, root),
+        "all-reduce": (EVERYBODY, EVERYBODY), "all-to-all": ("each", "each"),
+    }  # fmt: skip
+    if program.collective not in kinds:
+        raise _broken("data", "collective", program.collective, ", ".join(kinds))
+    parts = 1
+    shares = np.zeros(program.num_chunks, np.int64)
+    for what, owner, kind in zip(
+        ("first", "final"), (first, final), kinds[program.collective], strict=True
+    ):
+        wrong = owner < 0 if kind == "each" else owner != kind
+        if (chunk := first_wrong(wrong)) is not None:
+            wanted = "a rank" if kind == "each" else str(kind)
+            raise _broken("data", f"{what} owner of chunk {chunk}", str(owner[chunk]), wanted)
+        if kind == "each":
+            shares, parts = shares * ranks + owner, parts * ranks
+    sizes = np.bincount(shares, program.chunk_size, minlength=parts)
+    share = 1 / min(parts, ranks)  # of all-to-all a rank's buffer is the size
+    off = np.abs(sizes - share) > FUZZ * share
+    if program.collective == "all-to-all":  # what a rank keeps need not be listed
+        off[:: ranks + 1] &= sizes[:: ranks + 1] > 0
+    if (place := first_wrong(off)) is not None:
+        where = "chunks" if parts == 1 else f"chunks of rank {place // (parts // ranks)}"
+        raise _broken("data", where, f"{sizes[place]:.9g} of the size", f"{share:.9g}")
+
+
+def _check_routes(schedule: Schedule) -> None:
+    """Refuse routes that are no way from their source to their target, or lead through ranks."""
+    network, program, routes = schedule.network, schedule.program, schedule.routes
+    if (empty := first_wrong(routes.lengths == 0)) is not None:
+        raise _broken("route", _message(schedule, empty), "no channels", "at least one")
+    message = np.repeat(np.arange(program.num_messages), routes.lengths)
+    first = np.zeros(len(message), np.bool_)
+    first[routes.offsets[:-1]] = True
+    last = np.append(first[1:], True)[: len(message)]
+    come_to = np.append(0, network.target[routes.values][:-1]) if len(message) else message
+    here = np.where(first, program.source[message], come_to)
+    checks = (
+        (network.source[routes.values] != here, "does not start where the message is"),
+        (last & (network.target[routes.values] != program.target[message]), "ends elsewhere"),
+        (~last & (network.target[routes.values] < program.num_ranks), "passes through a rank"),
+    )
+    for wrong, why in checks:
+        if (place := first_wrong(wrong)) is not None:
+            name = network.channel_name(int(routes.values[place]))
+            found = f"channel {name}, which {why}"
+            raise _broken("route", _message(schedule, int(message[place])), found, "its way")
+
+
+def _check_rates(schedule: Schedule) -> float:
+    """Refuse messages that are faster than channels; return how much of the time those are busy.
+
+    A message takes the same rate of all its channels for as long as it is sent. Channels that join
+    the same two vertices carry together what they have together.
+    """
+    network, routes, program = schedule.network, schedule.routes, schedule.program
+    finish = schedule.finish_seconds
+    if not program.num_messages or finish <= 0:
+        return 0.0
+    slack = SLACK * finish
+    sending, size = schedule.sending, program.message_size * schedule.size_bytes
+    if (early := first_wrong(~(schedule.start >= 0))) is not None:
+        raise _broken("timetable", _message(schedule, early), "a start below 0", "0 or later")
+    slowest = np.minimum.reduceat(network.rate[routes.values], routes.offsets[:-1])
+    if (fast := first_wrong(~(sending + slack >= size / slowest) | (sending <= 0))) is not None:
+        found = f"{seconds(float(sending[fast]), 6)} of sending"
+        wanted = f"{seconds(float(size[fast] / slowest[fast]), 6)} at {rate(float(slowest[fast]))}"
+        raise _broken("timetable", _message(schedule, fast), found, wanted)
+    ends = network.source * np.int64(len(network.labels)) + network.target
+    _, link = np.unique(ends, return_inverse=True)
+    room = np.bincount(link, network.rate)
+    message = np.repeat(np.arange(program.num_messages), routes.lengths)
+    taken = (np.minimum(size / sending, slowest))[message]
+    begin = schedule.start[message]
+    stop = np.maximum(begin + sending[message] - slack, begin)
+    where = np.tile(link[routes.values], 2)
+    change, time = np.concatenate([-taken, taken]), np.concatenate([stop, begin])
+    order = np.lexsort((change, time, where))
+    used = np.cumsum(change[order])
+    over = used > room[where[order]] * (1 + FUZZ)
+    if (place := first_wrong(over)) is not None:
+        at = order[place]
+        row = int(at % len(message))
+        name = network.channel_name(int(routes.values[row]))
+        found = f"{rate(float(used[place]), 6)} on {name} at {seconds(float(time[at]), 6)}"
+        wanted = f"at most {rate(float(room[where[at]]), 6)}"
+        raise _broken("capacity", _message(schedule, int(message[row])), found, wanted)
+    load = np.bincount(link[routes.values], size[message], minlength=len(room))
+    return float((load / room).max() / finish)
+
+
+def _executed(schedule: Schedule) -> int:
+    """Execute the messages on data in time; return the longest way that data takes, in messages.
+
+    A rank has of each chunk whose contributions are in it, a bit each, above how often it was sent.
+    """
+    program = schedule.program
+    have: list[dict[int, int]] = [{} for _ in range(program.num_ranks)]
+    for chunk, owner in enumerate(program.first_owner.tolist()):
+        for rank in range(program.num_ranks) if owner < 0 else (owner,):
+            have[rank][chunk] = 1 << rank + HOPS
+    count = program.num_messages
+    soon = schedule.end - SLACK * schedule.finish_seconds
+    arrive = np.maximum(soon, np.nextafter(schedule.start, np.inf))
+    order = np.argsort(np.concatenate([arrive, schedule.start]), kind="stable").tolist()
+    source, target, sums = program.source.tolist(), program.target.tolist(), program.sums.tolist()
+    offsets, chunks = program.chunks.offsets.tolist(), program.chunks.values.tolist()
+    on_the_way: dict[int, list[int]] = {}
+    for event in order:
+        number = event % count
+        carried = chunks[offsets[number] : offsets[number + 1]]
+        if event >= count:
+            at = have[source[number]]
+            if not all(chunk in at for chunk in carried):
+                lost = next(chunk for chunk in carried if chunk not in at)
+                found = f"chunk {lost} sent at {seconds(float(schedule.start[number]), 6)}"
+                wanted = "what has arrived at its source by then"
+                raise _broken("order", _message(schedule, number), found, wanted)
+            on_the_way[number] = [at[chunk] for chunk in carried]
+            continue
+        at = have[target[number]]
+        for chunk, new in zip(carried, on_the_way.pop(number), strict=True):
+            old = at.get(chunk, 0) if sums[number] else 0
+            if both := old >> HOPS & new >> HOPS:
+                found = f"the contribution of rank {both.bit_length() - 1} to chunk {chunk} twice"
+                raise _broken("data", _message(schedule, number), found, "every one once")
+            hops = max(old & MOST_HOPS, (new & MOST_HOPS) + 1)
+            at[chunk] = (old | new) >> HOPS << HOPS | hops
+    return _depth(schedule, have)
+
+
+def _depth(schedule: Schedule, have: list[dict[int, int]]) -> int:
+    """Refuse ranks that end without a chunk, or contributions to it; return the most hops."""
+    program, depth = schedule.program, 0
+    everybody = (1 << program.num_ranks) - 1
+    owners = zip(program.first_owner.tolist(), program.final_owner.tolist(), strict=True)
+    for chunk, (first, final) in enumerate(owners):
+        goal = everybody if first < 0 else 1 << first
+        for rank in range(program.num_ranks) if final < 0 else (final,):
+            got = have[rank].get(chunk, 0)
+            if got >> HOPS != goal:
+                part = f"{(got >> HOPS).bit_count()} of {goal.bit_count()} contributions"
+                found = f"chunk {chunk} with {part} in the end" if got else f"no chunk {chunk}"
+                raise _broken("data", f"rank {rank}", found, "all of what the collective means")
+            depth = max(depth, got & MOST_HOPS)
+    return depth

@@ -1,0 +1,294 @@
+"""Plan files of collectives: columns of numbers in JSON, which other programs read and people edit.
+
+``docs/plan-file.md`` describes the format. Reading checks that a file says something; ``judge``
+says whether that is right.
+"""
+
+# ruff: noqa: TC003 (pydantic reads the annotations)
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from netloom.errors import InputError
+from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
+from netloom.phases.plan_files import mistake
+from netloom.textfiles import read_text, replacing
+from netloom.workload.programs.collectives.program import (
+    COLLECTIVES,
+    CollectiveProgram,
+    Lists,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.provenance import Provenance
+
+FORMAT = "netloom-collective"
+VERSION = 1
+
+WANTED = "a plan file, as netloom compile collective --out writes it"
+MOST_CHARACTERS = 2**29
+"""Most bytes of a plan file, unpacked."""
+
+
+def names_collective(text: str) -> bool:
+    """Whether a plan file says that it is one of a collective."""
+    return re.search(rf'"format"\s*:\s*"{FORMAT}"', text[:4096]) is not None
+
+
+class ScheduleFile(NamedTuple):
+    """A schedule, and which version of netloom answered which question with it."""
+
+    schedule: Schedule
+    provenance: Mapping[str, Any]
+
+
+def write_schedule(path: str | Path, schedule: Schedule, provenance: Provenance) -> None:
+    """Write a schedule; gzip compresses it if the name ends in ``.gz``.
+
+    A column whose values are all the same is written as that value. Times are numbers in the list
+    of all times, for many messages leave or arrive together.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    text = schedule_text(schedule, provenance.to_dict())
+    data = text.encode()
+    if Path(path).suffix == ".gz":
+        data = gzip.compress(data, 6, mtime=0)
+    with replacing(path) as new:
+        new.write_bytes(data)
+
+
+def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
+    """Return what ``write_schedule`` writes."""
+    program, network, bound = schedule.program, schedule.network, schedule.bound
+    times, places = np.unique(np.concatenate([schedule.start, schedule.end]), return_inverse=True)
+    start, end = np.split(places, 2)
+    fields: dict[str, Any] = {
+        "format": FORMAT, "version": VERSION, "provenance": dict(provenance),
+        "collective": program.collective, "algorithm": program.algorithm,
+        "ranks": program.num_ranks, "root": program.root, "size_bytes": schedule.size_bytes,
+        "bound": {
+            "seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist(),
+        },
+    }  # fmt: skip
+    groups: dict[str, dict[str, Any]] = {
+        "network": {
+            "name": network.name, "digest": network.digest, "vertices": list(network.labels),
+            "hosts": network.host.tolist(), "source": network.source.tolist(),
+            "target": network.target.tolist(), "bytes_per_second": _column(network.rate),
+            "latency_seconds": _column(network.latency),
+        },
+        "chunks": {
+            "count": program.num_chunks, "size": _column(program.chunk_size),
+            "first_owner": _column(program.first_owner),
+            "final_owner": _column(program.final_owner),
+        },
+        "messages": {
+            "count": program.num_messages, "source": program.source.tolist(),
+            "target": program.target.tolist(), "start": start.tolist(), "end": end.tolist(),
+            "sums": _column(program.sums), "num_chunks": _column(program.chunks.lengths),
+            "chunks": program.chunks.values.tolist(),
+            "num_channels": _column(schedule.routes.lengths),
+            "channels": schedule.routes.values.tolist(),
+        },
+    }  # fmt: skip
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in fields.items()]
+    for name, group in groups.items():
+        inside = [
+            f"  {json.dumps(column)}: {json.dumps(value, separators=(',', ':'))}"
+            for column, value in group.items()
+        ]
+        lines.append(f' "{name}": {{\n' + ",\n".join(inside) + "\n }")
+    lines.append(f' "times_seconds": {json.dumps(times.tolist(), separators=(",", ":"))}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def read_schedule(path: str | Path, text: str | None = None) -> ScheduleFile:
+    """Read a plan file of a collective, as it was written or as someone edited it.
+
+    Parameters
+    ----------
+    text
+        What is in the file, if that is known.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the field if it cannot be read, columns have other lengths than they
+        should, or a number is of no rank, chunk, channel or time.
+    """
+    if text is None:
+        text = read_text(path, wanted=WANTED, most_bytes=MOST_CHARACTERS)
+    try:
+        record = _File.model_validate_json(text)
+    except ValidationError as error:
+        raise mistake(path, error) from None
+    try:
+        return ScheduleFile(_schedule(record), record.provenance)
+    except InputError as error:
+        raise InputError(f"{path}: {error.where}", error.found, error.wanted) from None
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+_Owner = Annotated[int, Field(ge=-1, lt=2**31)]
+_Seconds = Annotated[float, Field(ge=0, le=1e9)]
+_Positive = Annotated[float, Field(gt=0, le=1e21)]
+_Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
+
+
+class _Bound(_Record):
+    seconds: _Seconds
+    why: _Text
+    inside: list[_Count]
+
+
+class _Network(_Record):
+    name: _Text
+    digest: _Text
+    vertices: list[_Text]
+    hosts: list[_Count]
+    source: list[_Count]
+    target: list[_Count]
+    bytes_per_second: list[_Positive] | _Positive
+    latency_seconds: list[_Seconds] | _Seconds
+
+
+class _Chunks(_Record):
+    count: Annotated[int, Field(ge=1, lt=2**31)]
+    size: list[_Positive] | _Positive
+    first_owner: list[_Owner] | _Owner
+    final_owner: list[_Owner] | _Owner
+
+
+class _Messages(_Record):
+    count: Annotated[int, Field(ge=1, lt=2**31)]
+    source: list[_Count]
+    target: list[_Count]
+    start: list[_Count]
+    end: list[_Count]
+    sums: list[bool] | bool
+    num_chunks: list[_Count] | _Count
+    chunks: list[_Count]
+    num_channels: list[_Count] | _Count
+    channels: list[_Count]
+
+
+class _File(_Record):
+    format: Literal["netloom-collective"]
+    version: Literal[1]
+    provenance: dict[str, Any]
+    collective: Literal[COLLECTIVES]  # type: ignore[valid-type]
+    algorithm: _Text
+    ranks: Annotated[int, Field(ge=2, lt=2**20)]
+    root: _Count
+    size_bytes: _Positive
+    bound: _Bound
+    network: _Network
+    chunks: _Chunks
+    messages: _Messages
+    times_seconds: list[_Seconds]
+
+
+def _column(values: NDArray[Any]) -> Any:
+    """Return a column for JSON: one value if all are the same."""
+    same = len(values) and (values == values[0]).all()
+    return values[0].item() if same else values.tolist()
+
+
+def _filled(
+    where: str, given: Any, count: int, kind: type[np.generic], below: int = 2**31
+) -> NDArray[Any]:
+    """Return a column as so many values, all below a number."""
+    if isinstance(given, list) and len(given) != count:
+        raise InputError(where, f"{len(given)} values", f"{count}, or one for all")
+    if not isinstance(given, list) and count > MOST_CHARACTERS:
+        raise InputError(where, f"one value for {count}", f"at most {MOST_CHARACTERS}")
+    found = np.array(given, kind) if isinstance(given, list) else np.full(count, given, kind)
+    if count and found.max() >= below:
+        place = int(np.argmax(found >= below))
+        raise InputError(f"{where}[{place}]", f"{found[place]}", f"numbers below {below}")
+    return found
+
+
+def _lists(where: str, lengths: Any, values: list[int], count: int, below: int) -> Lists:
+    many = _filled(f"{where}.num_{where.rpartition('.')[2]}", lengths, count, np.int64)
+    offsets = np.append(0, np.cumsum(many)).astype(np.int64)
+    return Lists(offsets, _filled(where, values, int(offsets[-1]), np.int32, below))
+
+
+def _network(record: _File) -> ScheduleNetwork:
+    given, ranks = record.network, record.ranks
+    vertices, channels = len(given.vertices), len(given.source)
+    if vertices < ranks:
+        wanted = f"at least {ranks}, as the first are the ranks"
+        raise InputError("network.vertices", f"{vertices} vertices", wanted)
+    found = ScheduleNetwork(
+        given.name,
+        tuple(given.vertices),
+        _filled("network.hosts", given.hosts, ranks, np.int32),
+        _filled("network.source", given.source, channels, np.int32, vertices),
+        _filled("network.target", given.target, channels, np.int32, vertices),
+        _filled("network.bytes_per_second", given.bytes_per_second, channels, np.float64, 10**22),
+        _filled("network.latency_seconds", given.latency_seconds, channels, np.float64, 10**10),
+    )
+    if found.digest != given.digest:
+        wanted = f"{found.digest}, that of the network in this file"
+        raise InputError("network.digest", given.digest, wanted)
+    return found
+
+
+def _schedule(record: _File) -> Schedule:
+    """Return what a file says, once all numbers are ones of ranks, chunks, channels and times."""
+    network = _network(record)
+    given, ranks, count = record.messages, record.ranks, record.messages.count
+    chunks, times = record.chunks.count, np.array(record.times_seconds, np.float64)
+    if record.root >= ranks:
+        raise InputError("root", str(record.root), f"a rank below {ranks}")
+    start = times[_filled("messages.start", given.start, count, np.int64, len(times))]
+    end = times[_filled("messages.end", given.end, count, np.int64, len(times))]
+    sizes = _filled("chunks.size", record.chunks.size, chunks, np.float64, 10**22)
+    carried = _lists("messages.chunks", given.num_chunks, given.chunks, count, chunks)
+    routes = _lists(
+        "messages.channels", given.num_channels, given.channels, count, len(network.source)
+    )
+    columns = {
+        "source": _filled("messages.source", given.source, count, np.int32, ranks),
+        "target": _filled("messages.target", given.target, count, np.int32, ranks),
+        "sums": _filled("messages.sums", given.sums, count, np.bool_, 2),
+    }
+    _, step = np.unique(start, return_inverse=True)
+    order = np.argsort(step, kind="stable")
+    owner = record.chunks.first_owner, record.chunks.final_owner
+    program = CollectiveProgram(
+        record.collective, record.algorithm, ranks, sizes, record.root,
+        columns["source"][order], columns["target"][order], step[order].astype(np.int32),
+        carried.taken(order), columns["sums"][order],
+        _filled("chunks.first_owner", owner[0], chunks, np.int32, ranks),
+        _filled("chunks.final_owner", owner[1], chunks, np.int32, ranks),
+    )  # fmt: skip
+    inside = _filled(
+        "bound.inside", record.bound.inside, len(record.bound.inside), np.int32,
+        len(network.labels),
+    )  # fmt: skip
+    bound = Bound(record.bound.seconds, record.bound.why, inside)
+    return Schedule(
+        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound
+    )

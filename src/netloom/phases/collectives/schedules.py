@@ -1,0 +1,261 @@
+"""A schedule of a collective with all that it takes to judge it: network, times, routes and bound.
+
+Nothing here refers to how the schedule was made: it is what a plan file holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netloom.units import rate, size
+from netloom.words import counted, listed
+from netloom.workload.programs.collectives.program import Lists
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.listed import Timed
+    from netloom.phases.collectives.optimum import Optimum
+    from netloom.workload.programs.collectives.program import CollectiveProgram
+
+INTO = ("reduce-scatter", "reduce")
+"""Collectives whose bottleneck is what enters a set of ranks, not what leaves it."""
+
+MOST_NAMED = 4
+"""Most ranks or channels that a sentence names."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleNetwork:
+    """The network of a schedule, as ranks see it.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    labels
+        The name of each vertex. The first are the ranks, the others only forward.
+    host
+        int32[num_ranks], the host of each rank in the network of that name.
+    source, target
+        int32[num_channels], vertices.
+    rate
+        float64[num_channels], bytes/s.
+    latency
+        float64[num_channels], seconds.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    host: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    rate: NDArray[np.float64]
+    latency: NDArray[np.float64]
+
+    @property
+    def digest(self) -> str:
+        """What changes if anything of the network changes: 16 hexadecimal digits."""
+        seen = sha256("\n".join((self.name, *self.labels)).encode())
+        kinds = ("<i4", "<i4", "<i4", "<f8", "<f8")
+        columns = (self.host, self.source, self.target, self.rate, self.latency)
+        for values, kind in zip(columns, kinds, strict=True):
+            seen.update(b"|" + np.ascontiguousarray(values, kind).tobytes())
+        return seen.hexdigest()[:16]
+
+    def channel_name(self, channel: int) -> str:
+        """Return ``gpu0 -> gpu9``."""
+        ends = int(self.source[channel]), int(self.target[channel])
+        return " -> ".join(self.labels[end] for end in ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The time that no schedule beats, and why.
+
+    Attributes
+    ----------
+    seconds
+        Latencies left out.
+    why
+        In a sentence, for people.
+    inside
+        int32[…], the vertices of the bottleneck cut, from which anybody can compute the bound
+        (``cut_seconds``); empty if it is of another kind.
+    """
+
+    seconds: float
+    why: str
+    inside: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """When each message of a collective leaves and arrives, and which way it goes.
+
+    Attributes
+    ----------
+    program
+        The messages; steps are the ranks of their start times.
+    size_bytes
+        The size of the collective; see ``CollectiveProgram``.
+    network
+        What they are sent over.
+    start, end
+        float64[num_messages], seconds.
+    routes
+        The channels of ``network`` that each message takes, in order.
+    bound
+        What no schedule beats.
+    """
+
+    program: CollectiveProgram
+    size_bytes: float
+    network: ScheduleNetwork
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    routes: Lists
+    bound: Bound
+
+    @property
+    def finish_seconds(self) -> float:
+        """When the last message has arrived."""
+        return float(self.end.max(initial=0.0))
+
+    @property
+    def sending(self) -> NDArray[np.float64]:
+        """float64[num_messages], seconds for which each message is sent: its latency left out."""
+        way = np.add.reduceat(self.network.latency[self.routes.values], self.routes.offsets[:-1])
+        found: NDArray[np.float64] = self.end - self.start - way
+        return found
+
+    def __repr__(self) -> str:
+        part = self.bound.seconds / self.finish_seconds
+        return f"<{self.program!r} on {self.network.name}, {part:.4f} of the bound>"
+
+
+def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Schedule:
+    """Return a timed program as a schedule that stands for itself.
+
+    Parameters
+    ----------
+    timed
+        What was made.
+    best
+        The optimum whose bottleneck cut is the bound; None if another is.
+    why
+        The bound in words, if there is no cut.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> from netloom.phases.collectives.optimum import optimum
+    >>> from netloom.phases.collectives.synthesis import synthesised
+    >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
+    >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
+    >>> found.bound.seconds, found.bound.why
+    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 1 -> 0 and 3 -> 0.')
+    """
+    network = timed.network
+    used = np.unique(network.channels.values)
+    number = np.full(network.topology.num_channels, -1, np.int64)
+    link = np.empty(network.topology.num_channels, np.int64)
+    link[network.channels.values] = np.repeat(
+        np.arange(network.num_links), network.channels.lengths
+    )
+    number[used] = np.arange(len(used))
+    link = link[used]
+    kept = ScheduleNetwork(
+        network.topology.name,
+        tuple(network.name_of(vertex) for vertex in range(network.num_vertices)),
+        network.vertices[: network.num_ranks],
+        network.source[link], network.target[link],
+        network.topology.channel_bandwidth[used] * network.bytes_per_second,
+        network.latency[link],
+    )  # fmt: skip
+    routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
+    nothing = np.zeros(0, np.int32)
+    bound = Bound(timed.bound_seconds, why, nothing)
+    if best is not None:
+        inside = _inside(best)
+        of = timed.program.collective, timed.program.root, timed.size_bytes
+        seconds = cut_seconds(kept, *of, inside)
+        bound = Bound(seconds, _cut_words(kept, *of, inside), inside)
+    return Schedule(timed.program, timed.size_bytes, kept, timed.start, timed.end, routes, bound)
+
+
+def _inside(best: Optimum) -> NDArray[np.int32]:
+    """Return the vertices of a bottleneck cut: what its ranks reach without the links that leave.
+
+    In a network that is reversed this reads backwards, and the cut is the same.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    network = best.network
+    stays = np.ones(network.num_links, np.bool_)
+    stays[best.leaving] = False
+    ends = network.source[stays], network.target[stays]
+    graph = csr_array((np.ones(len(ends[0])), ends), shape=(network.num_vertices,) * 2)
+    away = dijkstra(graph, indices=best.inside, min_only=True, unweighted=True)
+    return np.flatnonzero(np.isfinite(away)).astype(np.int32)
+
+
+def cut_seconds(
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
+    inside: NDArray[np.int32],
+) -> float:  # fmt: skip
+    """Return what a collective takes at least, as data has to cross the border of some vertices.
+
+    All-gather: what the n ranks inside have leaves once, n/N of the size; reduce-scatter: n/N of
+    the size enters, the sums of what is outside. Broadcast and reduce: all of the size if the root
+    is inside. All-reduce: all of it, both ways. All-to-all: n (N − n)/N of the size, both ways.
+    0 if nothing has to cross.
+    """
+    ranks = len(network.host)
+    held = np.zeros(len(network.labels), np.bool_)
+    held[inside] = True
+    many = int(held[:ranks].sum())
+    if many in (0, ranks):
+        return 0.0
+    leaving = float(network.rate[held[network.source] & ~held[network.target]].sum())
+    coming = float(network.rate[~held[network.source] & held[network.target]].sum())
+    part = {
+        "all-gather": many / ranks, "reduce-scatter": many / ranks,
+        "broadcast": float(held[root]), "reduce": float(held[root]),
+        "all-reduce": 1.0, "all-to-all": many * (ranks - many) / ranks,
+    }[collective]  # fmt: skip
+    through = coming if collective in INTO else leaving
+    if collective in ("all-reduce", "all-to-all"):
+        through = min(leaving, coming)
+    return part * size_bytes / through if part else 0.0
+
+
+def _cut_words(
+    network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
+    inside: NDArray[np.int32],
+) -> str:  # fmt: skip
+    """Return the bottleneck in a sentence, of the side that has fewer ranks."""
+    held = np.zeros(len(network.labels), np.bool_)
+    held[inside] = True
+    into = collective in INTO
+    ends = (network.target, network.source) if into else (network.source, network.target)
+    channels = np.flatnonzero(held[ends[0]] & ~held[ends[1]])
+    total = float(network.rate[channels].sum())
+    members = np.flatnonzero(held[: len(network.host)])
+    if 2 * len(members) > len(network.host):
+        members, into = np.flatnonzero(~held[: len(network.host)]), not into
+    who = listed([network.labels[rank] for rank in members.tolist()], MOST_NAMED)
+    if len(members) > MOST_NAMED:
+        who = f"{counted(len(members), 'rank')} ({who})"
+    verb = ("receive" if into else "send") + "s" * (len(members) == 1)
+    amount = size(cut_seconds(network, collective, root, size_bytes, inside) * total)
+    ways = listed([network.channel_name(channel) for channel in channels.tolist()], MOST_NAMED)
+    many = "one channel" if len(channels) == 1 else counted(len(channels), "channel")
+    speed = rate(total) + " together" * (len(channels) > 1)
+    return f"{who} {verb} {amount} through {many} of {speed}: {ways}."

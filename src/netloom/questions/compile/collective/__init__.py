@@ -1,0 +1,3 @@
+"""Make a schedule of a collective for a network, and prove how near the optimum it is."""
+
+VERB = "compile_collective"

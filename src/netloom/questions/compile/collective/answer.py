@@ -1,0 +1,273 @@
+"""The answer of ``compile_collective``: when each message leaves, and how near the bound it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from netloom import units
+from netloom.phases.collectives.schedule_files import write_schedule
+from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.timing import ASSUMED
+from netloom.topology.faults import broken_parts
+from netloom.workload.programs.collectives.costs import bus_factor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from netloom.phases.collectives.judged import Judged
+    from netloom.phases.collectives.schedules import Schedule
+    from netloom.provenance import Provenance
+    from netloom.questions.timing import Clock
+    from netloom.topology import Topology
+
+SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
+
+BINS = 200
+"""Parts of the time for which the use of channels is told."""
+
+MOST_CHANNELS = 24
+"""Busiest channels whose use is told."""
+
+CHANNELS = Columns(
+    Column("channel", kind=str, key=True),
+    Column("bytes", unit=BYTES, key=True),
+    Column("messages", kind=int, key=True),
+    Column("rate", unit=RATE, key=True),
+    Column("utilisation", "used until the end", key=True),
+)
+
+USE = Columns(
+    Column("channel", kind=str),
+    Column("begin", unit=SECONDS),
+    Column("end", unit=SECONDS),
+    Column("use", "used of its rate"),
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CollectiveSchedule(Answer):
+    """A schedule of a collective that has been executed on data and judged.
+
+    Attributes
+    ----------
+    topology, clock
+        The network that it was made for, in bytes and seconds.
+    schedule
+        The messages, their times and routes, and the bound.
+    judged
+        What the judge found.
+    method
+        What the schedule is made of, in words.
+    seconds
+        That making it took.
+    """
+
+    topology: Topology
+    clock: Clock
+    schedule: Schedule
+    judged: Judged
+    method: str
+    seconds: float
+    provenance: Provenance
+
+    columns: ClassVar = Columns(
+        Column("collective", kind=str, key=True),
+        Column("ranks", kind=int, value="num_ranks", key=True),
+        Column("size", unit=BYTES, value="schedule.size_bytes", key=True),
+        Column("algorithm_bandwidth", unit=RATE, key=True),
+        Column("bus_bandwidth", unit=RATE, key=True),
+        Column("finish_seconds", "time", SECONDS, key=True),
+        Column("bound_seconds", "bound", SECONDS, key=True),
+        Column("ratio", "time over bound"),
+        Column("efficiency", "bound over time", key=True),
+        Column("proven", kind=bool, key=True),
+        Column("method", kind=str),
+        Column("steps", kind=int, value="schedule.program.num_steps"),
+        Column("chunks", kind=int, value="schedule.program.num_chunks"),
+        Column("messages", kind=int, value="schedule.program.num_messages"),
+        Column("depth", kind=int, value="judged.depth"),
+        Column("busiest", "busiest channels are used", value="judged.busiest"),
+    )
+    about: ClassVar = Columns(
+        Column("topology", kind=str, value="topology.name"),
+        Column("failures", kind=dict, value=lambda found: broken_parts(found.topology)),
+        Column("clock", kind=dict, value="clock_dict"),
+        Column("root", kind=int, value="schedule.program.root"),
+        Column("bound", kind=str, value="schedule.bound.why"),
+        Column("bound_bandwidth", unit=RATE),
+        Column("proof", kind=str),
+        Column("verdict", kind=str),
+        Column("note", kind=str),
+        Column("seconds", unit=SECONDS),
+    )
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks."""
+        return self.schedule.program.num_ranks
+
+    @property
+    def collective(self) -> str:
+        """What ranks do."""
+        return self.schedule.program.collective
+
+    @property
+    def finish_seconds(self) -> float:
+        """When the last message has arrived."""
+        return self.judged.finish_seconds
+
+    @property
+    def bound_seconds(self) -> float:
+        """The time that no schedule beats."""
+        return self.schedule.bound.seconds
+
+    @property
+    def algorithm_bandwidth(self) -> float:
+        """Size over time, in bytes/s."""
+        return self.schedule.size_bytes / self.finish_seconds
+
+    @property
+    def bus_bandwidth(self) -> float:
+        """The bandwidth at which a rank's link is used, as nccl-tests define it."""
+        return self.algorithm_bandwidth * bus_factor(self.collective, self.num_ranks)
+
+    @property
+    def bound_bandwidth(self) -> float:
+        """Size over the bound: no schedule has more algorithm bandwidth."""
+        return self.schedule.size_bytes / self.bound_seconds
+
+    @property
+    def ratio(self) -> float:
+        """The time over its bound."""
+        return self.finish_seconds / self.bound_seconds
+
+    @property
+    def efficiency(self) -> float:
+        """The bound over the time."""
+        return self.bound_seconds / self.finish_seconds
+
+    @property
+    def proven(self) -> bool:
+        """Whether the judge found no fault, and the bound is an exact optimum: always, or it fails.
+
+        A schedule that breaks a rule is an error, and each bound is that of a bottleneck cut or of
+        a linear program that was solved.
+        """
+        return self.finish_seconds >= self.bound_seconds * (1 - 1e-6)
+
+    @property
+    def proof(self) -> str:
+        """What is proven, and how."""
+        done = "The schedule was executed on data and fits all channels."
+        if len(self.schedule.bound.inside):
+            return f"{done} The bound is that of the bottleneck cut, which trees reach exactly."
+        return f"{done} The bound is the optimum of a linear program, exact to 1e-7."
+
+    @property
+    def clock_dict(self) -> dict[str, Any]:
+        """The clock as plain data."""
+        return self.clock.to_dict()
+
+    @property
+    def verdict(self) -> str:
+        """How fast the schedule is, and how near the bound, in a sentence."""
+        what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
+        at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
+        part = np.floor(self.efficiency * 1e4) / 100
+        best = "pairs of trees" if self.collective == "all-reduce" else "any schedule"
+        return f"{what} in {at}: {part:g} % of the best that {best} can reach."
+
+    @property
+    def note(self) -> str | None:
+        """What was assumed; None if nothing was."""
+        some = [
+            (self.clock.bandwidth_source, f"{units.rate(self.clock.bytes_per_second)} a channel"),
+            (self.clock.latency_source, "500 ns a channel"),
+        ]
+        said = [what for source, what in some if source == ASSUMED]
+        given = "--bandwidth, --latency or a machine"
+        return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+
+    def write(self, path: str | Path) -> None:
+        """Write the schedule as a plan file; see ``docs/plan-file.md``."""
+        write_schedule(path, self.schedule, self.provenance)
+
+    @cached_property
+    def _loads(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the message of each place in the routes, and its bytes."""
+        program, routes = self.schedule.program, self.schedule.routes
+        message = np.repeat(np.arange(program.num_messages), routes.lengths)
+        return message, (program.message_size * self.schedule.size_bytes)[message]
+
+    @table(CHANNELS)
+    def channels(self) -> pl.DataFrame:
+        """Return what crosses each channel, the busiest first."""
+        network, values = self.schedule.network, self.schedule.routes.values
+        sent = np.bincount(values, self._loads[1], minlength=len(network.rate))
+        many = np.bincount(values, minlength=len(network.rate))
+        used = sent / network.rate / self.finish_seconds
+        return CHANNELS.frame_of(
+            [
+                {
+                    "channel": network.channel_name(channel), "bytes": float(sent[channel]),
+                    "messages": int(many[channel]), "rate": float(network.rate[channel]),
+                    "utilisation": float(used[channel]),
+                }
+                for channel in np.argsort(-used, kind="stable").tolist()
+            ]
+        )  # fmt: skip
+
+    @table(USE)
+    def use(self) -> pl.DataFrame:
+        """Return how much of the busiest channels is used in each part of the time."""
+        schedule, (message, size) = self.schedule, self._loads
+        network, values = schedule.network, schedule.routes.values
+        sent = np.bincount(values, size, minlength=len(network.rate))
+        busiest = np.argsort(-sent / network.rate, kind="stable")[:MOST_CHANNELS]
+        edges = np.linspace(0, self.finish_seconds, BINS + 1)
+        rows = []
+        for channel in busiest.tolist():
+            here = values == channel
+            begin = schedule.start[message[here]]
+            lasting = schedule.sending[message[here]]
+            used = _carried(edges, begin, lasting, size[here])
+            part = np.diff(used) / np.diff(edges) / network.rate[channel]
+            name = network.channel_name(channel)
+            rows += [
+                {"channel": name, "begin": one, "end": other, "use": min(float(value), 1.0)}
+                for one, other, value in zip(
+                    edges[:-1].tolist(), edges[1:].tolist(), part, strict=True
+                )
+            ]
+        return USE.frame_of(rows)
+
+    def __repr__(self) -> str:
+        on = self.topology.name
+        return "\n".join(
+            [f"<{self.collective} of {self.num_ranks} ranks on {on}>", self.verdict, self.proof]
+        )
+
+
+def _carried(
+    edges: NDArray[np.float64], begin: NDArray[np.float64], lasting: NDArray[np.float64],
+    size: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return what a channel has carried at some times, float64[…], bytes.
+
+    Each message adds a slope where it begins and takes it away where it ends.
+    """
+    slope = size / lasting
+    time = np.concatenate([begin, begin + lasting])
+    order = np.argsort(time, kind="stable")
+    time, change = time[order], np.concatenate([slope, -slope])[order]
+    rate = np.cumsum(change)
+    carried = np.append(0.0, np.cumsum(rate[:-1] * np.diff(time)))
+    found: NDArray[np.float64] = np.interp(edges, time, carried, left=0.0, right=carried[-1])
+    return found

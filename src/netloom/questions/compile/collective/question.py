@@ -1,0 +1,167 @@
+"""When does each rank send what to whom, so that this collective is fastest on this network?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from netloom.errors import InputError
+from netloom.mapping.allocation import allocated_hosts
+from netloom.mapping.files.rank_files import read_hosts
+from netloom.phases.collectives.judged import judge
+from netloom.phases.collectives.network import RankNetwork, rank_network
+from netloom.phases.collectives.synthesis import SYNTHESISED, method_of, proven, synthesised
+from netloom.progress import patience
+from netloom.questions.base import Question, argument, option
+from netloom.questions.compile.collective.answer import CollectiveSchedule
+from netloom.questions.compile.collective.files import FILES
+from netloom.questions.fields import (
+    BrokenParts,
+    HostNames,
+    NodeList,
+    OnNetwork,
+    Seeded,
+    Timing,
+    refuse,
+)
+from netloom.questions.named import find_network
+from netloom.questions.recipes import provenance_of
+from netloom.questions.register import asks
+from netloom.questions.timing import assumed_clock
+from netloom.units import LARGEST, parse_bytes
+from netloom.words import listed
+
+if TYPE_CHECKING:
+    from netloom.questions.timing import Clock
+    from netloom.topology import Topology
+
+MOST_RANKS = 4096
+"""Most ranks of a schedule."""
+
+ROOTED = ("broadcast", "reduce")
+
+
+class WhichSchedule(Question, panel="Collective"):
+    """The collective, and how it is cut."""
+
+    collective: str = argument(f"Collective: {listed(SYNTHESISED)}.", kw_only=False)
+    size: Annotated[float, Field(gt=0, le=LARGEST)] | str = option(
+        "Size as nccl-tests count it, such as 64MB.", default="1GB"
+    )
+    ranks: Annotated[int, Field(ge=2, le=MOST_RANKS)] | None = option(
+        "Number of ranks, one per host.", default=None, shown_default="as many as there are hosts"
+    )
+    root: int = option("Root of broadcast or reduce.", default=0, ge=0, le=MOST_RANKS - 1)
+    chunks: Annotated[int, Field(ge=1, le=2**16)] | None = option(
+        "Chunks into which what goes down a tree is cut.",
+        default=None,
+        shown_default="as many as end first",
+    )
+
+
+class CompileCollectiveQuestion(
+    HostNames, Seeded, Timing, NodeList, BrokenParts, OnNetwork, WhichSchedule
+):
+    """A collective, and the network that a schedule is made for."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSchedule:
+    """The network as schedules see it, its clock, and the size."""
+
+    network: RankNetwork
+    clock: Clock
+    size: float
+
+
+def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
+    """Build the network, choose the ranks, and read bytes and seconds."""
+    if question.collective not in SYNTHESISED:
+        wanted = ", ".join(SYNTHESISED)
+        raise InputError("collective", f"'{question.collective}'", wanted)
+    if question.root and question.collective not in ROOTED:
+        raise InputError("root", f"{question.root} of {question.collective}", "none")
+    size = parse_bytes(question.size, where="size")
+    if not size > 0:
+        raise InputError("size", f"{question.size}", "above 0, such as 1GB")
+    topology, machine = find_network(
+        question.on, failed_channels=question.failed_channels, failed_nodes=question.failed_nodes,
+        switches=True,
+    )  # fmt: skip
+    refuse(question, ("overhead",), "none: schedules leave what processors take out of account")
+    clock = assumed_clock(question, topology, machine)
+    network = rank_network(
+        topology, _hosts(question, topology),
+        bytes_per_second=clock.bytes_per_second,
+        latency_seconds=clock.latency_seconds * topology.channel_cycles,
+    )  # fmt: skip
+    if network.num_ranks > MOST_RANKS:
+        wanted = f"at most {MOST_RANKS}: fewer ranks or nodes"
+        raise InputError("ranks", f"{network.num_ranks}", wanted)
+    if question.root >= network.num_ranks:
+        wanted = f"a rank from 0 to {network.num_ranks - 1}"
+        raise InputError("root", f"{question.root}", wanted)
+    return PreparedSchedule(network, clock, size)
+
+
+def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
+    """Return the host of each rank: those of the nodes that run tasks, in their order."""
+    names = None if question.hosts is None else read_hosts(str(question.hosts))
+    hosts = allocated_hosts(question.nodes, topology, names)
+    if question.nodes is None:
+        hosts = np.setdiff1d(hosts, topology.switches)
+    if question.ranks is None:
+        return hosts
+    if question.ranks > len(hosts):
+        wanted = f"at most {len(hosts)}: one per host of {topology.name} that may be used"
+        raise InputError("ranks", f"{question.ranks}", wanted)
+    return hosts[: question.ranks]
+
+
+@asks(
+    CompileCollectiveQuestion,
+    prepare=prepare,
+    title="Compiled collective",
+    example="netloom compile collective all-gather --on examples/ndv2-2.toml --size 1GB "
+    "--out plan.json",
+    page="compile-a-collective.md",
+    outputs=FILES,
+)
+def compile_collective(
+    question: CompileCollectiveQuestion, ready: PreparedSchedule
+) -> CollectiveSchedule:
+    """Make a schedule of a collective for a network, and prove how near the optimum it is.
+
+    Ranks send, receive and pass on chunks; switches only forward. All-gather, reduce-scatter,
+    broadcast and reduce reach the bound of the network's bottleneck cut along packed trees;
+    all-reduce and all-to-all that of a linear program. The schedule is executed on data and judged
+    by code that has no part in making it. If nothing says a bandwidth, channels have 200 Gb/s; if
+    nothing says a latency, 500 ns each.
+
+    Examples
+    --------
+    >>> found = compile_collective("all-gather", "examples/ndv2-2.toml", size="1GB")
+    >>> found.proven, found.efficiency > 0.999, found.bound_seconds
+    (True, True, 0.04)
+    """
+    network, begin = ready.network, perf_counter()
+    with patience(f"Compiling {question.collective} on {network.topology.name}"):
+        timed = synthesised(
+            network, question.collective, ready.size, root=question.root, chunks=question.chunks
+        )
+        made = perf_counter() - begin
+        schedule = proven(timed)
+        judged = judge(schedule)
+    return CollectiveSchedule(
+        topology=network.topology,
+        clock=ready.clock,
+        schedule=schedule,
+        judged=judged,
+        method=method_of(network, question.collective),
+        seconds=made,
+        provenance=provenance_of(question, "compile_collective", network.topology),
+    )
