@@ -30,7 +30,7 @@ from tests.workload.programs.training.chakra_files import (
     written,
 )
 
-EXAMPLE = "examples/chakra/all_reduce.%d.et"
+EXAMPLE = "examples/chakra/%d.et"
 
 
 def finish(spec: str, on: str = "ring:4", **more: Any) -> float:
@@ -216,7 +216,7 @@ def test_broken_files_are_refused_in_one_line(changes: dict[int, int], length: i
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("examples/chakra/all_reduce.0.et", "no %d for the rank"),
+        ("examples/chakra/0.et", "no %d for the rank"),
         ("examples/chakra/%d%d.et", "no %d for the rank"),
         ("examples/chakra/%s.%d.et", "no %d for the rank"),
         ("examples/chakra/nothing.%d.et", "no such files"),

@@ -23,7 +23,7 @@ NETWORK = {"engine": "flow", "bandwidth": "50GB/s", "latency": "500ns"}
     [
         "llm:dp=2,tp=2,pp=2,layers=4,hidden=512,seq=256,micro_batches=3",
         "llm:dp=4,ep=2,cp=2,layers=2,hidden=512,seq=256,experts=4,sp=1",
-        "chakra:examples/chakra/all_reduce.%d.et",
+        "chakra:examples/chakra/%d.et",
         "kineto:examples/kineto/rank%d.json",
     ],
 )

@@ -100,8 +100,8 @@ def read_chakra(pattern: str | Path) -> RankProgram:
 
     Examples
     --------
-    >>> read_chakra("examples/chakra/all_reduce.%d.et")
-    <examples/chakra/all_reduce.%d.et: 4 ranks, 4 operations, 1 collectives>
+    >>> read_chakra("examples/chakra/%d.et")
+    <examples/chakra/%d.et: 4 ranks, 4 operations, 1 collectives>
     """
     paths = rank_files(pattern, WANTED)
     groups = _groups(pattern, len(paths))

@@ -41,8 +41,8 @@ def rank_program(spec: str) -> RankProgram:
 
     Examples
     --------
-    >>> rank_program("chakra:examples/chakra/all_reduce.%d.et")
-    <examples/chakra/all_reduce.%d.et: 4 ranks, 4 operations, 1 collectives>
+    >>> rank_program("chakra:examples/chakra/%d.et")
+    <examples/chakra/%d.et: 4 ranks, 4 operations, 1 collectives>
     """
     name, argument = split_spec(spec)
     return llm_program(f"{name}:{argument}") if name == "llm" else _READERS[name](argument)
@@ -65,8 +65,8 @@ def rank_trace(spec: str, algorithms: str = "") -> Trace:
 
     Examples
     --------
-    >>> rank_trace("chakra:examples/chakra/all_reduce.%d.et", "recursive-doubling")
-    <examples/chakra/all_reduce.%d.et: 4 tasks, 8 messages, 16 entries>
+    >>> rank_trace("chakra:examples/chakra/%d.et", "recursive-doubling")
+    <examples/chakra/%d.et: 4 tasks, 8 messages, 16 entries>
     """
     chosen = parse_algorithms(algorithms)
     if split_spec(spec)[0] == "llm":

@@ -20,8 +20,8 @@ def rank_files(pattern: str | Path, wanted: str) -> list[Path]:
 
     Examples
     --------
-    >>> [path.name for path in rank_files("examples/chakra/all_reduce.%d.et", "a trace")][:2]
-    ['all_reduce.0.et', 'all_reduce.1.et']
+    >>> [path.name for path in rank_files("examples/chakra/%d.et", "a trace")][:2]
+    ['0.et', '1.et']
     """
     path = Path(pattern)
     if path.name.count("%d") != 1 or "%" in path.name.replace("%d", "", 1):
