@@ -38,7 +38,14 @@ def test_there_and_back(tmp_path: Path, name: str) -> None:
     )
     assert calls == calls_again
     ends, ends_again = (
-        sorted(zip(each.rank[each.kind == 2], each.peer[each.kind == 2], each.bytes[each.kind == 2], strict=True))  # noqa: E501, PLR2004
+        sorted(
+            zip(
+                each.rank[each.kind == 2],
+                each.peer[each.kind == 2],
+                each.bytes[each.kind == 2],
+                strict=True,
+            )
+        )
         for each in (program, again)
     )
     assert ends == ends_again
