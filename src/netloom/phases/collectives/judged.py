@@ -18,6 +18,8 @@ from netloom.units import rate, seconds
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from netloom.phases.collectives.schedules import Schedule
 
 SLACK = 1e-9
@@ -164,8 +166,9 @@ def _check_routes(schedule: Schedule) -> None:
 def _check_rates(schedule: Schedule) -> float:
     """Refuse messages that are faster than channels; return how much of the time those are busy.
 
-    A message takes the same rate of all its channels for as long as it is sent. Channels that join
-    the same two vertices carry together what they have together.
+    A message takes the same rate of all its channels for as long as it is sent: from its start on,
+    or, in schedules that were made backwards, until its end. Channels that join the same two
+    vertices carry together what they have together.
     """
     network, routes, program = schedule.network, schedule.routes, schedule.program
     finish = schedule.finish_seconds
@@ -182,25 +185,37 @@ def _check_rates(schedule: Schedule) -> float:
         raise _broken("timetable", _message(schedule, fast), found, wanted)
     ends = network.source * np.int64(len(network.labels)) + network.target
     _, link = np.unique(ends, return_inverse=True)
-    room = np.bincount(link, network.rate)
+    room: NDArray[np.float64] = np.bincount(link, network.rate).astype(np.float64)
     message = np.repeat(np.arange(program.num_messages), routes.lengths)
-    taken = (np.minimum(size / sending, slowest))[message]
-    begin = schedule.start[message]
-    stop = np.maximum(begin + sending[message] - slack, begin)
-    where = np.tile(link[routes.values], 2)
-    change, time = np.concatenate([-taken, taken]), np.concatenate([stop, begin])
-    order = np.lexsort((change, time, where))
-    used = np.cumsum(change[order])
-    over = used > room[where[order]] * (1 + FUZZ)
-    if (place := first_wrong(over)) is not None:
-        at = order[place]
-        row = int(at % len(message))
+    where, taken = link[routes.values], np.minimum(size / sending, slowest)[message]
+    begins = schedule.start, schedule.end - sending
+    peaks = [_overfull(each[message], sending[message], taken, where, room) for each in begins]
+    if (first := peaks[0]) is not None and peaks[1] is not None:
+        row, used, time = first
         name = network.channel_name(int(routes.values[row]))
-        found = f"{rate(float(used[place]), 6)} on {name} at {seconds(float(time[at]), 6)}"
-        wanted = f"at most {rate(float(room[where[at]]), 6)}"
+        found = f"{rate(used, 6)} on {name} at {seconds(time, 6)}"
+        wanted = f"at most {rate(float(room[where[row]]), 6)}"
         raise _broken("capacity", _message(schedule, int(message[row])), found, wanted)
-    load = np.bincount(link[routes.values], size[message], minlength=len(room))
+    load = np.bincount(where, size[message], minlength=len(room))
     return float((load / room).max() / finish)
+
+
+def _overfull(
+    begin: NDArray[np.float64], sending: NDArray[np.float64], taken: NDArray[np.float64],
+    where: NDArray[np.integer], room: NDArray[np.float64],
+) -> tuple[int, float, float] | None:  # fmt: skip
+    """Return the first row at whose beginning a link carries too much, how much, and when."""
+    slack = SLACK * float((begin + sending).max())
+    stop = np.maximum(begin + sending - slack, begin)
+    change, time = np.concatenate([-taken, taken]), np.concatenate([stop, begin])
+    place = np.tile(where, 2)
+    order = np.lexsort((change, time, place))
+    used = np.cumsum(change[order])
+    over = first_wrong(used > room[place[order]] * (1 + FUZZ))
+    if over is None:
+        return None
+    row = int(order[over] % len(where))
+    return row, float(used[over]), float(time[order[over]])
 
 
 def _executed(schedule: Schedule) -> int:

@@ -236,6 +236,26 @@ def cut_seconds(
     return part * size_bytes / through if part else 0.0
 
 
+def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float:
+    """Return the latency of the longest way that data has to take, in seconds.
+
+    The shortest way between the two ranks that are farthest apart; from the root of a broadcast, or
+    to that of a reduce.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    ranks = len(network.host)
+    ends = network.source.astype(np.int64) * len(network.labels) + network.target
+    _, first = np.unique(ends, return_index=True)  # parallel channels have the same latency
+    pairs = network.source[first], network.target[first]
+    if collective == "reduce":
+        pairs = pairs[::-1]
+    graph = csr_array((network.latency[first], pairs), shape=(len(network.labels),) * 2)
+    roots = np.array([root]) if collective in ("broadcast", "reduce") else np.arange(ranks)
+    return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
+
+
 def _cut_words(
     network: ScheduleNetwork, collective: str, root: int, size_bytes: float,
     inside: NDArray[np.int32],

@@ -10,6 +10,7 @@ import numpy as np
 
 from netloom import units
 from netloom.phases.collectives.schedule_files import write_schedule
+from netloom.phases.collectives.schedules import least_latency
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 SECONDS, BYTES, RATE = "s", "bytes", "bytes/s"
+
+NEAR = 0.99
+"""Part of the bound from which a schedule is as good as the best."""
 
 BINS = 200
 """Parts of the time for which the use of channels is told."""
@@ -102,6 +106,7 @@ class CollectiveSchedule(Answer):
         Column("root", kind=int, value="schedule.program.root"),
         Column("bound", kind=str, value="schedule.bound.why"),
         Column("bound_bandwidth", unit=RATE),
+        Column("latency_seconds", unit=SECONDS),
         Column("proof", kind=str),
         Column("verdict", kind=str),
         Column("note", kind=str),
@@ -153,6 +158,12 @@ class CollectiveSchedule(Answer):
         """The bound over the time."""
         return self.bound_seconds / self.finish_seconds
 
+    @cached_property
+    def latency_seconds(self) -> float:
+        """The latency of the longest way that data has to take; the bound leaves it out."""
+        schedule = self.schedule
+        return least_latency(schedule.network, self.collective, schedule.program.root)
+
     @property
     def proven(self) -> bool:
         """Whether the judge found no fault, and the bound is an exact optimum: always, or it fails.
@@ -182,7 +193,10 @@ class CollectiveSchedule(Answer):
         at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
         part = np.floor(self.efficiency * 1e4) / 100
         best = "pairs of trees" if self.collective == "all-reduce" else "any schedule"
-        return f"{what} in {at}: {part:g} % of the best that {best} can reach."
+        said = f"{what} in {at}: {part:g} % of the best that {best} can reach"
+        if self.efficiency < NEAR and self.latency_seconds >= self.finish_seconds / 10:
+            said += f"; latencies alone take {units.seconds(self.latency_seconds)}"
+        return f"{said}."
 
     @property
     def note(self) -> str | None:

@@ -8,15 +8,13 @@ from rich.markup import escape
 from rich.text import Text
 
 from netloom import units
+from netloom.questions.compile.collective.answer import NEAR
 from netloom.questions.shown import DOUBTFUL, KEPT_UP, pairs, percent, size_of
 from netloom.words import counted
 
 if TYPE_CHECKING:
     from netloom.questions.compile.collective.answer import CollectiveSchedule
     from netloom.questions.recorded import Recorded
-
-NEAR = 0.99
-"""Part of the bound from which a schedule is as good as the best."""
 
 
 def lines(result: CollectiveSchedule) -> list[Any]:

@@ -1,0 +1,101 @@
+"""Plan files of collectives come back as they were written; broken ones are refused in one line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from netloom.errors import InputError
+from netloom.phases.collectives.schedule_files import read_schedule, schedule_text, write_schedule
+from netloom.phases.collectives.synthesis import SYNTHESISED
+from netloom.provenance import Provenance
+from tests.phases.collectives.test_judged import made
+
+
+@pytest.mark.parametrize("collective", SYNTHESISED)
+@pytest.mark.parametrize("name", ["plan.json", "plan.json.gz"])
+def test_there_and_back(collective, name, tmp_path):
+    schedule = made("leaf-spine:2x1x2", collective, root=1)
+    write_schedule(tmp_path / name, schedule, Provenance({"on": "leaf-spine:2x1x2"}))
+    found, provenance = read_schedule(tmp_path / name)
+    assert provenance["configuration"] == {"on": "leaf-spine:2x1x2"}
+    assert schedule_text(found, {}) == schedule_text(schedule, {})
+    for column in ("source", "target", "step", "sums", "chunk_size", "first_owner", "final_owner"):
+        there, back = (getattr(each.program, column) for each in (schedule, found))
+        assert np.array_equal(there, back), column
+        assert there.dtype == back.dtype
+    assert np.array_equal(found.start, schedule.start)
+    assert np.array_equal(found.end, schedule.end)
+    assert np.array_equal(found.routes.values, schedule.routes.values)
+    assert found.network.digest == schedule.network.digest
+
+
+def test_a_compressed_file_is_smaller_and_the_same_again(tmp_path):
+    schedule = made("torus:4x4", "all-gather")
+    sizes = []
+    for name in ("a.json", "a.json.gz", "b.json.gz"):
+        write_schedule(tmp_path / name, schedule, Provenance({}))
+        sizes.append((tmp_path / name).stat().st_size)
+    assert sizes[1] < sizes[0] / 3
+    assert (tmp_path / "a.json.gz").read_bytes() == (tmp_path / "b.json.gz").read_bytes()
+
+
+def record():
+    return json.loads(schedule_text(made("mesh:2x2", "all-gather", chunks=1), {}))
+
+
+CHANGES = {
+    "version": (("version",), 2, "version: found 2"),
+    "no such collective": (("collective",), "gossip", "collective: found 'gossip'"),
+    "a column too short": (("messages", "source"), [0], "messages.source: found 1 values"),
+    "a rank too many": (("messages", "source", 3), 4, r"messages.source\[3\]: found 4"),
+    "a time too many": (("messages", "end", 0), 10**6, r"messages.end\[0\]: found 1000000"),
+    "a text as a number": (("messages", "target", 0), "0", r"messages.target\[0\]: found '0'"),
+    "a channel too many": (("messages", "channels", 1), 99, r"messages.channels\[1\]: found 99"),
+    "a chunk too many": (("messages", "chunks", 1), 99, r"messages.chunks\[1\]: found 99"),
+    "lengths of chunks": (("messages", "num_chunks"), 2, "messages.chunks: found .* values"),
+    "a negative time": (("times_seconds", 0), -1.0, r"times_seconds\[0\]: found -1.0"),
+    "another network": (("network", "bytes_per_second"), 1e9, "network.digest: found"),
+    "an owner below": (("chunks", "first_owner"), -2, "chunks.first_owner"),
+    "a root too many": (("root",), 4, "root: found 4"),
+    "fewer vertices": (("network", "vertices"), ["a"], "network.vertices: found 1 vertices"),
+    "no size": (("size_bytes",), 0, "size_bytes: found 0"),
+    "a cut of strangers": (("bound", "inside"), [77], r"bound.inside\[0\]: found 77"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_mistakes_are_one_line_that_names_the_field(change, tmp_path):
+    place, value, said = CHANGES[change]
+    found = record()
+    at = found
+    for step in place[:-1]:
+        at = at[step]
+    at[place[-1]] = value
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(found))
+    with pytest.raises(InputError, match=said) as refused:
+        read_schedule(file)
+    assert str(refused.value).startswith(str(file))
+    assert "\n" not in str(refused.value)
+
+
+def test_fields_that_are_missing_or_unknown(tmp_path):
+    file = tmp_path / "plan.json"
+    lacking, more = record(), record()
+    del lacking["times_seconds"]
+    more["extra"] = 1
+    for found, said in ((lacking, "times_seconds: found nothing"), (more, "extra: found a field")):
+        file.write_text(json.dumps(found))
+        with pytest.raises(InputError, match=said):
+            read_schedule(file)
+
+
+def test_messages_in_any_order_are_sorted_by_their_starts(tmp_path):
+    found = record()
+    rows = found["messages"]
+    for name in ("source", "target", "start", "end", "chunks", "channels"):
+        rows[name] = rows[name][::-1]
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(found))
+    assert (np.diff(read_schedule(file).schedule.start) >= 0).all()
