@@ -30,6 +30,7 @@ BASES = {
     "hotspot critical-queue": ["--pes", "8", "--hot-spots", "2", "--steps", "5"],
     "hotspot": ["--pes", "8", "--hot-spots", "2", "--steps", "5"],
     "map": ["ring:4", "--on", "mesh:2x2", "--rounds", "1"],
+    "compile collective": ["all-gather", "--on", "mesh:2x2", "--size", "1KB"],
     "compile": ["ring:4", "--on", "mesh:2x2"],
     "collective": ["all-reduce", "--on", "mesh:2x2", "--size", "1KB"],
     "predict latency": ["--on", "mesh:2x2", "--offered", "0.1"],

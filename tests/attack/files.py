@@ -152,6 +152,19 @@ def _plan() -> bytes:
         return file.read_bytes()
 
 
+@cache
+def _collective() -> bytes:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    import netloom
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "plan.json")
+        netloom.compile_collective("all-gather", "mesh:2x2", size=64, chunks=1).write(file)
+        return file.read_bytes()
+
+
 def _mapping_json() -> bytes:
     return json.dumps({"topology": "mesh:2x2", "node_of": [3, 2, 1, 0]}).encode()
 
@@ -190,6 +203,7 @@ FILES: dict[str, tuple[Callable[[], bytes], str]] = {
         "simulate trace FILE --on mesh:2x2 --flit-bytes 16 --most-cycles 1000",
     ),
     "plan.json": (_plan, "compile verify FILE"),
+    "collective.json": (_collective, "compile verify FILE"),
     "order.txt": (lambda: b"0 1 < 1 2\n", "compile ring:4 --on mesh:2x2 --order FILE"),
     "machine.toml": (lambda: OWN_MACHINE, "analyze ring:4 --on machine:FILE --random-mappings 0"),
     "exp.toml": (lambda: EXPERIMENT, "results FILE"),

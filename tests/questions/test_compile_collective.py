@@ -7,6 +7,7 @@ import pytest
 import netloom as nl
 from netloom.errors import InputError
 from netloom.phases.violations import InvalidPlanError
+from netloom.routing import parse_routing, paths
 
 
 def test_ndv2_reaches_its_bound():
@@ -44,6 +45,36 @@ def test_assumed_speeds_are_said():
     found = nl.compile_collective("all-gather", "ring:4")
     assert found.note.startswith("Assumed: 25 GB/s a channel and 500 ns")
     assert nl.compile_collective("all-gather", "ring:4", bandwidth=1e9, latency=0).note is None
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
+def test_installed_tables_give_the_routes(collective):
+    found = nl.compile_collective(
+        collective, "fabric:examples/dgx-40.ibnetdiscover", size="1GB",
+        routing="lfts:examples/dgx-40-minhop.lfts", ranks=48, latency="500ns", chunks=4,
+    )  # fmt: skip
+    schedule, topology = found.schedule, found.topology
+    assert found.efficiency > 0.9
+    assert found.rounds >= 4 * 47
+    hosts, routing = schedule.network.host, tables(topology)
+    program = schedule.program
+    for message in range(0, program.num_messages, 97):
+        source, target = hosts[program.source[message]], hosts[program.target[message]]
+        way = paths(topology, routing, [source], [target]).channels
+        names = [topology.name_of(int(vertex)) for vertex in topology.channel_target[way]]
+        taken = schedule.network.target[schedule.routes.of(message)]
+        assert [schedule.network.labels[vertex] for vertex in taken] == names
+
+
+def tables(topology):
+    return parse_routing("lfts:examples/dgx-40-minhop.lfts", topology)
+
+
+def test_routings_are_for_two_collectives():
+    with pytest.raises(InputError, match="routing: found one for all-to-all"):
+        nl.compile_collective("all-to-all", "leaf-spine:2x2x2", routing="d-mod-k")
+    with pytest.raises(InputError, match="several routes"):
+        nl.compile_collective("all-gather", "leaf-spine:2x2x2", routing="minimal")
 
 
 def test_small_sizes_say_what_latencies_take():

@@ -59,6 +59,7 @@ CHANGES = {
     "an owner below": (("chunks", "first_owner"), -2, "chunks.first_owner"),
     "a root too many": (("root",), 4, "root: found 4"),
     "fewer vertices": (("network", "vertices"), ["a"], "network.vertices: found 1 vertices"),
+    "chunks without end": (("chunks", "count"), 2**31 - 1, "chunks.count: found 2147483647"),
     "no size": (("size_bytes",), 0, "size_bytes: found 0"),
     "a cut of strangers": (("bound", "inside"), [77], r"bound.inside\[0\]: found 77"),
 }

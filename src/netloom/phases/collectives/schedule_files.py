@@ -40,6 +40,9 @@ WANTED = "a plan file, as netloom compile collective --out writes it"
 MOST_CHARACTERS = 2**29
 """Most bytes of a plan file, unpacked."""
 
+MOST_CELLS = 2**26
+"""Most ranks times chunks, for each of which the judge keeps a number."""
+
 
 def names_collective(text: str) -> bool:
     """Whether a plan file says that it is one of a collective."""
@@ -219,8 +222,6 @@ def _filled(
     """Return a column as so many values, all below a number."""
     if isinstance(given, list) and len(given) != count:
         raise InputError(where, f"{len(given)} values", f"{count}, or one for all")
-    if not isinstance(given, list) and count > MOST_CHARACTERS:
-        raise InputError(where, f"one value for {count}", f"at most {MOST_CHARACTERS}")
     found = np.array(given, kind) if isinstance(given, list) else np.full(count, given, kind)
     if count and found.max() >= below:
         place = int(np.argmax(found >= below))
@@ -260,6 +261,9 @@ def _schedule(record: _File) -> Schedule:
     network = _network(record)
     given, ranks, count = record.messages, record.ranks, record.messages.count
     chunks, times = record.chunks.count, np.array(record.times_seconds, np.float64)
+    if ranks * chunks > MOST_CELLS:
+        wanted = f"at most {MOST_CELLS // ranks} for {ranks} ranks"
+        raise InputError("chunks.count", str(chunks), wanted)
     if record.root >= ranks:
         raise InputError("root", str(record.root), f"a rank below {ranks}")
     start = times[_filled("messages.start", given.start, count, np.int64, len(times))]

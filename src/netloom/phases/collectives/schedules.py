@@ -159,7 +159,7 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     >>> net = rank_network(topology("ring:4"), bytes_per_second=25e9)
     >>> found = schedule_of(synthesised(net, "all-gather", 1e9), optimum(net))
     >>> found.bound.seconds, found.bound.why
-    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 1 -> 0 and 3 -> 0.')
+    (0.015, '0 receives 750 MB through 2 channels of 50 GB/s together: 3 -> 0 and 1 -> 0.')
     """
     network = timed.network
     used = np.unique(network.channels.values)

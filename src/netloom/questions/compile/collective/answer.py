@@ -11,6 +11,7 @@ import numpy as np
 from netloom import units
 from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
+from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
@@ -69,6 +70,8 @@ class CollectiveSchedule(Answer):
         What the judge found.
     method
         What the schedule is made of, in words.
+    rounds
+        Parts of the time in which each channel carries one message or none; None if it has none.
     seconds
         That making it took.
     """
@@ -78,6 +81,7 @@ class CollectiveSchedule(Answer):
     schedule: Schedule
     judged: Judged
     method: str
+    rounds: int | None
     seconds: float
     provenance: Provenance
 
@@ -93,6 +97,7 @@ class CollectiveSchedule(Answer):
         Column("efficiency", "bound over time", key=True),
         Column("proven", kind=bool, key=True),
         Column("method", kind=str),
+        Column("rounds", kind=int),
         Column("steps", kind=int, value="schedule.program.num_steps"),
         Column("chunks", kind=int, value="schedule.program.num_chunks"),
         Column("messages", kind=int, value="schedule.program.num_messages"),
@@ -177,6 +182,8 @@ class CollectiveSchedule(Answer):
     def proof(self) -> str:
         """What is proven, and how."""
         done = "The schedule was executed on data and fits all channels."
+        if self.method == ON_TABLES:
+            return f"{done} The bound is that of the bottleneck cut, whatever the routes."
         if len(self.schedule.bound.inside):
             return f"{done} The bound is that of the bottleneck cut, which trees reach exactly."
         return f"{done} The bound is the optimum of a linear program, exact to 1e-7."

@@ -14,7 +14,16 @@ from netloom.mapping.allocation import allocated_hosts
 from netloom.mapping.files.rank_files import read_hosts
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.network import RankNetwork, rank_network
-from netloom.phases.collectives.synthesis import SYNTHESISED, method_of, proven, synthesised
+from netloom.phases.collectives.on_tables import on_tables
+from netloom.phases.collectives.synthesis import (
+    ON_TABLES,
+    SYNTHESISED,
+    TRANSLATES,
+    method_of,
+    proven,
+    synthesised,
+)
+from netloom.phases.collectives.table_times import timed_on_tables
 from netloom.progress import patience
 from netloom.questions.base import Question, argument, option
 from netloom.questions.compile.collective.answer import CollectiveSchedule
@@ -23,6 +32,7 @@ from netloom.questions.fields import (
     BrokenParts,
     HostNames,
     NodeList,
+    OnePath,
     OnNetwork,
     Seeded,
     Timing,
@@ -32,11 +42,14 @@ from netloom.questions.named import find_network
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.timing import assumed_clock
+from netloom.routing import parse_routing
 from netloom.units import LARGEST, parse_bytes
 from netloom.words import listed
 
 if TYPE_CHECKING:
+    from netloom.phases.collectives.listed import Timed
     from netloom.questions.timing import Clock
+    from netloom.routing import Routing
     from netloom.topology import Topology
 
 MOST_RANKS = 4096
@@ -61,6 +74,14 @@ class WhichSchedule(Question, panel="Collective"):
         default=None,
         shown_default="as many as end first",
     )
+    routing: OnePath | None = option(
+        "Routing whose routes messages take, such as lfts:FILE; all-gather and reduce-scatter.",
+        default=None,
+        shown_default="any routes",
+        file=True,
+        flags=("--routing", "--routes"),
+        panel="Network",
+    )
 
 
 class CompileCollectiveQuestion(
@@ -76,6 +97,7 @@ class PreparedSchedule:
     network: RankNetwork
     clock: Clock
     size: float
+    routing: Routing | None
 
 
 def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
@@ -105,7 +127,17 @@ def prepare(question: CompileCollectiveQuestion) -> PreparedSchedule:
     if question.root >= network.num_ranks:
         wanted = f"a rank from 0 to {network.num_ranks - 1}"
         raise InputError("root", f"{question.root}", wanted)
-    return PreparedSchedule(network, clock, size)
+    return PreparedSchedule(network, clock, size, _routing(question, topology))
+
+
+def _routing(question: CompileCollectiveQuestion, topology: Topology) -> Routing | None:
+    asked = question.routing
+    if asked is None:
+        return None
+    if question.collective not in ("all-gather", "reduce-scatter"):
+        wanted = "all-gather or reduce-scatter, or no routing"
+        raise InputError("routing", f"one for {question.collective}", wanted)
+    return parse_routing(asked, topology) if isinstance(asked, str) else asked
 
 
 def _hosts(question: CompileCollectiveQuestion, topology: Topology) -> Any:
@@ -150,9 +182,7 @@ def compile_collective(
     """
     network, begin = ready.network, perf_counter()
     with patience(f"Compiling {question.collective} on {network.topology.name}"):
-        timed = synthesised(
-            network, question.collective, ready.size, root=question.root, chunks=question.chunks
-        )
+        timed, method, rounds = _made(question, ready)
         made = perf_counter() - begin
         schedule = proven(timed)
         judged = judge(schedule)
@@ -161,7 +191,26 @@ def compile_collective(
         clock=ready.clock,
         schedule=schedule,
         judged=judged,
-        method=method_of(network, question.collective),
+        method=method,
+        rounds=rounds,
         seconds=made,
         provenance=provenance_of(question, "compile_collective", network.topology),
     )
+
+
+def _made(
+    question: CompileCollectiveQuestion, ready: PreparedSchedule
+) -> tuple[Timed, str, int | None]:
+    """Return a schedule, what it is made of, and its rounds, if it has some."""
+    network = ready.network
+    if ready.routing is not None:
+        found = on_tables(
+            network, ready.routing,
+            collective=question.collective, chunks=question.chunks or 1, seed=question.seed,
+        )  # fmt: skip
+        return timed_on_tables(found, ready.size), ON_TABLES, found.rounds
+    timed = synthesised(
+        network, question.collective, ready.size, root=question.root, chunks=question.chunks
+    )
+    method = method_of(network, question.collective)
+    return timed, method, timed.program.num_steps if method == TRANSLATES else None

@@ -61,8 +61,8 @@ class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal schedule, plan of a collective (.json), "
-        "or of training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
+        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, or "
+        "training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,
