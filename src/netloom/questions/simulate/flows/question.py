@@ -144,7 +144,8 @@ def simulate_flows(question: FlowsQuestion, ready: PreparedTraffic) -> FlowsAnsw
     Examples
     --------
     >>> found = simulate_flows(
-    ...     "leaf-spine:2x1x4", app="all-to-all:8", flow_bytes="1MB", bandwidth="100Gb/s")
+    ...     "leaf-spine:2x1x4", app="all-to-all:8", flow_bytes="1MB", bandwidth="100Gb/s",
+    ...     injection="shared")
     >>> round(found.finish_seconds / found.bound_seconds, 9)  # 16 flows of 80 µs share the uplink
     1.0
     """
