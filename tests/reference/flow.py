@@ -56,6 +56,11 @@ def fair_rates(capacity, flows):
     return rates
 
 
+def exact(value):
+    """The fraction that a float stands for: thirds of thirds add up, or links that tie do not."""
+    return Fraction(value).limit_denominator(10**9)
+
+
 class FlowNetwork:
     """Links, the paths of a table's rows, and their flows.
 
@@ -65,7 +70,7 @@ class FlowNetwork:
     """
 
     def __init__(self, capacity, latency, ways, queue=lambda row: row, weights=None, caps=None):
-        self.capacity = [Fraction(one) for one in capacity]
+        self.capacity = [exact(one) for one in capacity]
         self.latency = [Fraction(one) for one in latency]
         self.ways, self.queue, self.weights, self.caps = ways, queue, weights, caps
         self.queues = defaultdict(deque)
@@ -76,8 +81,8 @@ class FlowNetwork:
         use, latency = defaultdict(Fraction), Fraction(0)
         for probability, links in self.ways(row):
             for link in links:
-                use[link] += Fraction(probability)
-                latency += Fraction(probability) * self.latency[link]
+                use[link] += exact(probability)
+                latency += exact(probability) * self.latency[link]
         weight = Fraction(1 if self.weights is None else self.weights[row].item())
         cap = inf if self.caps is None or self.caps[row] == inf else Fraction(self.caps[row].item())
         return Flow(row, size, latency, dict(use), weight, cap)
