@@ -10,8 +10,9 @@ from netloom.questions.register import kind_of
 from netloom.questions.simulate.trace.question import replay
 from netloom.routing import table
 from netloom.topology import mesh, topology
+from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.trace_files import read_trace
-from netloom.workload.programs.traces import Trace, listed
+from netloom.workload.programs.traces import Trace
 
 SINGLE = {"router": "single-cycle"}
 WORM = {"engine": "worm", "release_cycles": 0}
@@ -41,8 +42,8 @@ def random_trace(rng, tasks, entries, longest, *, one_by_one=False):
         receive=nothing,
         source=source.astype(np.int32),
         flits=rng.integers(1, longest + 1, entries).astype(np.int32),
-        targets=listed([[int(task)] for task in target]),
-        after=listed([[], *after]),
+        targets=lists([[int(task)] for task in target]),
+        after=lists([[], *after]),
     )
 
 

@@ -12,8 +12,9 @@ from netloom.simulation.flow import flow_network
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.traces import critical_path
 from netloom.topology import mesh, topology
+from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.messages import messages
-from netloom.workload.programs.traces import Trace, listed
+from netloom.workload.programs.traces import Trace
 from tests.simulation.test_critical_path import finished, total
 
 TIMES = ("start", "run", "hold", "receive")
@@ -30,8 +31,8 @@ def timed(entries, num_tasks=4, **columns):
         **{name: np.array(columns.get(name, nothing), float) for name in TIMES},
         source=np.array(source, np.int32),
         flits=np.array(size, float),
-        targets=listed([[] if task is None else [task] for task in target]),
-        after=listed(after),
+        targets=lists([[] if task is None else [task] for task in target]),
+        after=lists(after),
         flit_bytes=1,
         unit="seconds",
     )

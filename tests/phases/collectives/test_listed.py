@@ -10,7 +10,7 @@ from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.pipelines import along_trees
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.program import lists
+from netloom.workload.programs.many_lists import lists
 from tests.phases.collectives.boxes import a100, box
 
 

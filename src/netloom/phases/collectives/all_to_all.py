@@ -17,7 +17,8 @@ from netloom.errors import InputError
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import fastest
-from netloom.workload.programs.collectives.program import CollectiveProgram, Lists, lists
+from netloom.workload.programs.collectives.program import CollectiveProgram
+from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,7 +213,7 @@ def all_to_all(
     hops = [_hops(network, links) for _, _, _, links in peeled]
     numbers: dict[tuple[int, ...], int] = {}
     route = [[numbers.setdefault(hop, len(numbers)) for hop in each] for each in hops]
-    routes = lists(numbers)
+    routes = lists(numbers, np.int32)
     shared = [servers(network, routes)]
     if (routes.lengths > 1).any():
         used = np.zeros(len(numbers))

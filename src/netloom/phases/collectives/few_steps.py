@@ -19,7 +19,8 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.phases.collectives.optimum import Optimum, optimum
 from netloom.phases.collectives.step_prices import Sends, StepPrices, possible_sends, step_prices
-from netloom.workload.programs.collectives.program import CollectiveProgram, lists, owners
+from netloom.workload.programs.collectives.program import CollectiveProgram, owners
+from netloom.workload.programs.many_lists import lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -298,6 +299,6 @@ def _program(
     return CollectiveProgram(
         "all-gather", "synthesised", network.num_ranks, size, 0,
         network.source[link], network.target[link], (known // network.num_links).astype(np.int32),
-        lists([part.tolist() for part in np.split(sends.chunk[order], first[1:])]),
+        lists([part.tolist() for part in np.split(sends.chunk[order], first[1:])], np.int32),
         np.zeros(len(known), np.bool_), start, end,
     )  # fmt: skip

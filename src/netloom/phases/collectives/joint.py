@@ -22,12 +22,8 @@ from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
 from netloom.phases.collectives.trees import Forest, packed
 from netloom.words import counted
-from netloom.workload.programs.collectives.program import (
-    EVERYBODY,
-    CollectiveProgram,
-    Lists,
-    lists,
-)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
+from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,7 +223,8 @@ def all_reduce(network: RankNetwork, size_bytes: float, *, chunks: Sequence[int]
     routes = lists(
         [out.routes.of(route).tolist() for route in range(number)]
         + [turned[into.routes.of(route)][::-1].tolist()
-           for route in range(len(into.routes.offsets) - 1)]
+           for route in range(len(into.routes.offsets) - 1)],
+        np.int32,
     )  # fmt: skip
     pieces = _pieces(out, into)
     slices = np.append(slices_of(out), slices_of(into))

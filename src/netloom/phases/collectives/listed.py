@@ -14,12 +14,13 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.kernels.listing import run_list
-from netloom.workload.programs.collectives.program import CollectiveProgram, Lists
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.network import RankNetwork
+    from netloom.workload.programs.collectives.program import CollectiveProgram
 
 MOST_MESSAGES = 3_000_000
 """A schedule of more messages is refused."""
@@ -289,7 +290,7 @@ def _channels(
 ) -> NDArray[np.int32]:
     """Return the channel for each link that messages take: of parallel ones the least busy."""
     first = network.channels.offsets[:-1]
-    found = network.channels.values[first][links.values]
+    found: NDArray[np.int32] = network.channels.values[first][links.values]
     several = network.channels.lengths > 1
     if not several.any():
         return found

@@ -20,11 +20,8 @@ from netloom.phases.collectives.listed import (
 )
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.trees import Forest, forest
-from netloom.workload.programs.collectives.program import (
-    EVERYBODY,
-    CollectiveProgram,
-    lists,
-)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram
+from netloom.workload.programs.many_lists import lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -235,7 +232,7 @@ def tree_jobs(
     owners = (every, block) if collective in BACKWARDS else (block, every)
     empty = np.zeros(0, np.int32)
     program = CollectiveProgram(
-        collective, "synthesised", ranks, size, root, empty, empty, empty, lists([]),
+        collective, "synthesised", ranks, size, root, empty, empty, empty, lists([], np.int32),
         np.zeros(0, np.bool_), *owners,
     )  # fmt: skip
     return jobs, program, (number / parts[batch])[chunk]

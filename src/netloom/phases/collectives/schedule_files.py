@@ -22,11 +22,8 @@ from netloom.errors import InputError
 from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
 from netloom.phases.plan_files import mistake
 from netloom.textfiles import read_text, replacing
-from netloom.workload.programs.collectives.program import (
-    COLLECTIVES,
-    CollectiveProgram,
-    Lists,
-)
+from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,8 @@ import numpy as np
 
 from netloom.workload.programs.collectives.sent import sizes_in_bytes
 from netloom.workload.programs.collectives.waits import waits
-from netloom.workload.programs.traces import Lists, Trace
+from netloom.workload.programs.many_lists import Lists
+from netloom.workload.programs.traces import Trace
 
 if TYPE_CHECKING:
     from netloom.phases.collectives.schedules import Schedule

@@ -13,7 +13,7 @@ import numpy as np
 
 from netloom.units import rate, size
 from netloom.words import counted, listed
-from netloom.workload.programs.collectives.program import Lists
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.phases.collectives.listed import Jobs, Servers, Timed, listed
-from netloom.workload.programs.collectives.program import Lists
 from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,12 +19,8 @@ from netloom.errors import InputError
 from netloom.phases.collectives.listed import MOST_MESSAGES, Jobs, Servers, Timed, listed
 from netloom.phases.collectives.optimum import optimum
 from netloom.topology.cubes import Cube
-from netloom.workload.programs.collectives.program import (
-    CollectiveProgram,
-    Lists,
-    owners,
-    single,
-)
+from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

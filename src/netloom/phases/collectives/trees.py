@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.phases.collectives.kernels.trees import grow
 from netloom.phases.collectives.switches import Ways, graph_of, split_off, tree_units
-from netloom.workload.programs.collectives.program import Lists, lists
+from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -191,5 +191,5 @@ def _on_cables(
             multiplicity -= most
     return Forest(
         network, trees, np.array(root, np.int32), np.array(many, np.int64), np.array(parents),
-        np.array(routes), lists(numbers), rate,
+        np.array(routes), lists(numbers, np.int32), rate,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -34,7 +34,7 @@ from netloom.questions.outputs import PLOT, Output, check_in_folder, table_outpu
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import PreparedFlows
-from netloom.questions.timing import clock_of
+from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
 from netloom.topology.faults import working_nodes
@@ -60,10 +60,6 @@ if TYPE_CHECKING:
     from netloom.topology import Topology
 
 SIZES = "1KB:1GB"
-ASSUMED_BANDWIDTH, ASSUMED_LATENCY = "200Gb/s", "500ns"
-ASSUMED = "assumed"
-"""Who says what a question, a machine and a file do not."""
-
 Sizes = Annotated[str | float | list[Any], SkipValidation]
 
 
@@ -214,7 +210,7 @@ def _flows(question: CollectiveQuestion) -> PreparedFlows:
     if isinstance(question.routing, VirtualChannelRouting):
         found = f"the table {question.routing.name}"
         raise InputError("routing", found, "paths for each pair of nodes")
-    clock = _clock(question, topology, machine)
+    clock = assumed_clock(question, topology, machine)
     routing = question.routing
     return PreparedFlows(
         topology=topology,
@@ -231,23 +227,6 @@ def _flows(question: CollectiveQuestion) -> PreparedFlows:
         tolerance=0.0,
         seed=question.seed,
     )
-
-
-def _clock(question: CollectiveQuestion, topology: Topology, machine: Any) -> Clock:
-    """Return the clock; a bandwidth and a latency are assumed where nothing says one."""
-    told = Timing(
-        bandwidth=question.bandwidth, latency=question.latency, overhead=question.overhead
-    )
-    silent = machine is None and topology.reference_gbps is None and told.bandwidth is None
-    if silent:
-        told = told.model_copy(update={"bandwidth": ASSUMED_BANDWIDTH})
-    found = clock_of(told, topology, machine)
-    if silent:
-        found = replace(found, bandwidth_source=ASSUMED)
-    if found.latency_source:
-        return found
-    late = clock_of(told.model_copy(update={"latency": ASSUMED_LATENCY}), topology, machine)
-    return replace(found, latency_seconds=late.latency_seconds, latency_source=ASSUMED)
 
 
 def _algorithms(

@@ -17,13 +17,13 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.spec import check_size
 from netloom.textfiles import text_lines
+from netloom.workload.programs.many_lists import lists
 from netloom.workload.programs.traces import (
     MOST_CYCLES,
     MOST_LENGTH,
     MOST_SECONDS,
     Trace,
     Unit,
-    listed,
     ordered_trace,
 )
 
@@ -237,8 +237,8 @@ def _trace(path: Path, costs: _Costs) -> Trace:
         schedule.num_ranks,
         [entry.name for entry in entries],
         {name: np.array(row) for name, row in rows.items()},
-        listed([entry.operation.peer] if entry.flits else [] for entry in entries),
-        listed(entry.after for entry in entries),
+        lists([entry.operation.peer] if entry.flits else [] for entry in entries),
+        lists(entry.after for entry in entries),
         lambda entry: f"{path}:{entries[entry].operation.line}",
         flit_bytes=costs.flit_bytes,
         unit=costs.unit,

@@ -15,15 +15,14 @@ from netloom.spec import check_size, whole_number
 from netloom.textfiles import MOST_BYTES, check_file, replacing, text_lines
 from netloom.units import SIZE
 from netloom.workload.graphs.readers import refuse_longer_rows
+from netloom.workload.programs.many_lists import Lists, lists
 from netloom.workload.programs.traces import (
     EVERYONE,
     MOST_CYCLES,
     MOST_SECONDS,
     MOST_START,
-    Lists,
     Trace,
     Unit,
-    listed,
     ordered_trace,
 )
 
@@ -414,7 +413,7 @@ def _targets(table: pl.DataFrame, where: Where) -> Lists:
             EVERYONE if word == "*" else whole_number(word, where=where(row)) for word in words
         ]
         rows.append(list(dict.fromkeys(tasks)))
-    return listed(rows)
+    return lists(rows)
 
 
 def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
@@ -428,7 +427,7 @@ def _after(table: pl.DataFrame, ids: list[str], where: Where) -> Lists:
             near = get_close_matches(error.args[0], ids, 1)
             wanted = "the id of a row" + (f" such as '{near[0]}'" if near else "")
             raise InputError(where(row), f"'{error.args[0]}' in after", wanted) from None
-    return listed(rows)
+    return lists(rows)
 
 
 def _flits(

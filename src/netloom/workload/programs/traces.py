@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
+from netloom.workload.programs.many_lists import Lists
 from netloom.workload.programs.messages import COLUMNS, Given, Messages, checked
 from netloom.workload.programs.trees import Branches, branches, straight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -50,41 +51,6 @@ MOST_CHAIN = 2.0**61
 
 MOST_SECONDS, MOST_LENGTH = 1e9, 2.0**53
 """Most seconds of anything, some 32 years, and most bytes of a message."""
-
-
-class Lists(NamedTuple):
-    """Lists of numbers, one after the other.
-
-    ``offsets``: int64[num_lists + 1]; list i is ``values[offsets[i]:offsets[i + 1]]``.
-    """
-
-    offsets: NDArray[np.int64]
-    values: NDArray[np.int64]
-
-    def owners(self) -> NDArray[np.int64]:
-        """Return int64[len(values)], the list that each value is in."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-    def taken(self, order: NDArray[np.int64]) -> Lists:
-        """Return the lists of these numbers, in this order."""
-        counts = np.diff(self.offsets)[order]
-        offsets = np.append(0, np.cumsum(counts, dtype=np.int64))
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], counts)
-        return Lists(offsets, self.values[places])
-
-
-def listed(lists: Iterable[list[int]]) -> Lists:
-    """Return lists of numbers as one array.
-
-    Examples
-    --------
-    >>> listed([[3], [], [1, 2]]).offsets
-    array([0, 1, 1, 3])
-    """
-    kept = list(lists)
-    offsets = np.append(0, np.cumsum([len(each) for each in kept], dtype=np.int64))
-    values = np.fromiter((value for each in kept for value in each), np.int64, int(offsets[-1]))
-    return Lists(offsets, values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,8 @@ import pytest
 
 from netloom.errors import InputError
 from netloom.workload.programs.collectives.checked import check
-from netloom.workload.programs.collectives.program import (
-    CollectiveProgram,
-    Lists,
-    lists,
-    owners,
-    single,
-)
+from netloom.workload.programs.collectives.program import CollectiveProgram, owners, single
+from netloom.workload.programs.many_lists import Lists, lists
 
 
 def program(collective, rows, ranks, root=0, chunks=1):

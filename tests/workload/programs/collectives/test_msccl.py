@@ -14,7 +14,8 @@ from netloom.workload.programs.collectives.algorithms import algorithms_of, coll
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import NAMES, msccl_text, write_msccl
 from netloom.workload.programs.collectives.msccl_reading import read_msccl
-from netloom.workload.programs.collectives.program import CollectiveProgram, lists
+from netloom.workload.programs.collectives.program import CollectiveProgram
+from netloom.workload.programs.many_lists import lists
 
 RING = Path(__file__).parent / "data" / "astra-sim-ring.xml"
 

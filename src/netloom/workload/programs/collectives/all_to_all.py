@@ -10,7 +10,7 @@ import numpy as np
 from netloom.errors import InputError
 from netloom.workload.programs.collectives.blocks import pairs, partners
 from netloom.workload.programs.collectives.outline import Steps, steps
-from netloom.workload.programs.collectives.program import Lists
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable

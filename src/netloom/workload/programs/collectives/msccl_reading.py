@@ -27,12 +27,8 @@ from netloom.workload.programs.collectives.msccl_parsing import (
     parse_msccl,
 )
 from netloom.workload.programs.collectives.msccl_races import Order
-from netloom.workload.programs.collectives.program import (
-    EVERYBODY,
-    CollectiveProgram,
-    lists,
-    owners,
-)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, owners
+from netloom.workload.programs.many_lists import lists
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -300,7 +296,7 @@ def _program(found: Algorithm, sent: list[_Sent]) -> CollectiveProgram:
         np.array([message.source for message, _, _ in columns], np.int32),
         np.array([message.target for message, _, _ in columns], np.int32),
         np.array([step[row] for row in order], np.int32),
-        lists([chunks for _, _, chunks in columns]),
+        lists([chunks for _, _, chunks in columns], np.int32),
         np.array([adds for _, adds, _ in columns], np.bool_), first, final,
     )  # fmt: skip
 

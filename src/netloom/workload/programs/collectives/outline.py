@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from netloom.workload.programs.collectives.program import (
-    EVERYBODY,
-    CollectiveProgram,
-    Lists,
-    owners,
-)
+from netloom.workload.programs.collectives.program import EVERYBODY, CollectiveProgram, owners
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

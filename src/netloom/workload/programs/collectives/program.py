@@ -8,15 +8,14 @@ have them in the end, so that a program can be executed on data and checked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from netloom.errors import InputError
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 COLLECTIVES = (
@@ -30,46 +29,6 @@ SUMMED = ("reduce-scatter", "all-reduce", "reduce", "barrier")
 
 EVERYBODY = -1
 """For an owner of a chunk: every rank contributes to it, or every rank must have it."""
-
-
-class Lists(NamedTuple):
-    """Many lists of whole numbers in one: list i is ``values[offsets[i]:offsets[i + 1]]``.
-
-    ``offsets``: int64[num_lists + 1]; ``values``: int32[offsets[-1]].
-    """
-
-    offsets: NDArray[np.int64]
-    values: NDArray[np.int32]
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Return int64[num_lists]."""
-        return np.diff(self.offsets)
-
-    def of(self, number: int) -> NDArray[np.int32]:
-        """Return the list of this number, int32[…]."""
-        return self.values[self.offsets[number] : self.offsets[number + 1]]
-
-    def taken(self, order: NDArray[np.integer]) -> Lists:
-        """Return the lists of these numbers, in this order."""
-        lengths = self.lengths[order]
-        offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
-        return Lists(offsets, self.values[places])
-
-
-def lists(given: Iterable[Sequence[int]]) -> Lists:
-    """Return lists as one ragged array.
-
-    Examples
-    --------
-    >>> lists([[3], [], [1, 2]]).offsets.tolist()
-    [0, 1, 1, 3]
-    """
-    rows = list(given)
-    offsets = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
-    values = np.fromiter((each for row in rows for each in row), np.int32, int(offsets[-1]))
-    return Lists(offsets.astype(np.int64), values)
 
 
 def single(chunk: ArrayLike) -> Lists:

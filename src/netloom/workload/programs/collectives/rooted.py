@@ -19,7 +19,7 @@ from netloom.workload.programs.collectives.outline import (
     merged,
     steps,
 )
-from netloom.workload.programs.collectives.program import Lists
+from netloom.workload.programs.many_lists import Lists
 from netloom.workload.programs.rounds import ranges
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import numpy as np
 
 from netloom.errors import InputError, NotAMappingError
 from netloom.workload.programs.collectives.waits import waits
+from netloom.workload.programs.many_lists import Lists
 from netloom.workload.programs.messages import Messages, checked
 from netloom.workload.programs.round_programs import Round, round_program
-from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Lists, Trace
+from netloom.workload.programs.traces import MOST_LENGTH, MOST_SECONDS, Trace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -14,7 +14,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.spec import check_size
-from netloom.workload.programs.traces import Lists, listed
+from netloom.workload.programs.many_lists import Lists, lists
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -139,7 +139,7 @@ class Builder:
         )
         return RankProgram(
             name, self.num_ranks, self.ids, kind, rank, seconds, peer, size, link,
-            listed(self.after), self.calls,
+            lists(self.after), self.calls,
         )  # fmt: skip
 
 
