@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.provenance import Provenance
     from netloom.questions.collective.order import Reordered
@@ -348,6 +349,12 @@ class CollectiveTimes(Answer):
         said = [what for source, what in some if source == "assumed"]
         given = "--bandwidth, --latency or a machine"
         return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
+
+    def timeline(self) -> Timeline:
+        """Return when the messages of the fastest algorithm at the largest size went."""
+        from netloom.questions.collective.timeline import fastest_timeline
+
+        return fastest_timeline(self)
 
     def __repr__(self) -> str:
         on, ranks = self.topology.name, self.num_ranks

@@ -34,6 +34,7 @@ from netloom.questions.outputs import PLOT, Output, check_in_folder, table_outpu
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
 from netloom.questions.simulate.engines import PreparedFlows
+from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
@@ -329,6 +330,7 @@ GOAL = Output(
         PLOT,
         table_output("save_times", "Each algorithm at each size, .csv or .parquet.", "table"),
         GOAL,
+        PERFETTO,
         SAVE_MAPPING,
         rank_file_output(_refuse_ranks, lambda answer: answer.allocated),
     ),

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.questions.simulate.engines import PreparedFlows
+    from netloom.simulation.flow import FlowRun
     from netloom.workload.programs.collectives.outline import Outline
+    from netloom.workload.programs.messages import Messages
 
 MOST_LISTED = 300_000
 """Most messages that are run as a table; others are run as rounds, alike ones once."""
@@ -147,14 +149,20 @@ class Runner:
             long.link_bytes * times, long.link_seconds * times,
         )  # fmt: skip
 
-    def _run(self, program: Outline, size: float, chunks: int) -> Timed:
+    def listed(self, program: Outline, size: float) -> tuple[Messages, FlowRun]:
+        """Return the messages of a program, in the order of its steps, and when each was sent."""
         flows = self.flows
         rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
+        table = as_messages(rounds, overhead=self.overhead)
+        return table, run_flows(flows.links, flows.routing, table, injection=flows.injection)
+
+    def _run(self, program: Outline, size: float, chunks: int) -> Timed:
+        flows = self.flows
         found: Any
         if program.num_messages <= MOST_LISTED or len(program.steps) > MOST_DIFFERENT:
-            table = as_messages(rounds, overhead=self.overhead)
-            found = run_flows(flows.links, flows.routing, table, injection=flows.injection)
+            _, found = self.listed(program, size)
         else:
+            rounds = rounds_of(program, size, self.host_of, num_hosts=flows.topology.num_hosts)
             found = run_rounds(
                 flows.links, flows.routing, rounds,
                 overhead=self.overhead, injection=flows.injection,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.models import ConSetCosts, MessageCosts
     from netloom.phases import PhaseBound, Plan, Timetable
     from netloom.phases.execute.execution import Execution
@@ -296,6 +297,12 @@ class CompiledPhases(Answer):
             provenance=self.provenance,
             programs=[program.to_dict() for program in self.programs()],
         )
+
+    def timeline(self) -> Timeline:
+        """Return when each connection moves its words, and the phases, on tracks of nodes."""
+        from netloom.questions.compile.timeline import phases_timeline
+
+        return phases_timeline(self)
 
     @table(PHASES)
     def phases(self) -> pl.DataFrame:

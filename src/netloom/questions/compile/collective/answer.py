@@ -13,9 +13,11 @@ from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.timelines import Crossed, Happened, timeline_of
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
+from netloom.workload.programs.collectives.waits import waits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.provenance import Provenance
@@ -226,6 +229,30 @@ class CollectiveSchedule(Answer):
         program, routes = self.schedule.program, self.schedule.routes
         message = np.repeat(np.arange(program.num_messages), routes.lengths)
         return message, (program.message_size * self.schedule.size_bytes)[message]
+
+    def timeline(self) -> Timeline:
+        """Return when each message leaves and arrives, rank by rank."""
+        schedule, program = self.schedule, self.schedule.program
+        network, routes = schedule.network, schedule.routes
+        none = np.zeros(program.num_messages)
+        every = np.ones(program.num_messages, np.bool_)
+        awaited = np.zeros(program.num_messages, np.bool_)
+        awaited[waits(program, stepwise=False)[1]] = True
+        happened = Happened(
+            names=network.labels, source=program.source, target=program.target,
+            ready=schedule.start, sent=schedule.start, entered=schedule.start,
+            arrived=schedule.end, complete=schedule.end,
+            delay=none, run=none, hold=none, receive=none,
+            size=program.message_size * schedule.size_bytes, moved=every, awaited=awaited,
+        )  # fmt: skip
+        crossed = Crossed(
+            routes, np.ones(len(routes.values)), network.rate, network.channel_name,
+            schedule.sending,
+        )  # fmt: skip
+        return timeline_of(
+            happened, program=f"{self.collective} on {self.topology.name}", unit="seconds",
+            size="bytes", unit_us=1e6, crossed=crossed,
+        )  # fmt: skip
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:

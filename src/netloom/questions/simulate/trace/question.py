@@ -29,6 +29,7 @@ from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.questions.simulate.trace.plans import as_planned, is_plan
+from netloom.questions.timelines import PERFETTO
 from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
@@ -88,9 +89,7 @@ class TraceFile(Question, panel="Trace"):
         lt=2**31,
         unit=CYCLES,
     )
-    calc_cycles: float = option(
-        "Time of a GOAL unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES
-    )
+    calc_cycles: float = option("Time of a unit of calc.", default=1.0, ge=0, lt=2**31, unit=CYCLES)
     gap_time: Seconds | None = option(
         "Gap g between GOAL messages as flows.", default=None, shown_default="0"
     )
@@ -172,6 +171,7 @@ def _placed(
     page="run-a-program.md",
     outputs=(
         table_output("save_messages", "The times of every message, .csv or .parquet.", "messages"),
+        PERFETTO,
         PLOT,
     ),
 )
