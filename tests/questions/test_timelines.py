@@ -284,6 +284,7 @@ def test_more_rows_than_fit_are_left_out_and_counted(monkeypatch, trace, asked):
     said = file["otherData"]
     assert said["messages"] - said["messages_left_out"] == len(arrows) < 8
     assert said["rows_left_out"] > 0
+    assert said["provenance"]["verb"] == "replay"
     assert counters  # of all messages
 
 

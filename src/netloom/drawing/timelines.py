@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -154,18 +155,19 @@ def lanes(owner: NDArray[np.integer[Any]], start: Nanoseconds, end: Nanoseconds)
     """
     found = np.zeros(len(start), np.int64)
     order = np.lexsort((end, start, owner))
-    last: int | None = None
-    free: list[int] = []  # the time from which each lane is
+    last, many = None, 0
+    free, taken = list[int](), list[tuple[int, int]]()  # lanes, and those in use: until, lane
     for place, who, begin, over in zip(
         order.tolist(), owner[order].tolist(), start[order].tolist(), end[order].tolist(),
         strict=True,
     ):  # fmt: skip
         if who != last:
-            last, free = who, []
-        lane = next((lane for lane, since in enumerate(free) if since <= begin), len(free))
-        if lane == len(free):
-            free.append(over)
-        free[lane] = over
+            last, many, free, taken = who, 0, [], []
+        while taken and taken[0][0] <= begin:
+            heappush(free, heappop(taken)[1])
+        lane = heappop(free) if free else many
+        many = max(many, lane + 1)
+        heappush(taken, (over, lane))
         found[place] = lane
     return found
 

@@ -5,7 +5,7 @@ Each answer that has such times has a method ``timeline``, and ``PERFETTO`` amon
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from netloom.drawing.timelines import (
     write_timeline,
 )
 from netloom.questions.outputs import Output
+from netloom.questions.recorded import plain
 from netloom.words import counted
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def timeline_of(
     moved = int(happened.moved.sum())
     said = {
         "program": program,
-        "unit": f"1 of {unit} = 1 us: no clock is known" if unit_us is None else "us",
+        "unit": "us" if unit_us is not None else f"1 {unit.removesuffix('s')} = 1 us",
         "unit_us": scale,
         "messages": moved,
         "messages_left_out": moved - len(parts[0].row),
@@ -196,12 +197,11 @@ def timeline_of(
 
 def _write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
     timeline: Timeline = answer.timeline()
-    write_timeline(path, timeline)
-    about = timeline.about
-    said = f"Timeline: {path}, {counted(len(timeline.arrows.begin), 'message', ',')}"
-    if about.get("messages_left_out"):
-        said += f", the first of {about['messages']:,}"
-    return f"{said}; open it in ui.perfetto.dev"
+    about = {**timeline.about, "provenance": answer.provenance.to_dict()}
+    write_timeline(path, replace(timeline, about=plain(about)))
+    shown, many = len(timeline.arrows.begin), counted(about["messages"], "message", ",")
+    said = many if shown == about["messages"] else f"{shown:,} of {many}"
+    return f"Timeline: {path}, {said}; open it in ui.perfetto.dev"
 
 
 def perfetto_output(
