@@ -185,6 +185,12 @@ def test_a_compiled_collective_and_its_replay(asked, tmp_path):
     for kind, place in (("start", 0), ("end", 1)):
         want = np.sort(times[written["messages"][kind]])
         assert sorted(each[place] for each in sends) == pytest.approx(want, abs=1e-3)
+    verified, _, names, slices, arrows, again = asked("compile", "verify", plan)
+    assert verified["verified"]
+    assert again == counters
+    assert sorted(each[:2] for each in rules.of_kind(slices, "send")) == sorted(
+        each[:2] for each in sends
+    )
     channels = kind_of("compile.collective").ask(collective="all-gather", on="ring:4", size="8MB")
     for row in channels.channels().to_dicts():
         if row["channel"] in counters:
@@ -224,9 +230,10 @@ def test_the_fastest_algorithm_of_a_collective(more, asked):
 
 
 @pytest.mark.parametrize("more", [[], ["--execute"], ["--schedule", "shared"]])
-def test_phases_switch_and_move(more, asked):
+def test_phases_switch_and_move(more, asked, tmp_path):
+    plan = tmp_path / "plan.json"
     words = ["compile", "transpose:4", "--on", "torus:4x4", "--words", "64", "--channels", "3"]
-    data, file, names, slices, arrows, counters = asked(*words, *more)
+    data, file, names, slices, arrows, counters = asked(*words, *more, "--out", plan)
     check_ends(names, slices, arrows)
     phases, switches, moves = (rules.of_kind(slices, kind) for kind in ("phase", "switch", "move"))
     assert len(phases) == len(switches) == len(moves) == data["phases"]
@@ -238,6 +245,17 @@ def test_phases_switch_and_move(more, asked):
     for begin, end, _ in rules.of_kind(slices, "send"):
         assert any(since <= begin and end <= until for since, until, _ in moves)
     assert counters
+    _, _, _, of_file, *_ = asked("compile", "verify", plan)
+    if more != ["--execute"]:
+        assert rules.of_kind(of_file, "send") == rules.of_kind(slices, "send")
+    assert len(rules.of_kind(of_file, "phase")) == len(phases)
+
+
+def test_what_has_no_times_is_refused(asked, tmp_path):
+    xml = tmp_path / "ring.xml"
+    words = ["compile", "collective", "all-gather", "--on", "ring:4", "--size", "8MB"]
+    asked(*words, "--msccl", xml)
+    assert "no times" in asked("compile", "verify", xml, expect=2)
 
 
 @pytest.mark.parametrize("engine", ["network", "worm", "flow"])

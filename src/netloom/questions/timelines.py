@@ -195,13 +195,17 @@ def timeline_of(
     )
 
 
-def _write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
-    timeline: Timeline = answer.timeline()
-    about = {**timeline.about, "provenance": answer.provenance.to_dict()}
-    write_timeline(path, replace(timeline, about=plain(about)))
-    shown, many = len(timeline.arrows.begin), counted(about["messages"], "message", ",")
-    said = many if shown == about["messages"] else f"{shown:,} of {many}"
+def save_timeline(timeline: Timeline, path: Path, **about: Any) -> str:
+    """Write a timeline, with what else there is to say, and return the line that says so."""
+    write_timeline(path, replace(timeline, about=plain({**timeline.about, **about})))
+    shown, messages = len(timeline.arrows.begin), timeline.about["messages"]
+    many = counted(messages, "message", ",")
+    said = many if shown == messages else f"{shown:,} of {many}"
     return f"Timeline: {path}, {said}; open it in ui.perfetto.dev"
+
+
+def _write(answer: Any, path: Path, _: Mapping[str, str]) -> str:
+    return save_timeline(answer.timeline(), path, provenance=answer.provenance.to_dict())
 
 
 def perfetto_output(

@@ -302,7 +302,8 @@ class CompiledPhases(Answer):
         """Return when each connection moves its words, and the phases, on tracks of nodes."""
         from netloom.questions.compile.timeline import phases_timeline
 
-        return phases_timeline(self)
+        run = self.simulated.execution if self.simulated else None
+        return phases_timeline(self.plan, self.timetable, self.costs, run)
 
     @table(PHASES)
     def phases(self) -> pl.DataFrame:

@@ -26,6 +26,7 @@ from netloom.words import counted
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from netloom.drawing.timelines import Timeline
     from netloom.phases import PlanFile
     from netloom.phases.execute.node_programs import NodeProgram
     from netloom.phases.execute.runtime import Delivery
@@ -72,6 +73,12 @@ class VerifiedPlan:
     def max_channels_used(self) -> int:
         """Most virtual channels that a node, or channel, has in use in a phase."""
         return int(self.file.plan.use().max(initial=0))
+
+    def timeline(self) -> Timeline:
+        """Return when each connection moves its words, and the phases, on tracks of nodes."""
+        from netloom.questions.compile.timeline import phases_timeline
+
+        return phases_timeline(self.file.plan, self.file.timetable, self.file.costs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""

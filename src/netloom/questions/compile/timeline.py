@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.drawing.timelines import Timeline
-    from netloom.questions.compile.answer import CompiledPhases
+    from netloom.models import ConSetCosts
+    from netloom.phases import Plan, Timetable
+    from netloom.phases.execute.execution import Execution
 
 
-def phases_timeline(answer: CompiledPhases) -> Timeline:
+def phases_timeline(
+    plan: Plan, timetable: Timetable, costs: ConSetCosts, run: Execution | None = None
+) -> Timeline:
     """Return the phases one after the other, by simulation if there was one, else by timetable.
 
     Each begins with a switch. A connection lasts from when it may send until its last word is
     there; clocks are shown as µs.
     """
-    plan, given, costs = answer.plan, answer.plan.connections, answer.costs
-    run = answer.simulated.execution if answer.simulated else None
-    times = answer.timetable if run is None else run
-    lasting = answer.timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks
+    given, times = plan.connections, timetable if run is None else run
+    lasting = timetable.makespan if run is None else run.phase_cycles * run.cycle_clocks
     ends = np.asarray(np.cumsum(lasting + costs.switch_clocks), np.float64)
     begin = np.asarray(ends - lasting, np.float64)
     none, every = np.zeros(len(given)), np.ones(len(given), np.bool_)
@@ -45,10 +47,10 @@ def phases_timeline(answer: CompiledPhases) -> Timeline:
     word = max(costs.channel_clocks_per_word, 1e-300)
     capacity = np.full(network.num_channels, 1 / word)
     found = timeline_of(
-        happened, program=f"{answer.graph.name} in phases on {network.name}", unit="clocks",
+        happened, program=f"{given.name} in phases on {network.name}", unit="clocks",
         size="words",
         crossed=Crossed(routes, np.ones(len(routes.values)), capacity, network.channel_name),
-        about={"times": answer.timetable.kind if run is None else "simulated",
+        about={"times": timetable.kind if run is None else "simulated",
                "clocks": float(ends[-1]) if len(ends) else 0.0},
     )  # fmt: skip
     return _with_phases(found, begin, ends, costs.switch_clocks)

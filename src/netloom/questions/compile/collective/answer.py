@@ -13,11 +13,10 @@ from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
-from netloom.questions.timelines import Crossed, Happened, timeline_of
+from netloom.questions.compile.collective.timeline import schedule_timeline
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
-from netloom.workload.programs.collectives.waits import waits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,27 +231,7 @@ class CollectiveSchedule(Answer):
 
     def timeline(self) -> Timeline:
         """Return when each message leaves and arrives, rank by rank."""
-        schedule, program = self.schedule, self.schedule.program
-        network, routes = schedule.network, schedule.routes
-        none = np.zeros(program.num_messages)
-        every = np.ones(program.num_messages, np.bool_)
-        awaited = np.zeros(program.num_messages, np.bool_)
-        awaited[waits(program, stepwise=False)[1]] = True
-        happened = Happened(
-            names=network.labels, source=program.source, target=program.target,
-            ready=schedule.start, sent=schedule.start, entered=schedule.start,
-            arrived=schedule.end, complete=schedule.end,
-            delay=none, run=none, hold=none, receive=none,
-            size=program.message_size * schedule.size_bytes, moved=every, awaited=awaited,
-        )  # fmt: skip
-        crossed = Crossed(
-            routes, np.ones(len(routes.values)), network.rate, network.channel_name,
-            schedule.sending,
-        )  # fmt: skip
-        return timeline_of(
-            happened, program=f"{self.collective} on {self.topology.name}", unit="seconds",
-            size="bytes", unit_us=1e6, crossed=crossed,
-        )  # fmt: skip
+        return schedule_timeline(self.schedule)
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netloom import units
+from netloom.errors import InputError
 from netloom.phases.collectives.judged import judge
 from netloom.phases.collectives.schedule_files import read_schedule
 from netloom.progress import patience
@@ -14,6 +15,7 @@ from netloom.words import counted
 from netloom.workload.programs.collectives.costs import bus_factor
 
 if TYPE_CHECKING:
+    from netloom.drawing.timelines import Timeline
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.workload.programs.collectives.program import CollectiveProgram
@@ -87,6 +89,12 @@ class VerifiedCollective:
             f"Time: {units.seconds(self.judged.finish_seconds, 4)}, {said}",
         ]
 
+    def timeline(self) -> Timeline:
+        """Return when each message leaves and arrives, rank by rank."""
+        from netloom.questions.compile.collective.timeline import schedule_timeline
+
+        return schedule_timeline(self.schedule)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
         return VERIFIED.nested(self)
@@ -143,6 +151,10 @@ class VerifiedProgram:
             f"Data: {messages} in {counted(program.num_steps, 'step', ',')} were executed by their "
             f"thread blocks without deadlock; each rank ends with what {program.collective} means."
         ]
+
+    def timeline(self) -> Timeline:
+        """Raise InputError: there are no times."""
+        raise InputError("perfetto", "MSCCL XML, which has no times", "a plan file")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was verified as plain data."""
