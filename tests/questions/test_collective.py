@@ -177,7 +177,7 @@ def test_pipelines_grow_as_longer_ones_do():
         ({"collective": "broadcast", "root": 8}, "root: found 8; expected a rank from 0 to 7"),
         ({"root": 1}, "root: found 1 of all-reduce"),
         ({"collective": "barrier", "size": "1MB"}, "size: found 1MB for a barrier"),
-        ({"engine": "network"}, "engine: found network; expected flow"),
+        ({"flit_bytes": 16}, "flit_bytes: found '16'; expected engine network or worm"),
         ({"bandwidth": "fast"}, "bandwidth: found 'fast'"),
     ],
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.provenance import Provenance
+    from netloom.questions.collective.cycles import InCycles
     from netloom.questions.collective.order import Reordered
     from netloom.questions.collective.runs import Algorithm, Timed
     from netloom.questions.simulate.engines import PreparedFlows
@@ -134,6 +135,11 @@ def _run(name: str) -> Callable[[Any], Any]:
     return lambda point: getattr(point.run, name)
 
 
+def _in_cycles(name: str) -> Callable[[Any], Any]:
+    """Return what tells of a network in cycles; None of one for flows."""
+    return lambda found: getattr(getattr(found.network, "program", None), name, None)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CollectiveTimes(Answer):
     """What ``compare_collectives`` found.
@@ -141,7 +147,7 @@ class CollectiveTimes(Answer):
     Attributes
     ----------
     network
-        The network and how channels are shared.
+        The network and how channels are shared; or its routers, in cycles.
     host_of
         int32[num_ranks], the host of each rank as given.
     points
@@ -158,7 +164,7 @@ class CollectiveTimes(Answer):
         What was run, by name, for schedules.
     """
 
-    network: PreparedFlows
+    network: PreparedFlows | InCycles
     collective: str
     host_of: NDArray[np.int32]
     mapping: str
@@ -194,6 +200,10 @@ class CollectiveTimes(Answer):
         Column("messages", kind=int),
     )  # fmt: skip
     about: ClassVar = FLOWS + Columns(
+        Column("router", kind=dict, value=_in_cycles("router_fields")),
+        Column("packet_flits", kind=int, value=_in_cycles("packet_flits")),
+        Column("flit_bytes", value=_in_cycles("flit_bytes")),
+        Column("cycle_us", unit="µs", value=_in_cycles("cycle_us")),
         Column("collective", kind=str),
         Column("ranks", kind=int, value="num_ranks"),
         Column("hosts", kind=int, value=lambda found: len(np.unique(found.host_of))),
@@ -345,8 +355,11 @@ class CollectiveTimes(Answer):
             (clock.bandwidth_source, f"{units.rate(clock.bytes_per_second)} a channel"),
             (clock.latency_source, "500 ns a channel"),
         ]
+        flits = getattr(self.network, "flit_source", "")
+        some.append((flits, f"flits of {getattr(self.network, 'flit_bytes', 0):g} bytes"))
         said = [what for source, what in some if source == "assumed"]
-        given = "--bandwidth, --latency or a machine"
+        own = "--flit-bytes, " * bool(flits)
+        given = f"{own}--bandwidth, --latency or a machine"
         return f"Assumed: {' and '.join(said)}; say otherwise with {given}." if said else None
 
     def __repr__(self) -> str:

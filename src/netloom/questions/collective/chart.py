@@ -26,6 +26,8 @@ LINE = 15.0
 """Pixels between the labels of two lines, at least."""
 
 BOUND = "bound"
+SIZES = "sizes and bus bandwidth as nccl-tests define them"
+ENGINES = {"flow": "flows", "network": "flit by flit", "worm": "lockstep worms"}
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -41,7 +43,7 @@ def heading(record: Recorded) -> tuple[str, list[str]]:
     rate, late = clock["channel_bytes_per_second"]["max"], clock["channel_latency_seconds"]["max"]
     each = f"channels of {units.rate(rate)} and {units.seconds(late)}"
     assumed = " (assumed)" if found["note"] else ""
-    said.append(f"{each}{assumed}; flows, sizes and bus bandwidth as nccl-tests define them")
+    said.append(f"{each}{assumed}; {ENGINES[found['engine']]}, {SIZES}")
     table = _named(record.tables["table"])
     others = sorted(set(table["curve"].to_list()) - set(_best(table)))
     if others and table["size"].n_unique() > 1:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, SkipValidation
 
-from netloom.errors import InputError
+from netloom.errors import DeadlockError, InputError
 from netloom.mapping import check_rank_file
 from netloom.mapping.allocation import allocated_hosts, places_of
 from netloom.mapping.named import place_program
 from netloom.phases.collectives.least_time import least_time
 from netloom.progress import counting
-from netloom.questions.base import Question, argument, option
+from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.collective.answer import CollectiveTimes, Point
+from netloom.questions.collective.cycles import OWN_FIELDS, CycleRunner, InCycles, prepare_cycles
 from netloom.questions.collective.order import Reordered, reordered
 from netloom.questions.collective.runs import Algorithm, Runner, alike, refusal
 from netloom.questions.collective.sizes import parse_sizes
@@ -27,6 +28,7 @@ from netloom.questions.fields import (
     Placed,
     Seeded,
     Timing,
+    refuse,
 )
 from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
 from netloom.questions.named import find_network, mapping_name, placing
@@ -37,6 +39,8 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
+from netloom.simulation.network.routers import Router
+from netloom.spec import MAX_ELEMENTS
 from netloom.topology.faults import working_nodes
 from netloom.units import size as size_words
 from netloom.workload import ring
@@ -47,13 +51,15 @@ from netloom.workload.programs.collectives.algorithms import (
     collective_program,
 )
 from netloom.workload.programs.collectives.goal_files import write_goal
+from netloom.workload.traffic.lengths import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from netloom.machines import Machine
     from netloom.phases.collectives.least_time import LeastTime
     from netloom.questions.collective.runs import Timed
     from netloom.questions.timing import Clock
@@ -92,7 +98,8 @@ class WhichCollective(Question, panel="Collective"):
     )
     reorder: bool = option("Search for a better rank order too.", default=False)
     engine: Literal["flow", "network", "worm"] = option(
-        "Engine: flow. Others run a schedule that simulate trace reads.", default="flow"
+        "Engine: flow (bytes and seconds), network (flit by flit) or worm (lockstep worms).",
+        default="flow",
     )
     injection: Literal["in-order", "shared"] = option(
         "Messages of a node: in-order, one after the other, or shared.", default="in-order"
@@ -106,8 +113,42 @@ class WhichCollective(Question, panel="Collective"):
     )
 
 
+class FlitsAndCycles(Question, panel="Engines network and worm"):
+    """How engines of cycles run it."""
+
+    flit_bytes: int | None = option(
+        "Size of a flit, in bytes; a channel takes one cycle for it.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default="the machine's, else 64",
+    )
+    packet_flits: int | None = option(
+        "Limit of a packet, in flits; longer messages are cut.",
+        default=None,
+        ge=1,
+        le=MAX_ELEMENTS,
+        shown_default=f"messages are packets, of up to {LONGEST}",
+    )
+    router: str | dict[str, Any] | InstanceOf[Router] = option(
+        "Router of network: three-stage, single-cycle, canonical-4-stage, speculative-2-stage or "
+        "a machine's.",
+        default="default",
+        shown_default="the machine's own, else three-stage",
+        file=True,
+    )
+
+
 class CollectiveQuestion(
-    HostNames, Seeded, Timing, Placed, BrokenParts, PathRouting, OnNetwork, WhichCollective
+    HostNames,
+    Seeded,
+    Timing,
+    Placed,
+    FlitsAndCycles,
+    BrokenParts,
+    PathRouting,
+    OnNetwork,
+    WhichCollective,
 ):
     """A collective on a network, by each algorithm and size."""
 
@@ -130,6 +171,8 @@ class PreparedCollective:
         Those that are run.
     left_out
         Those that are not, and why.
+    cycles
+        The network in cycles; None for flows.
     """
 
     flows: PreparedFlows
@@ -138,17 +181,29 @@ class PreparedCollective:
     sizes: tuple[float, ...]
     algorithms: tuple[Algorithm, ...]
     left_out: dict[str, str]
+    cycles: InCycles | None = None
 
     @property
     def network(self) -> Topology:
         """The network."""
-        return self.flows.topology
+        return self.shown.topology
+
+    @property
+    def shown(self) -> PreparedFlows | InCycles:
+        """The network and what runs on it."""
+        return self.cycles or self.flows
 
     @property
     def clock(self) -> Clock:
         """Bytes and seconds."""
-        assert self.flows.clock is not None
-        return self.flows.clock
+        assert self.shown.clock is not None
+        return self.shown.clock
+
+    def runner(self, host_of: NDArray[np.int32]) -> Runner:
+        """Return what runs algorithms with ranks on these hosts."""
+        if self.cycles is None:
+            return Runner(self.flows, host_of)
+        return CycleRunner(self.flows, host_of, self.cycles)
 
     def bound(self, collective: str, root: int, host_of: NDArray[np.int32]) -> LeastTime:
         """Return what no algorithm, order or routing can beat."""
@@ -166,15 +221,14 @@ class PreparedCollective:
 def prepare(question: CollectiveQuestion) -> PreparedCollective:
     """Build the network and its routing, place the ranks, and choose the algorithms."""
     known = algorithms_of(question.collective)
-    if question.engine != "flow":
-        wanted = f"flow; --goal writes a schedule for simulate trace --engine {question.engine}"
-        raise InputError("engine", question.engine, wanted)
+    if question.engine == "flow":
+        refuse(question, OWN_FIELDS, "engine network or worm: flows have no flits or routers")
     if question.collective == "barrier" and question.size != SIZES:
         raise InputError("size", f"{question.size} for a barrier", "none: it moves no data")
     if question.root and question.collective not in ROOTED:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
-    flows = _flows(question)
+    flows, machine = _flows(question)
     where = _placing(question, flows.topology)
     ranks = question.ranks
     if ranks is None:
@@ -189,7 +243,10 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
         found = f"all {ranks} ranks on {flows.topology.name_of(int(host_of[0]))}"
         raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
-    return PreparedCollective(flows, host_of, where, sizes, algorithms, left_out)
+    cycles = None
+    if question.engine != "flow":
+        cycles = prepare_cycles(question, flows, machine, algorithms, sizes, host_of)
+    return PreparedCollective(flows, host_of, where, sizes, algorithms, left_out, cycles)
 
 
 def _placing(question: CollectiveQuestion, topology: Topology) -> dict[str, Any]:
@@ -200,7 +257,7 @@ def _placing(question: CollectiveQuestion, topology: Topology) -> dict[str, Any]
     return found
 
 
-def _flows(question: CollectiveQuestion) -> PreparedFlows:
+def _flows(question: CollectiveQuestion) -> tuple[PreparedFlows, Machine | None]:
     topology, machine = find_network(
         question.on,
         failed_channels=question.failed_channels,
@@ -212,7 +269,7 @@ def _flows(question: CollectiveQuestion) -> PreparedFlows:
         raise InputError("routing", found, "paths for each pair of nodes")
     clock = assumed_clock(question, topology, machine)
     routing = question.routing
-    return PreparedFlows(
+    flows = PreparedFlows(
         topology=topology,
         routing=parse_routing(routing, topology) if isinstance(routing, str) else routing,
         links=flow_network(
@@ -227,6 +284,7 @@ def _flows(question: CollectiveQuestion) -> PreparedFlows:
         tolerance=0.0,
         seed=question.seed,
     )
+    return flows, machine
 
 
 def _algorithms(
@@ -340,6 +398,9 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     it sent and received in a step is complete. Sizes and bus bandwidth are those of nccl-tests. If
     nothing says a bandwidth, channels have 200 Gb/s; if nothing says a latency, 500 ns each.
 
+    Engines network and worm run the same steps flit by flit. If nothing says a latency, theirs is
+    that of the router, or a cycle a channel.
+
     Examples
     --------
     >>> found = compare_collectives("all-reduce", "torus:4x4", size="1KB:64MB", latency="1us")
@@ -347,8 +408,9 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
     'Fastest all-reduce: recursive-doubling below 7.6 kB, swing from 7.6 kB.'
     """
     bound = ready.bound(question.collective, question.root, ready.host_of)
-    runner = Runner(ready.flows, ready.host_of)
-    points = _timed(runner, ready, ready.algorithms, ready.sizes, bound, "given")
+    runner = ready.runner(ready.host_of)
+    stuck = None if question.algorithm != "all" else dict[str, str]()
+    points = _timed(runner, ready, ready.algorithms, bound, "given", stuck)
     better: Reordered | None = None
     if question.reorder:
         size = ready.sizes[-1]
@@ -356,18 +418,18 @@ def compare_collectives(question: CollectiveQuestion, ready: PreparedCollective)
         algorithm = next(each for each in ready.algorithms if each.name == best.algorithm)
         better = reordered(algorithm, runner, size, best.seconds, placing=ready.placing)
         if better.better:
-            other = Runner(ready.flows, better.node_of)
+            other = ready.runner(better.node_of)
             least = ready.bound(question.collective, question.root, better.node_of)
-            points += _timed(other, ready, (algorithm,), ready.sizes, least, "found")
+            points += _timed(other, ready, (algorithm,), least, "found")
     return CollectiveTimes(
-        network=ready.flows,
+        network=ready.shown,
         collective=question.collective,
         host_of=ready.host_of,
         mapping=mapping_name(question.mapping),
         points=points,
         bound=bound,
         reordered=better,
-        left_out=ready.left_out,
+        left_out=ready.left_out | (stuck or {}),
         graph=ring(len(ready.host_of)),
         known={each.name: each for each in ready.algorithms},
         provenance=provenance_of(question, "compare_collectives", ready.network),
@@ -378,35 +440,59 @@ def _timed(
     runner: Runner,
     ready: PreparedCollective,
     algorithms: Sequence[Algorithm],
-    sizes: Sequence[float],
     bound: LeastTime,
     order: str,
+    stuck: dict[str, str] | None = None,
 ) -> list[Point]:
-    """Return what each algorithm takes at each size."""
-    links, found = ready.flows.links, list[Point]()
-    total = len(algorithms) * (len(sizes) + 1)
-    with counting(total, f"{algorithms[0].collective} on {ready.network.name}") as tell:
+    """Return what each algorithm takes at each size.
+
+    ``stuck`` is filled with algorithms that deadlock; without it, or if all do, that is raised.
+    """
+    found, each_ = list[Point](), len(ready.sizes) + 1
+    what = f"{algorithms[0].collective} on {ready.network.name}"
+    with counting(len(algorithms) * each_, what) as tell:
         for number, each in enumerate(algorithms):
-            first = number * (len(sizes) + 1)
-            tell(first)
-            own = each.outline()
-            empty = runner.empty(each)
-            for place, size in enumerate(sizes):
-                tell(first + place + 1)
-                run: Timed = runner.timed(each, size, empty)
-                found.append(
-                    Point(
-                        algorithm=each.name,
-                        order=order,
-                        size=size,
-                        run=run,
-                        num_ranks=each.num_ranks,
-                        collective=each.collective,
-                        bound_seconds=bound.seconds(size),
-                        empty_seconds=empty,
-                        busiest=links.link_name(run.link),
-                        steps=own.num_steps,
-                        messages=own.num_messages,
-                    )
-                )
+            before = number * each_
+
+            def told(done: int, before: int = before) -> None:
+                tell(before + done)
+
+            try:
+                found += _points(runner, ready, each, bound, order, told)
+            except DeadlockError:
+                if stuck is None or (not found and number == len(algorithms) - 1):
+                    raise
+                stuck[each.name] = "it deadlocks; name it to see where"
+    return found
+
+
+def _points(
+    runner: Runner,
+    ready: PreparedCollective,
+    algorithm: Algorithm,
+    bound: LeastTime,
+    order: str,
+    tell: Callable[[int], None],
+) -> list[Point]:
+    """Return what an algorithm takes at each size."""
+    tell(0)
+    own, empty = algorithm.outline(), runner.empty(algorithm)
+    found = list[Point]()
+    for place, size in enumerate(ready.sizes):
+        tell(place + 1)
+        run: Timed = runner.timed(algorithm, size, empty)
+        point = Point(
+            algorithm=algorithm.name,
+            order=order,
+            size=size,
+            run=run,
+            num_ranks=algorithm.num_ranks,
+            collective=algorithm.collective,
+            bound_seconds=bound.seconds(size),
+            empty_seconds=empty,
+            busiest=ready.flows.links.link_name(run.link),
+            steps=own.num_steps,
+            messages=own.num_messages,
+        )
+        found.append(point)
     return found
