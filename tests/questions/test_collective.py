@@ -106,9 +106,8 @@ def test_no_algorithm_beats_the_bound(collective):
     for spec in ("torus:4x4", "mesh:2x3", "leaf-spine:4x2x3"):
         sizes = {} if collective == "barrier" else {"size": "10KB,100MB"}
         found = compare_collectives(collective, spec, overhead="100ns", **sizes, **FAST)
-        assert {each.algorithm for each in found.points} | set(found.left_out) == set(
-            algorithms_of(collective)
-        )
+        ran = {each.algorithm for each in found.points} | set(found.left_out)
+        assert ran - {"phases"} == set(algorithms_of(collective))
         for each in found.points:
             assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
 

@@ -11,6 +11,7 @@ import polars as pl
 from netloom import units
 from netloom.drawing.colours import COLOURS, GREY
 from netloom.drawing.frame import layered
+from netloom.questions.collective.phased import PHASES
 from netloom.questions.shown import ended
 from netloom.workload.programs.collectives.costs import bus_factor
 
@@ -129,7 +130,7 @@ def bars(record: Recorded) -> alt.LayerChart:
         "value:Q", title=title, scale=alt.Scale(domain=[0, 1.12 * most]),
         axis=alt.Axis(tickCount=5),
     )  # fmt: skip
-    best = table.row(0, named=True)["curve"]
+    best = table.filter(pl.col("algorithm") != PHASES).row(0, named=True)["curve"]
     shade = alt.condition(alt.datum.curve == best, alt.value(COLOURS[1]), alt.value(GREY))
     drawn = alt.Chart(table).mark_bar(height=18).encode(x=x, y=y, color=shade, tooltip=TOOLTIP)
     text = alt.Chart(table).mark_text(align="left", dx=5).encode(x=x, y=y, text="said:N")

@@ -205,7 +205,9 @@ def prepare_cycles(
     if worm:
         refuse(question, ("latency",), "engine network or flow: a worm takes a cycle a channel")
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
-    given = question.flit_bytes or (machine.flit_bytes if machine is not None else None)
+    given = question.flit_bytes
+    if given is None and machine is not None and (machine.flit_bytes != 1 or machine.router):
+        given = machine.flit_bytes  # a machine without a router that says 1 has none
     flit_bytes = float(given or FLIT_BYTES)
     check_work(algorithms, sizes, host_of, flows, flit_bytes)
     asked = AnyProgramQuestion(
