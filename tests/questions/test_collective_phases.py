@@ -128,6 +128,12 @@ def test_words_say_where_phases_win_and_messages_are_ranked_without_them():
     assert "phases" in json.dumps(chart_of(record(found)).to_dict())
 
 
+def test_one_size_at_which_they_win_is_said_once():
+    found, _ = phases_of("all-to-all", "torus:4x4", size="64MB")
+    factor = found.at(64e6)[0].seconds / found.phases[0].seconds
+    assert found.beside.endswith(f" beat messages at 64 MB: {factor:.3g} times as fast.")
+
+
 def test_one_that_never_wins_says_so():
     found, _ = phases_of("broadcast", "mesh:3x3", size="1MB", latency="1us")
     assert found.beside.startswith("On reserved channels, 1 compiled phase never beats messages")

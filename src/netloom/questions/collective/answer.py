@@ -299,7 +299,7 @@ class CollectiveTimes(Answer):
             return f"{head} never {verb} messages here: {they} {over}."
         best = max(wins, key=lambda size: saved[size])
         where = _ranges(self.sizes, wins)
-        at = f" at {units.size(best)}" * (len(self.sizes) > 1)
+        at = f" at {units.size(best)}" * (len(wins) > 1)
         return f"{head} {verb} messages {where}: {saved[best]:.3g} times as fast{at}."
 
     def times(self, algorithm: str) -> list[float]:
@@ -427,12 +427,14 @@ def _ranges(sizes: list[float], some: list[float]) -> str:
     Examples
     --------
     >>> _ranges([1e3, 1e4, 1e5], [1e4, 1e5]), _ranges([1e3, 1e4], [1e3]), _ranges([1.0], [1.0])
-    ('from 10 kB', 'up to 1 kB', 'at 1 B')
+    ('from 10 kB', 'at 1 kB', 'at 1 B')
     >>> _ranges([1.0, 2.0, 3.0, 4.0], [1.0, 3.0])
     'at 1 B and 3 B'
     """
+    if len(some) == 1:
+        return f"at {units.size(some[0])}"
     if some == sizes:
-        return "at all sizes" if len(sizes) > 1 else f"at {units.size(sizes[0])}"
+        return "at all sizes"
     first, last = sizes.index(some[0]), sizes.index(some[-1])
     if some != sizes[first : last + 1]:
         return f"at {listed([units.size(each) for each in some])}"
