@@ -238,9 +238,18 @@ def apart(places: Sequence[float], most: float, line: float = LINE) -> list[floa
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Return the powers of ten from one value to another."""
+    """Return the powers of ten from one value to another; if there are few, 2 and 5 as well.
+
+    Examples
+    --------
+    >>> _decades(3.0, 1200.0), _decades(2.2, 71.0), _decades(6.0, 7.0)
+    ([10.0, 100.0, 1000.0], [5.0, 10.0, 20.0, 50.0], [6.0, 7.0])
+    """
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
     found = [10.0**power for power in range(first, last + 1)]
+    if len(found) <= 2:
+        finer = [part * 10.0**power for power in range(first - 1, last + 1) for part in (1, 2, 5)]
+        found = [each for each in finer if low * (1 - 1e-9) <= each <= high * (1 + 1e-9)]
     return found if len(found) > 1 else [low, high]
 
 
