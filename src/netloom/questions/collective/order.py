@@ -9,7 +9,6 @@ import numpy as np
 
 from netloom.mapping import search_mapping
 from netloom.mapping.allocation import allocated_hosts, places_of
-from netloom.questions.collective.runs import Runner
 from netloom.workload import ProcessGraph, process_graph
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from netloom.questions.collective.runs import Algorithm
+    from netloom.questions.collective.runs import Algorithm, Runner
     from netloom.workload.programs.collectives.outline import Outline
 
 OBJECTIVES = ("max-channel-load", "hop-bytes")
@@ -110,7 +109,7 @@ def reordered(
             routing=flows.routing, objective=objective, nodes=nodes, tasks_per_node=each,
             identity=runner.host_of, rounds=ROUNDS, seed=placing["seed"],
         ).node_of  # fmt: skip
-        seconds = Runner(flows, placed).timed(algorithm, size).seconds
+        seconds = runner.on(placed).timed(algorithm, size).seconds
         if seconds < found.found_seconds * (1 - 1e-9):
             found = Reordered(algorithm.name, size, placed, given_seconds, seconds, objective)
     return found

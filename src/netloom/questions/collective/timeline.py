@@ -9,6 +9,7 @@ import numpy as np
 from netloom import units
 from netloom.errors import InputError
 from netloom.questions.collective.runs import MOST_LISTED, Runner
+from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.simulate.timelines import crossed_links
 from netloom.questions.timelines import Happened, timeline_of
 from netloom.words import counted
@@ -33,6 +34,7 @@ def fastest_timeline(answer: CollectiveTimes) -> Timeline:
         found = f"{counted(outline.num_messages, 'message', ',')} of {best.algorithm}"
         wanted = f"at most {MOST_LISTED:,}: fewer ranks or chunks, or another algorithm"
         raise InputError("perfetto", found, wanted)
+    assert isinstance(answer.network, PreparedFlows)
     table, found_run = Runner(answer.network, answer.host_of).listed(outline, best.size)
     ranks = rounds_of(outline, best.size, np.arange(answer.num_ranks))
     rounds = [each for each in ranks for _ in range(each.count)] or [*ranks]
