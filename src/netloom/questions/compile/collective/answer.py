@@ -186,7 +186,9 @@ class CollectiveSchedule(Answer):
             return f"{done} The bound is that of the bottleneck cut, whatever the routes."
         if len(self.schedule.bound.inside):
             return f"{done} The bound is that of the bottleneck cut, which trees reach exactly."
-        return f"{done} The bound is the optimum of a linear program, exact to 1e-7."
+        return (
+            f"{done} The bound is the optimum of a linear program, and prices of channels prove it."
+        )
 
     @property
     def clock_dict(self) -> dict[str, Any]:
