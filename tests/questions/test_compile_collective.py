@@ -118,6 +118,27 @@ def test_a_plan_is_verified_with_its_bound(plan):
     assert len(found["proves"]) == 3
 
 
+@pytest.mark.parametrize(
+    ("collective", "seconds"), [("all-to-all", 2 / 3), ("all-reduce", 1 / 1.5)]
+)
+def test_prices_prove_the_bounds_of_linear_programs(collective, seconds, tmp_path):
+    """A mesh of 3x3: 18 blocks of 1/9 cross 3 channels; all-reduce as published, 1.5 channels."""
+    path = tmp_path / "plan.json"
+    asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
+    nl.compile_collective(collective, "mesh:3x3", **asked).write(path)
+    found = nl.verify_plan(path).to_dict()
+    assert found["bound_verified"]
+    assert found["bound_seconds"] == pytest.approx(seconds, rel=1e-12)
+    assert "computed anew from its prices of channels" in found["proves"][2]
+
+    def dearer(record):
+        prices = record["bound"]["prices"]
+        many = len(prices["channels"])
+        prices["price"] = [2, *[1] * (many - 1)] if many > 1 else [0]
+
+    assert changed(path, dearer) == "bound"
+
+
 def changed(plan, change):
     record = json.loads(plan.read_text())
     change(record)

@@ -190,7 +190,7 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     if timed.prices is not None:
         prices = on_channels(timed.prices, link, network.num_links)
         seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
-        bound = Bound(seconds, why, nothing, prices)
+        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
     if best is not None:
         inside = _inside(best)
         of = timed.program.collective, timed.program.root, timed.size_bytes
@@ -264,6 +264,16 @@ def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float
     graph = csr_array((network.latency[first], pairs), shape=(len(network.labels),) * 2)
     roots = np.array([root]) if collective in ("broadcast", "reduce") else np.arange(ranks)
     return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
+
+
+def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
+    """Return the channels that cost something: they are full in every schedule at the bound."""
+    channels = np.unique(prices.channels.values).tolist()
+    if len(channels) == len(network.rate):
+        return f"All {counted(len(channels), 'channel')} set it."
+    many = counted(len(channels), "channel")
+    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
+    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
 
 
 def _cut_words(
