@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import netloom as nl
 from netloom.phases.collectives.groups import weakest_groups
-from netloom.phases.collectives.joint import joint
+from netloom.phases.collectives.joint import joint, solved
 from netloom.phases.collectives.least_time import least_time
 from netloom.phases.collectives.network import rank_network
 from netloom.topology import topology
+from tests.phases.collectives.boxes import plain
 from tests.phases.collectives.test_all_to_all import connected
 
 
@@ -82,17 +83,21 @@ def cabled(draw):
 @settings(deadline=None, max_examples=30)
 def test_cables_as_fast_both_ways_have_the_bound_of_the_linear_program(network):
     """Tutte and Nash-Williams: trees of cables, up one way and down the other, reach the bound."""
-    best = joint(rank_network(network)).bound
+    net = rank_network(network)
+    best = solved(net)[0]
     found = least_time("all-reduce", network, np.arange(network.num_hosts)).per_byte
-    assert found == pytest.approx(1 / best, rel=1e-9)
+    assert found == pytest.approx(1 / best / float(net.unit), rel=1e-9)
+    assert joint(net).upper == pytest.approx(best, rel=1e-9)
 
 
 @given(connected())
 @settings(deadline=None, max_examples=30)
 def test_it_is_no_more_than_pairs_of_trees_take(net):
     net = rank_network(net.topology)
+    best = solved(net)[0]
     found = least_time("all-reduce", net.topology, np.arange(net.num_ranks)).per_byte
-    assert found <= 1 / joint(net).bound * (1 + 1e-9)
+    assert found <= 1 / best / float(net.unit) * (1 + 1e-9)
+    assert joint(net).upper == pytest.approx(best, rel=1e-9)
 
 
 def test_islands_of_any_rates_are_found():
@@ -135,3 +140,12 @@ def test_no_algorithm_beats_it_on_odd_networks(seed):
     found = nl.compare_collectives("all-reduce", topology(graph), **asked)
     for each in found.points:
         assert each.seconds >= each.bound_seconds * (1 - 1e-9), each.algorithm
+
+
+@pytest.mark.parametrize("spec", ["torus:8x8", "hypercube:6"])
+def test_no_program_is_solved_where_groups_hold_as_much_back(spec):
+    """Of these 32,768 and more flows."""
+    net = plain(spec)
+    found = joint(net)
+    assert found.bandwidth == pytest.approx(net.num_links / 63 / 2, rel=1e-12)
+    assert len(found.prices.price) == 2 * net.num_links

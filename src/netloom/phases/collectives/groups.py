@@ -22,6 +22,8 @@ import numpy as np
 
 from netloom.phases.collectives.kernels.flows import INFINITE, fill_arcs
 from netloom.phases.collectives.kernels.groups import join_groups
+from netloom.phases.collectives.prices import Prices
+from netloom.workload.programs.many_lists import Lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +56,7 @@ def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
     ranks, vertices = network.num_ranks, network.num_vertices
     best = np.full(vertices, -1, np.int64)
     best[:ranks] = np.arange(ranks)
-    least = _least(network, best)
+    least = least_out(network, best)
     rank = np.arange(ranks, dtype=np.int32)
     beside = np.full(ranks, vertices, np.int32)
     sources = np.concatenate([network.source, beside, rank]).astype(np.int32)
@@ -74,13 +76,51 @@ def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
             first, following, head, whole, cap, room, vertices, np.int64(least.numerator), height,
             found,
         )  # fmt: skip
-        if len(np.unique(found[:ranks])) < 2 or (lower := _least(network, found)) >= least:
+        if len(np.unique(found[:ranks])) < 2 or (lower := least_out(network, found)) >= least:
             return best
         best, least = found, lower
 
 
-def _least(network: RankNetwork, group: NDArray[np.int64]) -> Fraction:
-    """Return the capacity of what leaves groups, per group less one."""
+def least_out(network: RankNetwork, group: NDArray[np.int64]) -> Fraction:
+    """Return the capacity of what leaves groups, per group less one.
+
+    Parameters
+    ----------
+    group
+        As ``weakest_groups`` returns them. Half of theirs is an algorithm bandwidth, in units of
+        the network's capacity, that no all-reduce exceeds.
+    """
     ends = group[network.source], group[network.target]
     leaving = int(network.capacity[(ends[0] >= 0) & (ends[0] != ends[1])].sum())
     return Fraction(leaving, len(np.unique(group[: network.num_ranks])) - 1)
+
+
+def group_prices(network: RankNetwork, group: NDArray[np.int64]) -> Prices:
+    """Return prices of links that prove what groups of ranks do.
+
+    For one rank of each group, the links into it cost 1 on the way out of roots, and the links out
+    of it on the way in: each root pays 2 (k − 1). Routers of no group have a level of 1, so that a
+    way from group to group costs 1 where it leaves the first.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> net = rank_network(topology("line:3"))
+    >>> group_prices(net, weakest_groups(net)).channels.of(0)  # into rank 0
+    array([1], dtype=int32)
+    """
+    ends = group[network.source], group[network.target]
+    crosses = np.flatnonzero(ends[0] != ends[1])
+    keys = [(kind, ends[1 - kind][crosses]) for kind in (0, 1)]
+    table = np.concatenate([np.where(of >= 0, kind * network.num_ranks + of, -1)
+                            for kind, of in keys])  # fmt: skip
+    link = np.tile(crosses, 2)[table >= 0]
+    table = table[table >= 0]
+    order = np.argsort(table, kind="stable")
+    offsets = np.searchsorted(table[order], np.arange(2 * network.num_ranks + 1)).astype(np.int64)
+    outside = (group[network.num_ranks :] < 0).astype(np.int64)
+    return Prices(
+        Lists(offsets, link[order].astype(np.int32)), np.ones(len(link), np.int64),
+        np.stack([outside, np.zeros_like(outside)]),
+    )  # fmt: skip

@@ -4,7 +4,8 @@ Where hosts differ (the corners of meshes, odd boxes) roots in the middle and li
 unevenly between the way in and the way out do better than one collective after the other. A linear
 program says how: weights of the roots, and what of each link is for out-trees and for in-trees,
 such that every rank can receive from all roots and send to all. Trees are packed in both, one pair
-per unit of weight, and pipelined.
+per unit of weight, and pipelined. If reduce-scatter, then all-gather is at the bound of the weakest
+groups of ranks already, no program is solved.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.duals import prices_of
+from netloom.phases.collectives.groups import group_prices, least_out, weakest_groups
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
@@ -106,7 +108,12 @@ def joint(network: RankNetwork) -> Joint:
     """
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
-    upper, weights, out, prices = _solved(network)
+    groups = weakest_groups(network)
+    if 2 * each * network.num_ranks == least_out(network, groups):  # nothing is better
+        upper, prices = float(each * network.num_ranks), group_prices(network, groups)
+        weights, out = np.zeros(0), np.zeros(0)
+    else:
+        upper, weights, out, prices = solved(network)
     near = [Fraction(value).limit_denominator(SMOOTH) for value in [*weights, *out]]
     exact = np.allclose([float(value) for value in near], [*weights, *out], rtol=0, atol=FUZZ)
     exact = exact and lcm(*(value.denominator for value in near)) <= SMOOTH
@@ -133,13 +140,26 @@ def joint(network: RankNetwork) -> Joint:
     return Joint(network, upper, trees, out_trees, in_trees, Fraction(common, scale), prices)
 
 
-def _solved(
+def solved(
     network: RankNetwork,
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], Prices]:
     """Return the linear program's optimum, weights, out-trees' share of links, and its prices.
 
-    Switches forward and neither copy nor add: of out-trees, and of in-trees, as much enters as
-    leaves them.
+    The optimum is in units of the network's capacity; weights are float64[num_ranks], shares
+    float64[num_links]. Switches forward and neither copy nor add: of out-trees, and of in-trees,
+    as much enters as leaves them.
+
+    Raises
+    ------
+    InputError
+        If the network is too large.
+
+    Examples
+    --------
+    >>> from netloom.topology import topology
+    >>> from netloom.phases.collectives.network import rank_network
+    >>> round(solved(rank_network(topology("mesh:3x3")))[0], 9)
+    1.5
     """
     from scipy.optimize import linprog
     from scipy.sparse import coo_array, csr_array, vstack
