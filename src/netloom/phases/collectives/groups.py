@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     from netloom.phases.collectives.network import RankNetwork
 
+MOST_GROUPED = 4_000_000
+"""Most hosts times links of networks whose weakest groups are found, in up to 3 seconds."""
+
 
 def weakest_groups(network: RankNetwork) -> NDArray[np.int64]:
     """Return the groups of vertices with the least bandwidth out of them per group less one.

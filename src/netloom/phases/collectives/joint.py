@@ -19,7 +19,7 @@ import numpy as np
 
 from netloom.errors import InputError
 from netloom.phases.collectives.duals import prices_of
-from netloom.phases.collectives.groups import group_prices, least_out, weakest_groups
+from netloom.phases.collectives.groups import MOST_GROUPED, group_prices, least_out, weakest_groups
 from netloom.phases.collectives.listed import Jobs, Timed, servers, timed
 from netloom.phases.collectives.optimum import optimum
 from netloom.phases.collectives.pipelines import CHUNKS, fastest, slices_of
@@ -108,8 +108,9 @@ def joint(network: RankNetwork) -> Joint:
     """
     ways = optimum(network).rate, optimum(network.reversed()).rate
     each = ways[0] * ways[1] / (ways[0] + ways[1])  # of a root, one collective after the other
-    groups = weakest_groups(network)
-    if 2 * each * network.num_ranks == least_out(network, groups):  # nothing is better
+    known = network.num_ranks * network.num_links <= MOST_GROUPED
+    groups = weakest_groups(network) if known else None
+    if groups is not None and 2 * each * network.num_ranks == least_out(network, groups):
         upper, prices = float(each * network.num_ranks), group_prices(network, groups)
         weights, out = np.zeros(0), np.zeros(0)
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netloom.errors import InputError
-from netloom.phases.collectives.groups import weakest_groups
+from netloom.phases.collectives.groups import MOST_GROUPED, weakest_groups
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.optimum import optimum
 from netloom.units import rate
@@ -35,9 +35,6 @@ MOST_LEVELS = 8
 
 MOST_DISTANCES = 1024
 """Most hosts between all of which distances are found."""
-
-MOST_GROUPED = 4_000_000
-"""Most hosts times links of networks whose weakest groups are found, in up to 3 seconds."""
 
 
 @dataclass(frozen=True)
