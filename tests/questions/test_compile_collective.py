@@ -2,6 +2,7 @@
 
 import json
 
+import networkx as nx
 import pytest
 
 import netloom as nl
@@ -116,6 +117,44 @@ def test_a_plan_is_verified_with_its_bound(plan):
     assert found["bound_verified"]
     assert found["bound_seconds"] <= found["finish_seconds"]
     assert len(found["proves"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("collective", "seconds"), [("all-to-all", 2 / 3), ("all-reduce", 1 / 1.5)]
+)
+def test_prices_prove_the_bounds_of_linear_programs(collective, seconds, tmp_path):
+    """A mesh of 3x3: 18 blocks of 1/9 cross 3 channels; all-reduce as published, 1.5 channels."""
+    path = tmp_path / "plan.json"
+    asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
+    nl.compile_collective(collective, "mesh:3x3", **asked).write(path)
+    found = nl.verify_plan(path).to_dict()
+    assert found["bound_verified"]
+    assert found["bound_seconds"] == pytest.approx(seconds, rel=1e-12)
+    assert "computed anew from its prices of channels" in found["proves"][2]
+
+    def dearer(record):
+        prices = record["bound"]["prices"]
+        many = len(prices["channels"])
+        prices["price"] = [2, *[1] * (many - 1)] if many > 1 else [0]
+
+    assert changed(path, dearer) == "bound"
+
+
+def test_whether_only_trees_are_bound_is_said():
+    """One-way links: pairs of trees take 1/1.667 a byte at least, cuts and groups only 1/1.75."""
+    graph = nx.DiGraph()
+    single = [(0, 1), (0, 3), (0, 4), (4, 1), (2, 1), (2, 4)]
+    graph.add_edges_from(single, bandwidth=1)
+    graph.add_edges_from([(1, 2), (2, 3), (3, 4), (4, 0)], bandwidth=2)
+    asked = {"size": 1e9, "bandwidth": 1e9, "latency": 0, "chunks": 1}
+    found = nl.compile_collective("all-reduce", nl.topology(graph), **asked)
+    assert found.bound_seconds == pytest.approx(3 / 5)
+    assert "best that pairs of trees can reach" in found.verdict
+    least = nl.compare_collectives("all-reduce", nl.topology(graph), size=1e9, bandwidth=1e9)
+    assert least.bound_dict["seconds_per_byte"] == pytest.approx(4 / 7 / 1e9)
+    mesh = nl.compile_collective("all-reduce", "mesh:3x3", **asked)
+    assert "best that any schedule can reach" in mesh.verdict
+    assert mesh.schedule.bound.why.startswith("9 groups of hosts send each other 24 GB/s")
 
 
 def changed(plan, change):

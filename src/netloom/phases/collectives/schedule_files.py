@@ -19,9 +19,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
+from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
 from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
 from netloom.phases.plan_files import mistake
 from netloom.textfiles import read_text, replacing
+from netloom.words import listed
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
 from netloom.workload.programs.many_lists import Lists
 
@@ -85,6 +87,8 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
             "seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist(),
         },
     }  # fmt: skip
+    if bound.prices is not None:
+        fields["bound"]["prices"] = _prices_record(bound.prices)
     groups: dict[str, dict[str, Any]] = {
         "network": {
             "name": network.name, "digest": network.digest, "vertices": list(network.labels),
@@ -154,10 +158,22 @@ _Positive = Annotated[float, Field(gt=0, le=1e21)]
 _Text = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]  # one line
 
 
+_Price = Annotated[int, Field(ge=0, le=MOST_PAID)]
+_Level = Annotated[int, Field(ge=-MOST_PAID, le=MOST_PAID)]
+
+
+class _Prices(_Record):
+    num_channels: list[_Count] | _Count
+    channels: list[_Count]
+    price: list[_Price] | _Price
+    level: list[_Level] | _Level
+
+
 class _Bound(_Record):
     seconds: _Seconds
     why: _Text
     inside: list[_Count]
+    prices: _Prices | None = None
 
 
 class _Network(_Record):
@@ -253,6 +269,38 @@ def _network(record: _File) -> ScheduleNetwork:
     return found
 
 
+def _prices_record(prices: Prices) -> dict[str, Any]:
+    return {
+        "num_channels": _column(prices.channels.lengths),
+        "channels": prices.channels.values.tolist(),
+        "price": _column(prices.price),
+        "level": _column(prices.level.ravel()),
+    }
+
+
+def _prices(record: _File, network: ScheduleNetwork) -> Prices | None:
+    """Return the prices of a bound; there are none beside a cut, or of other collectives."""
+    given, ranks = record.bound.prices, record.ranks
+    if given is None:
+        return None
+    where = "bound.prices"
+    if record.collective not in PRICED:
+        raise InputError(where, f"some for {record.collective}", f"none but for {listed(PRICED)}")
+    if record.bound.inside:
+        raise InputError(where, "some beside a cut", "prices, or vertices inside a cut")
+    many = tables_of(record.collective, ranks)
+    channels = _lists(
+        f"{where}.channels", given.num_channels, given.channels, many, len(network.source)
+    )
+    price = _filled(f"{where}.price", given.price, len(channels.values), np.int64, MOST_PAID + 1)
+    levels = 2 * (len(network.labels) - ranks) if record.collective == "all-reduce" else 0
+    level = _filled(f"{where}.level", given.level, levels, np.int64, MOST_PAID + 1).reshape(2, -1)
+    found = Prices(channels, price, level)
+    if found.total > MOST_PAID:
+        raise InputError(where, f"{found.total} in all", f"at most {MOST_PAID}")
+    return found
+
+
 def _schedule(record: _File) -> Schedule:
     """Return what a file says, once all numbers are ones of ranks, chunks, channels and times."""
     network = _network(record)
@@ -289,7 +337,8 @@ def _schedule(record: _File) -> Schedule:
         "bound.inside", record.bound.inside, len(record.bound.inside), np.int32,
         len(network.labels),
     )  # fmt: skip
-    bound = Bound(record.bound.seconds, record.bound.why, inside)
+    prices = _prices(record, network)
+    bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(
         program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound
     )

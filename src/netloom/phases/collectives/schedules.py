@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.phases.collectives.duals import on_channels
+from netloom.phases.collectives.prices import priced_seconds
 from netloom.units import rate, size
 from netloom.words import counted, listed
 from netloom.workload.programs.many_lists import Lists
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.optimum import Optimum
+    from netloom.phases.collectives.prices import Prices
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 INTO = ("reduce-scatter", "reduce")
@@ -86,11 +89,14 @@ class Bound:
     inside
         int32[…], the vertices of the bottleneck cut, from which anybody can compute the bound
         (``cut_seconds``); empty if it is of another kind.
+    prices
+        Of channels, from which anybody can compute it too (``priced_seconds``).
     """
 
     seconds: float
     why: str
     inside: NDArray[np.int32]
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +187,10 @@ def schedule_of(timed: Timed, best: Optimum | None = None, why: str = "") -> Sch
     routes = Lists(timed.routes.offsets, number[timed.routes.values].astype(np.int32))
     nothing = np.zeros(0, np.int32)
     bound = Bound(timed.bound_seconds, why, nothing)
+    if timed.prices is not None:
+        prices = on_channels(timed.prices, link, network.num_links)
+        seconds = priced_seconds(kept, timed.program.collective, timed.size_bytes, prices)
+        bound = Bound(seconds, f"{why} {_price_words(kept, prices)}", nothing, prices)
     if best is not None:
         inside = _inside(best)
         of = timed.program.collective, timed.program.root, timed.size_bytes
@@ -254,6 +264,16 @@ def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float
     graph = csr_array((network.latency[first], pairs), shape=(len(network.labels),) * 2)
     roots = np.array([root]) if collective in ("broadcast", "reduce") else np.arange(ranks)
     return max(float(dijkstra(graph, indices=one)[:ranks].max()) for one in roots)
+
+
+def _price_words(network: ScheduleNetwork, prices: Prices) -> str:
+    """Return the channels that cost something: they are full in every schedule at the bound."""
+    channels = np.unique(prices.channels.values).tolist()
+    if len(channels) == len(network.rate):
+        return f"All {counted(len(channels), 'channel')} set it."
+    many = counted(len(channels), "channel")
+    names = listed([network.channel_name(channel) for channel in channels], MOST_NAMED)
+    return f"{many} set{'s' * (len(channels) == 1)} it: {names}."
 
 
 def _cut_words(

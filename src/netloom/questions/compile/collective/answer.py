@@ -11,7 +11,7 @@ import numpy as np
 from netloom import units
 from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
-from netloom.phases.collectives.synthesis import ON_TABLES
+from netloom.phases.collectives.synthesis import BY_TREES, ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
 from netloom.questions.compile.collective.timeline import schedule_timeline
 from netloom.questions.timing import ASSUMED
@@ -188,7 +188,9 @@ class CollectiveSchedule(Answer):
             return f"{done} The bound is that of the bottleneck cut, whatever the routes."
         if len(self.schedule.bound.inside):
             return f"{done} The bound is that of the bottleneck cut, which trees reach exactly."
-        return f"{done} The bound is the optimum of a linear program, exact to 1e-7."
+        return (
+            f"{done} The bound is the optimum of a linear program, and prices of channels prove it."
+        )
 
     @property
     def clock_dict(self) -> dict[str, Any]:
@@ -201,7 +203,8 @@ class CollectiveSchedule(Answer):
         what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
         at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
         part = np.floor(self.efficiency * 1e4) / 100
-        best = "pairs of trees" if self.collective == "all-reduce" else "any schedule"
+        trees = self.schedule.bound.why.startswith(BY_TREES)
+        best = "pairs of trees" if trees else "any schedule"
         said = f"{what} in {at}: {part:g} % of the best that {best} can reach"
         if self.efficiency < NEAR and self.latency_seconds >= self.finish_seconds / 10:
             said += f"; latencies alone take {units.seconds(self.latency_seconds)}"

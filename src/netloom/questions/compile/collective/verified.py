@@ -63,7 +63,7 @@ class VerifiedCollective:
 
     @property
     def bound_verified(self) -> bool:
-        """Whether the file names a cut, from which the bound was computed anew."""
+        """Whether the file has a cut or prices, from which the bound was computed anew."""
         return self.judged.bound_seconds > 0
 
     @property
@@ -78,7 +78,8 @@ class VerifiedCollective:
         messages = counted(program.num_messages, "message", ",")
         part = f"{100 * self.efficiency:.4g} % of the bound"
         if self.bound_verified:
-            said = f"{part}, computed anew from its cut: {self.schedule.bound.why}"
+            what = "its cut" if self.schedule.bound.prices is None else "its prices of channels"
+            said = f"{part}, computed anew from {what}: {self.schedule.bound.why}"
         else:
             said = f"{part} in the file, which was not computed anew: {self.schedule.bound.why}"
         return [
