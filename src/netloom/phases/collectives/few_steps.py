@@ -122,10 +122,13 @@ class Frontier:
     bounds: tuple[RoundBound, ...]
     undecided: tuple[FewSteps, ...]
 
+    def bound(self, steps: int) -> RoundBound:
+        """Return the bound at a number of steps."""
+        return next(each for each in self.bounds if each.prices.steps == steps)
+
     def proven(self, point: FewSteps) -> bool:
         """Return whether no schedule of as few steps has fewer rounds per chunk, for any chunks."""
-        (bound,) = (each for each in self.bounds if each.prices.steps == point.steps)
-        return point.rounds_per_chunk == bound.rounds_per_chunk
+        return point.rounds_per_chunk == self.bound(point.steps).rounds_per_chunk
 
 
 def round_bound(network: RankNetwork, steps: int, root: int | None = None) -> RoundBound:

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.phases.collectives.judged_steps import step_seconds
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
 from netloom.units import rate, seconds
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.schedules import Schedule
@@ -47,12 +50,15 @@ class Judged:
         The most messages that data takes one after the other.
     busiest
         The part of the time for which the busiest channels are in use.
+    step_seconds
+        What its prices prove of schedules of few steps, exactly; None if it has none.
     """
 
     finish_seconds: float
     bound_seconds: float
     depth: int
     busiest: float
+    step_seconds: Fraction | None = None
 
 
 def judge(schedule: Schedule) -> Judged:
@@ -64,7 +70,7 @@ def judge(schedule: Schedule) -> Judged:
         With the first rule broken: ``route``, ``timetable`` (a message is faster than its
         channels), ``capacity`` (channels carry more than they can), ``order`` (a rank sends what
         has not arrived), ``data`` (a contribution counts twice, or a rank ends without a chunk), or
-        ``bound`` (the cut does not prove it).
+        ``bound`` (the cut, or prices of few steps, do not prove it).
 
     Examples
     --------
@@ -90,7 +96,8 @@ def judge(schedule: Schedule) -> Judged:
         if not abs(schedule.bound.seconds - bound) <= SLACK * bound:
             found, wanted = (f"{each:.12g} s" for each in (schedule.bound.seconds, bound))
             raise _broken("bound", "bound", found, f"{wanted}, which the cut proves")
-    return Judged(schedule.finish_seconds, bound, depth, busiest)
+    few = None if schedule.few is None else step_seconds(schedule)
+    return Judged(schedule.finish_seconds, bound, depth, busiest, few)
 
 
 def _broken(

@@ -19,7 +19,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
-from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
+from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
+from netloom.phases.collectives.step_proofs import StepProof
 from netloom.phases.plan_files import mistake
 from netloom.textfiles import read_text, replacing
 from netloom.workload.programs.collectives.program import COLLECTIVES, CollectiveProgram
@@ -39,6 +40,9 @@ MOST_CHARACTERS = 2**29
 
 MOST_CELLS = 2**26
 """Most ranks times chunks, for each of which the judge keeps a number."""
+
+MOST_STEPS, MOST_PRICES = 64, 2**20
+"""Most steps of a schedule of few steps, and most prices of a kind that bound it."""
 
 
 def names_collective(text: str) -> bool:
@@ -85,6 +89,12 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
             "seconds": bound.seconds, "why": bound.why, "inside": bound.inside.tolist(),
         },
     }  # fmt: skip
+    if (few := schedule.few) is not None:
+        proof = few.proof
+        fields["few_steps"] = {
+            "steps": proof.steps, "seconds": few.seconds, "price": proof.price.tolist(),
+            "worth": proof.worth.tolist(), "forwarding": proof.forwarding.tolist(),
+        }  # fmt: skip
     groups: dict[str, dict[str, Any]] = {
         "network": {
             "name": network.name, "digest": network.digest, "vertices": list(network.labels),
@@ -160,6 +170,22 @@ class _Bound(_Record):
     inside: list[_Count]
 
 
+_Amount = Annotated[int, Field(gt=-(2**62), lt=2**62)]
+_Prices = Annotated[list[tuple[_Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Worths = Annotated[list[tuple[_Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Forwarding = Annotated[
+    list[tuple[_Count, _Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)
+]
+
+
+class _FewSteps(_Record):
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    seconds: _Seconds
+    price: _Prices
+    worth: _Worths
+    forwarding: _Forwarding
+
+
 class _Network(_Record):
     name: _Text
     digest: _Text
@@ -201,6 +227,7 @@ class _File(_Record):
     root: _Count
     size_bytes: _Positive
     bound: _Bound
+    few_steps: _FewSteps | None = None
     network: _Network
     chunks: _Chunks
     messages: _Messages
@@ -291,5 +318,12 @@ def _schedule(record: _File) -> Schedule:
     )  # fmt: skip
     bound = Bound(record.bound.seconds, record.bound.why, inside)
     return Schedule(
-        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound
-    )
+        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
+        None if record.few_steps is None else _few_steps(record.few_steps),
+    )  # fmt: skip
+
+
+def _few_steps(given: _FewSteps) -> StepBound:
+    columns = (given.worth, 3), (given.price, 4), (given.forwarding, 5)
+    tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
+    return StepBound(given.seconds, StepProof(given.steps, *tables))

@@ -117,6 +117,25 @@ def roots_of(network: RankNetwork, root: int | None) -> NDArray[np.int32]:
     return every if root is None else every[root : root + 1]
 
 
+def check_network(network: RankNetwork) -> None:
+    """Refuse networks in which steps and rounds are not all.
+
+    Raises
+    ------
+    InputError
+        If ranks are joined by what only forwards, or bandwidths have no simple ratios.
+    """
+    if network.num_vertices > network.num_ranks:
+        name = network.name_of(network.num_ranks)
+        raise InputError(network.topology.name, f"{name}, which only forwards", "ranks alone")
+    if (fast := int(network.capacity.max())) > MOST_CAPACITY:
+        ratio = fast / int(network.capacity.min())
+        wanted = f"whole multiples of one rate, up to {MOST_CAPACITY} times it"
+        raise InputError("bandwidths", f"some {ratio:.4g} times others", wanted)
+    if (network.capacity != network.single * network.channels.lengths).any():
+        raise InputError("bandwidths", "parallel channels of several rates", "one rate for all")
+
+
 def possible_sends(
     network: RankNetwork, steps: int, chunks: int = 1, root: int | None = None
 ) -> Sends:
@@ -134,15 +153,7 @@ def possible_sends(
     unknowns = len(roots) * chunks * network.num_links * steps
     if unknowns > MOST_SENDS:
         raise InputError("ranks x chunks x links x steps", str(unknowns), f"<= {MOST_SENDS}")
-    if network.num_vertices > ranks:
-        name = network.name_of(ranks)
-        raise InputError(network.topology.name, f"{name}, which only forwards", "ranks alone")
-    if (fast := int(network.capacity.max())) > MOST_CAPACITY:
-        ratio = fast / int(network.capacity.min())
-        wanted = f"whole multiples of one rate, up to {MOST_CAPACITY} times it"
-        raise InputError("bandwidths", f"some {ratio:.4g} times others", wanted)
-    if (network.capacity != network.single * network.channels.lengths).any():
-        raise InputError("bandwidths", "parallel channels of several rates", "one rate for all")
+    check_network(network)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 

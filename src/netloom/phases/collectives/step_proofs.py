@@ -68,8 +68,8 @@ class StepProof:
             for root, rank, value in self.worth.tolist()
         ]
         return said + [
-            f"forwarding data of {names[root]} over {names[a]} -> {names[b]} up to step {step + 1}: "
-            f"{value}"
+            f"forwarding data of {names[root]} over {names[a]} -> {names[b]} up to step "
+            f"{step + 1}: {value}"
             for root, a, b, step, value in self.forwarding.tolist()
         ]
 
