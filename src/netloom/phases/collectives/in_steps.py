@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.schedules import Schedule
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
-IN_STEPS = ("all-gather", "reduce-scatter", "broadcast", "reduce")
+GATHERING = ("all-gather", "reduce-scatter", "broadcast", "reduce")
 """Collectives that have schedules of few steps."""
 
 MOST_CHUNKS = 8
@@ -98,7 +98,7 @@ def in_steps(
     network
         Ranks joined directly to each other.
     collective
-        One of ``IN_STEPS``.
+        One of ``GATHERING``.
     size_bytes
         As ``CollectiveProgram`` has it.
     steps
@@ -126,8 +126,8 @@ def in_steps(
     >>> [round(each.finish_seconds * 1e6, 3) for each in found.timed]
     [22.0, 17.0]
     """
-    if collective not in IN_STEPS:
-        wanted = f"{listed(IN_STEPS)}, or no steps"
+    if collective not in GATHERING:
+        wanted = f"{listed(GATHERING)}, or no steps"
         raise InputError("steps", f"{steps} for {collective}", wanted)
     used = network.reversed() if collective in BACKWARDS else network
     rooted = root if collective in ("broadcast", "reduce") else None

@@ -27,6 +27,7 @@ SYNTHESISED = ("all-gather", "reduce-scatter", "broadcast", "reduce", "all-reduc
 ALONG_TREES, TRANSLATES = "packed trees", "translates of one root's trees"
 PAIRS, PATHS = "pairs of trees", "paths of a flow"
 ON_TABLES = "trees over the routes of the routing"
+IN_STEPS = "steps one after the other"
 """What schedules are made of."""
 
 

@@ -13,6 +13,7 @@ from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.compile.collective import stepped
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
 from netloom.workload.programs.collectives.costs import bus_factor
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.provenance import Provenance
@@ -74,6 +76,10 @@ class CollectiveSchedule(Answer):
         Parts of the time in which each channel carries one message or none; None if it has none.
     seconds
         That making it took.
+    few
+        Schedules of few steps, if those were asked for: this is the fastest.
+    unlimited_seconds
+        The time of a schedule of any number of steps, if those were asked for.
     """
 
     topology: Topology
@@ -84,6 +90,8 @@ class CollectiveSchedule(Answer):
     rounds: int | None
     seconds: float
     provenance: Provenance
+    few: InSteps | None = None
+    unlimited_seconds: float | None = None
 
     columns: ClassVar = Columns(
         Column("collective", kind=str, key=True),
@@ -115,6 +123,7 @@ class CollectiveSchedule(Answer):
         Column("proof", kind=str),
         Column("verdict", kind=str),
         Column("note", kind=str),
+        Column("few_steps", kind=dict),
         Column("seconds", unit=SECONDS),
     )
 
@@ -193,9 +202,18 @@ class CollectiveSchedule(Answer):
         """The clock as plain data."""
         return self.clock.to_dict()
 
+    @cached_property
+    def few_steps(self) -> dict[str, Any] | None:
+        """Schedules of few steps as plain data; None if others were asked for."""
+        if self.few is None or self.unlimited_seconds is None:
+            return None
+        return stepped.plain(self.few, self.unlimited_seconds)
+
     @property
     def verdict(self) -> str:
         """How fast the schedule is, and how near the bound, in a sentence."""
+        if self.few is not None:
+            return stepped.verdict(self.few)
         what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
         at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
         part = np.floor(self.efficiency * 1e4) / 100
@@ -226,6 +244,13 @@ class CollectiveSchedule(Answer):
         program, routes = self.schedule.program, self.schedule.routes
         message = np.repeat(np.arange(program.num_messages), routes.lengths)
         return message, (program.message_size * self.schedule.size_bytes)[message]
+
+    @table(stepped.FRONTIER)
+    def frontier(self) -> pl.DataFrame:
+        """Return the schedules of few steps that matter; no rows if others were asked for."""
+        return stepped.FRONTIER.frame_of(
+            [] if self.few is None else stepped.frontier_rows(self.few)
+        )
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:
