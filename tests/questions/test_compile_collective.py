@@ -334,6 +334,10 @@ def test_a_price_that_is_no_number_is_one_line(tmp_path):
         ({"on": "leaf-spine:2x2x2"}, "which only forwards"),
         ({"on": "examples/dgx1.toml", "ranks": 4}, "gpu4, which only forwards"),
         ({"on": "torus:16x16", "steps": 16}, "ranks x chunks x links x steps"),
+        (
+            {"on": "hypercube:6", "steps": 6},
+            "ranks can send 71,808 times",
+        ),
         ({"routing": "dor"}, "routing: found one for few steps"),
     ],
 )

@@ -24,6 +24,7 @@ from netloom.phases.collectives.step_prices import (
     Sends,
     StepPrices,
     possible_sends,
+    priceable_sends,
     roots_of,
     step_prices,
 )
@@ -236,7 +237,8 @@ def frontier(
     points: list[FewSteps] = []
     bounds: list[RoundBound] = []
     undecided: list[FewSteps] = []
-    first = int(possible_sends(network, most_steps, most_chunks, root).distance.max())
+    first = int(priceable_sends(network, most_steps, root).distance.max())
+    possible_sends(network, most_steps, most_chunks, root)  # refuses too many chunks now
     cut = _best(network, root)
     for steps in range(first, most_steps + 1):
         bounds.append(RoundBound(step_prices(network, steps, root), cut))

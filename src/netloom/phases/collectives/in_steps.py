@@ -35,7 +35,7 @@ GATHERING = ("all-gather", "reduce-scatter", "broadcast", "reduce")
 MOST_CHUNKS = 8
 """Most chunks per rank that are tried unless said otherwise."""
 
-SECONDS = 30.0
+SECONDS = 20.0
 """How long schedules of each number of steps are sought."""
 
 

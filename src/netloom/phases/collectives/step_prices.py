@@ -36,7 +36,10 @@ MOST_SENDS = 1_000_000
 MOST_CAPACITY = 64
 """How many times faster than their common unit channels may be: a round of it carries a chunk."""
 
-MOST_SECONDS = 60.0
+MOST_PRICED = 30_000
+"""Sends of the largest linear program that is tried: 12,000 take some 10 s."""
+
+MOST_SECONDS = 120.0
 """How long prices are sought."""
 
 FINEST = 5040
@@ -181,6 +184,22 @@ def possible_sends(
     )  # fmt: skip
 
 
+def priceable_sends(network: RankNetwork, steps: int, root: int | None = None) -> Sends:
+    """Return every send of one chunk per rank, few enough for a linear program.
+
+    Raises
+    ------
+    InputError
+        As ``possible_sends`` does, or if there are over ``MOST_PRICED``.
+    """
+    sends = possible_sends(network, steps, root=root)
+    if (many := len(sends.chunk)) > MOST_PRICED:
+        found = f"{steps}, in which ranks can send {many:,} times"
+        wanted = f"at most {MOST_PRICED:,} (a minute of computing): fewer ranks or steps"
+        raise InputError("steps", found, wanted)
+    return sends
+
+
 @dataclass(frozen=True, eq=False)
 class StepPrices:
     """A proof that an all-gather of at most ``steps`` steps takes ``bound`` rounds per chunk.
@@ -284,7 +303,7 @@ def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> St
 
     linprog: Any = optimize.linprog
 
-    sends = possible_sends(network, steps, root=root)
+    sends = priceable_sends(network, steps, root)
     arrive, possess, carry = sends.matrices()
     rows = np.arange(network.num_links * steps)
     rounds = csr_array(
@@ -298,7 +317,7 @@ def step_prices(network: RankNetwork, steps: int, root: int | None = None) -> St
     found = linprog(
         np.append(np.zeros(len(sends.chunk)), np.ones(steps)), A_ub=most.tocsr(),
         b_ub=np.zeros(most.shape[0]), A_eq=equal.tocsr(), b_eq=np.ones(equal.shape[0]),
-        method="highs", options={"time_limit": MOST_SECONDS},
+        method="highs-ipm", options={"time_limit": MOST_SECONDS},
     )  # fmt: skip
     if found.status == 1:
         said = f"no prices within {MOST_SECONDS:g} s for {network.num_ranks} ranks"

@@ -70,7 +70,10 @@ def _few(result: CollectiveSchedule, found: InSteps) -> list[Any]:
     elif len(said) > stepped.MOST_LINES:
         many = counted(bound.prices.proof.count, "number", ",")
         said = [f"{many} prove the rounds per chunk: --json and --out list them."]
-    other = units.seconds(result.unlimited_seconds or 0, 4)
+    unlimited = result.unlimited_seconds or 0.0
+    other = units.seconds(unlimited, 4)
+    if unlimited < result.finish_seconds:
+        other += ", less than in steps that wait for each other"
     lines = [f"• {stepped.formula(found)}", f"• Without --steps: {other}.", f"• {said[0]}"]
     lines += [f"  {each}" for each in said[1:]]
     if frontier.undecided:
