@@ -66,7 +66,7 @@ def _few(result: CollectiveSchedule, found: InSteps) -> list[Any]:
     bound = frontier.bound(frontier.points[found.best].steps)
     said = stepped.proof_lines(found, bound)
     if not stepped.by_prices(bound):
-        said = [f"The bottleneck cut proves {bound.rounds_per_chunk} rounds per chunk."]
+        said = [f"The bottleneck cut bounds the rounds per chunk: {bound.rounds_per_chunk}."]
     elif len(said) > stepped.MOST_LINES:
         many = counted(bound.prices.proof.count, "number", ",")
         said = [f"{many} prove the rounds per chunk: --json and --out list them."]
