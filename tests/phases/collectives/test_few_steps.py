@@ -14,6 +14,7 @@ from netloom.errors import InputError
 from netloom.phases.collectives.few_steps import few_steps, frontier, round_bound
 from netloom.phases.collectives.network import rank_network
 from netloom.phases.collectives.step_prices import check_prices, step_prices
+from netloom.phases.collectives.step_proofs import StepProof, proven_rounds
 from netloom.topology import topology
 from netloom.workload.programs.collectives.checked import check
 from netloom.workload.programs.collectives.msccl import write_msccl
@@ -125,6 +126,17 @@ def test_a_false_proof_is_found():
         check_prices(replace(proof, price=proof.price - 1))
     with pytest.raises(InputError, match="a worth of data of rank 0 at rank 0"):
         check_prices(replace(proof, worth=proof.worth + 1))
+
+
+def test_worths_that_nothing_can_bring_are_refused():
+    prices = step_prices(plain("ring:4"), 2)
+    short = StepProof(1, np.array([[0, 2, 1]]), np.zeros((0, 4), int), np.zeros((0, 5), int))
+    room = {(rank, (rank + 1) % 4): Fraction(1) for rank in range(4)}
+    with pytest.raises(InputError, match="worths of 1 without a price"):
+        proven_rounds(short, 4, [0], room)
+    twice = replace(prices.proof, worth=prices.proof.worth.repeat(2, axis=0))
+    with pytest.raises(InputError, match="a number twice"):
+        proven_rounds(twice, 4, [0, 1, 2, 3], room)
 
 
 def test_what_is_refused():

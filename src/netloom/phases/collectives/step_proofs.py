@@ -124,7 +124,11 @@ def proven_rounds(
     for (source, target, step), value in price.items():
         cost[step] += room[source, target] * value
     total = sum(worth.values())
-    return total / max(cost) if total > 0 else Fraction(0)
+    if total <= 0:
+        return Fraction(0)
+    if not max(cost):
+        raise InputError("proof", f"worths of {total} without a price", "prices")
+    return Fraction(total) / max(cost)
 
 
 def _check_root(
