@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from netloom.phases.collectives.judged_steps import step_seconds
 from netloom.phases.collectives.prices import priced_seconds
 from netloom.phases.collectives.schedules import cut_seconds
 from netloom.phases.violations import InvalidPlanError, Violation, first_wrong
@@ -19,6 +20,8 @@ from netloom.units import rate, seconds
 from netloom.workload.programs.collectives.program import EVERYBODY
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
     from netloom.phases.collectives.schedules import Schedule
@@ -48,12 +51,15 @@ class Judged:
         The most messages that data takes one after the other.
     busiest
         The part of the time for which the busiest channels are in use.
+    step_seconds
+        What its prices prove of schedules of few steps, exactly; None if it has none.
     """
 
     finish_seconds: float
     bound_seconds: float
     depth: int
     busiest: float
+    step_seconds: Fraction | None = None
 
 
 def judge(schedule: Schedule) -> Judged:
@@ -82,7 +88,8 @@ def judge(schedule: Schedule) -> Judged:
     _check_routes(schedule)
     busiest = _check_rates(schedule)
     depth = _executed(schedule)
-    return Judged(schedule.finish_seconds, _proven(schedule), depth, busiest)
+    few = None if schedule.few is None else step_seconds(schedule)
+    return Judged(schedule.finish_seconds, _proven(schedule), depth, busiest, few)
 
 
 def _proven(schedule: Schedule) -> float:

@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from netloom.errors import InputError
 from netloom.phases.collectives.prices import MOST_PAID, PRICED, Prices, tables_of
-from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork
+from netloom.phases.collectives.schedules import Bound, Schedule, ScheduleNetwork, StepBound
+from netloom.phases.collectives.step_proofs import StepProof
 from netloom.phases.plan_files import mistake
 from netloom.textfiles import read_text, replacing
 from netloom.words import listed
@@ -41,6 +42,9 @@ MOST_CHARACTERS = 2**29
 
 MOST_CELLS = 2**26
 """Most ranks times chunks, for each of which the judge keeps a number."""
+
+MOST_STEPS, MOST_PRICES = 64, 2**20
+"""Most steps of a schedule of few steps, and most prices of a kind that bound it."""
 
 
 def names_collective(text: str) -> bool:
@@ -89,6 +93,12 @@ def schedule_text(schedule: Schedule, provenance: Mapping[str, Any]) -> str:
     }  # fmt: skip
     if bound.prices is not None:
         fields["bound"]["prices"] = _prices_record(bound.prices)
+    if (few := schedule.few) is not None:
+        proof = few.proof
+        fields["few_steps"] = {
+            "steps": proof.steps, "seconds": few.seconds, "price": proof.price.tolist(),
+            "worth": proof.worth.tolist(), "forwarding": proof.forwarding.tolist(),
+        }  # fmt: skip
     groups: dict[str, dict[str, Any]] = {
         "network": {
             "name": network.name, "digest": network.digest, "vertices": list(network.labels),
@@ -176,6 +186,22 @@ class _Bound(_Record):
     prices: _Prices | None = None
 
 
+_Amount = Annotated[int, Field(gt=-(2**62), lt=2**62)]
+_StepPrices = Annotated[list[tuple[_Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Worths = Annotated[list[tuple[_Count, _Count, _Amount]], Field(max_length=MOST_PRICES)]
+_Forwarding = Annotated[
+    list[tuple[_Count, _Count, _Count, _Count, _Amount]], Field(max_length=MOST_PRICES)
+]
+
+
+class _FewSteps(_Record):
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    seconds: _Seconds
+    price: _StepPrices
+    worth: _Worths
+    forwarding: _Forwarding
+
+
 class _Network(_Record):
     name: _Text
     digest: _Text
@@ -217,6 +243,7 @@ class _File(_Record):
     root: _Count
     size_bytes: _Positive
     bound: _Bound
+    few_steps: _FewSteps | None = None
     network: _Network
     chunks: _Chunks
     messages: _Messages
@@ -340,5 +367,12 @@ def _schedule(record: _File) -> Schedule:
     prices = _prices(record, network)
     bound = Bound(record.bound.seconds, record.bound.why, inside, prices)
     return Schedule(
-        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound
-    )
+        program, record.size_bytes, network, start[order], end[order], routes.taken(order), bound,
+        None if record.few_steps is None else _few_steps(record.few_steps),
+    )  # fmt: skip
+
+
+def _few_steps(given: _FewSteps) -> StepBound:
+    columns = (given.worth, 3), (given.price, 4), (given.forwarding, 5)
+    tables = (np.array(rows, np.int64).reshape(-1, width) for rows, width in columns)
+    return StepBound(given.seconds, StepProof(given.steps, *tables))

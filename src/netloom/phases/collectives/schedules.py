@@ -6,13 +6,16 @@ Nothing here refers to how the schedule was made: it is what a plan file holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from netloom.errors import InputError
 from netloom.phases.collectives.duals import on_channels
 from netloom.phases.collectives.prices import priced_seconds
+from netloom.phases.collectives.step_proofs import proven_rounds
 from netloom.units import rate, size
 from netloom.words import counted, listed
 from netloom.workload.programs.many_lists import Lists
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from netloom.phases.collectives.listed import Timed
     from netloom.phases.collectives.optimum import Optimum
     from netloom.phases.collectives.prices import Prices
+    from netloom.phases.collectives.step_proofs import StepProof
     from netloom.workload.programs.collectives.program import CollectiveProgram
 
 INTO = ("reduce-scatter", "reduce")
@@ -100,6 +104,24 @@ class Bound:
 
 
 @dataclass(frozen=True, eq=False)
+class StepBound:
+    """The time that no schedule of few steps beats.
+
+    Attributes
+    ----------
+    seconds
+        Latencies left out.
+    proof
+        The prices that prove it, of the number of steps in it. For reduce-scatter and reduce they
+        are those of the gathering or broadcast that runs backwards: along channels from their ends
+        to their beginnings, in steps from the last to the first.
+    """
+
+    seconds: float
+    proof: StepProof
+
+
+@dataclass(frozen=True, eq=False)
 class Schedule:
     """When each message of a collective leaves and arrives, and which way it goes.
 
@@ -117,6 +139,8 @@ class Schedule:
         The channels of ``network`` that each message takes, in order.
     bound
         What no schedule beats.
+    few
+        What no schedule of few steps beats, if this is one of few steps.
     """
 
     program: CollectiveProgram
@@ -126,6 +150,7 @@ class Schedule:
     end: NDArray[np.float64]
     routes: Lists
     bound: Bound
+    few: StepBound | None = None
 
     @property
     def finish_seconds(self) -> float:
@@ -244,6 +269,31 @@ def cut_seconds(
     if collective in ("all-reduce", "all-to-all"):
         through = min(leaving, coming)
     return part * size_bytes / through if part else 0.0
+
+
+def steps_seconds(schedule: Schedule, proof: StepProof) -> Fraction:
+    """Return what prices prove that its collective takes in few steps, exactly, latencies left out.
+
+    Raises
+    ------
+    InputError
+        If the prices are wrong, the collective is not all-gather, reduce-scatter, broadcast or
+        reduce, or vertices only forward.
+    """
+    network, program = schedule.network, schedule.program
+    ranks, rooted = len(network.host), program.collective in ("broadcast", "reduce")
+    if not rooted and program.collective not in ("all-gather", "reduce-scatter"):
+        wanted = "all-gather, reduce-scatter, broadcast or reduce"
+        raise InputError("collective", program.collective, wanted)
+    if len(network.labels) > ranks:
+        raise InputError("network", f"{network.labels[ranks]}, which only forwards", "ranks alone")
+    room: dict[tuple[int, int], Fraction] = {}
+    columns = (network.source, network.target, network.rate)
+    for a, b, speed in zip(*(each.tolist() for each in columns), strict=True):
+        ends = (b, a) if program.collective in INTO else (a, b)
+        room[ends] = room.get(ends, Fraction(0)) + Fraction(speed)
+    roots = [program.root] if rooted else list(range(ranks))
+    return proven_rounds(proof, ranks, roots, room) * Fraction(schedule.size_bytes) / len(roots)
 
 
 def least_latency(network: ScheduleNetwork, collective: str, root: int) -> float:

@@ -31,6 +31,7 @@ BY_TREES = "A linear program over pairs of in-trees and out-trees has no better 
 """What no pairs of trees exceed, although other ways to add might."""
 
 ON_TABLES = "trees over the routes of the routing"
+IN_STEPS = "steps one after the other"
 """What schedules are made of."""
 
 

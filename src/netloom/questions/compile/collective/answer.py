@@ -13,6 +13,7 @@ from netloom.phases.collectives.schedule_files import write_schedule
 from netloom.phases.collectives.schedules import least_latency
 from netloom.phases.collectives.synthesis import BY_TREES, ON_TABLES
 from netloom.questions.answers import Answer, Column, Columns, table
+from netloom.questions.compile.collective import stepped
 from netloom.questions.compile.collective.timeline import schedule_timeline
 from netloom.questions.timing import ASSUMED
 from netloom.topology.faults import broken_parts
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from netloom.drawing.timelines import Timeline
+    from netloom.phases.collectives.in_steps import InSteps
     from netloom.phases.collectives.judged import Judged
     from netloom.phases.collectives.schedules import Schedule
     from netloom.provenance import Provenance
@@ -76,6 +78,10 @@ class CollectiveSchedule(Answer):
         Parts of the time in which each channel carries one message or none; None if it has none.
     seconds
         That making it took.
+    few
+        Schedules of few steps, if those were asked for: this is the fastest.
+    unlimited_seconds
+        The time of a schedule of any number of steps, if those were asked for.
     """
 
     topology: Topology
@@ -86,6 +92,8 @@ class CollectiveSchedule(Answer):
     rounds: int | None
     seconds: float
     provenance: Provenance
+    few: InSteps | None = None
+    unlimited_seconds: float | None = None
 
     columns: ClassVar = Columns(
         Column("collective", kind=str, key=True),
@@ -117,6 +125,7 @@ class CollectiveSchedule(Answer):
         Column("proof", kind=str),
         Column("verdict", kind=str),
         Column("note", kind=str),
+        Column("few_steps", kind=dict),
         Column("seconds", unit=SECONDS),
     )
 
@@ -197,9 +206,18 @@ class CollectiveSchedule(Answer):
         """The clock as plain data."""
         return self.clock.to_dict()
 
+    @cached_property
+    def few_steps(self) -> dict[str, Any] | None:
+        """Schedules of few steps as plain data; None if others were asked for."""
+        if self.few is None or self.unlimited_seconds is None:
+            return None
+        return stepped.plain(self.few, self.unlimited_seconds)
+
     @property
     def verdict(self) -> str:
         """How fast the schedule is, and how near the bound, in a sentence."""
+        if self.few is not None:
+            return stepped.verdict(self.few)
         what = f"{self.collective} of {units.size(self.schedule.size_bytes)}"
         at = f"{units.seconds(self.finish_seconds)} ({units.rate(self.algorithm_bandwidth)})"
         part = np.floor(self.efficiency * 1e4) / 100
@@ -235,6 +253,13 @@ class CollectiveSchedule(Answer):
     def timeline(self) -> Timeline:
         """Return when each message leaves and arrives, rank by rank."""
         return schedule_timeline(self.schedule)
+
+    @table(stepped.FRONTIER)
+    def frontier(self) -> pl.DataFrame:
+        """Return the schedules of few steps that matter; no rows if others were asked for."""
+        return stepped.FRONTIER.frame_of(
+            [] if self.few is None else stepped.frontier_rows(self.few)
+        )
 
     @table(CHANNELS)
     def channels(self) -> pl.DataFrame:

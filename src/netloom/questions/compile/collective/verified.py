@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netloom import units
@@ -38,6 +39,7 @@ VERIFIED = Columns(
     Column("bound", kind=str, value="schedule.bound.why"),
     Column("bound_verified", kind=bool),
     Column("efficiency"),
+    Column("few_steps", kind=dict),
     Column("proves", kind=list),
 )
 
@@ -72,6 +74,25 @@ class VerifiedCollective:
         return self.schedule.bound.seconds / self.judged.finish_seconds
 
     @property
+    def few_steps(self) -> dict[str, Any] | None:
+        """What prices prove of schedules of few steps, exactly; None if there are none.
+
+        ``times_slowest``: the time in which the slowest channel carries the data of a rank, or of
+        the root, so many times.
+        """
+        few, proven = self.schedule.few, self.judged.step_seconds
+        if few is None or proven is None:
+            return None
+        program, rates = self.schedule.program, self.schedule.network.rate
+        parts = 1 if program.collective in ("broadcast", "reduce") else program.num_ranks
+        one = Fraction(self.schedule.size_bytes) / parts / Fraction(float(rates.min()))
+        return {
+            "steps": program.num_steps, "most_steps": few.proof.steps,
+            "bound_seconds": float(proven), "bound_seconds_exact": str(proven),
+            "times_slowest": str(proven / one), "numbers": few.proof.count,
+        }  # fmt: skip
+
+    @property
     def proves(self) -> list[str]:
         """What was checked, in sentences."""
         program, network = self.schedule.program, self.schedule.network
@@ -82,12 +103,24 @@ class VerifiedCollective:
             said = f"{part}, computed anew from {what}: {self.schedule.bound.why}"
         else:
             said = f"{part} in the file, which was not computed anew: {self.schedule.bound.why}"
+        steps = []
+        if (few := self.few_steps) is not None:
+            times = Fraction(few["times_slowest"]).limit_denominator(10**6)
+            least = units.rate(float(network.rate.min()))
+            steps = [
+                f"Steps: {few['steps']}, one after the other. No schedule of at most "
+                f"{counted(few['most_steps'], 'step')} sends for less than "
+                f"{units.seconds(few['bound_seconds'], 4)}, checked with exact fractions from "
+                f"{counted(few['numbers'], 'number', ',')}: {times} times what a channel of "
+                f"{least} takes for the data of a rank."
+            ]
         return [
             f"Data: all {messages} were executed; each rank ends with what {program.collective} "
             "means, no contribution counts twice, and nothing is sent before it has arrived.",
             f"Channels: every route is a way on {network.name}, and no channel carries more than "
             "its rate at any time.",
             f"Time: {units.seconds(self.judged.finish_seconds, 4)}, {said}",
+            *steps,
         ]
 
     def timeline(self) -> Timeline:
