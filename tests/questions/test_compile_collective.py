@@ -195,6 +195,47 @@ def test_a_plan_replays_on_the_hosts_that_it_is_for(tmp_path):
     assert flits.finish_cycles > 1e6 * 4 / 3 / 64 * 0.9
 
 
+@pytest.mark.parametrize("collective", ["all-gather", "broadcast"])
+def test_plans_of_hosts_that_hang_on_switches_and_each_other_replay(tmp_path, collective):
+    path = tmp_path / "plan.json"
+    made = nl.compile_collective(collective, "examples/dgx2-2.toml", size="100MB", chunks=1)
+    made.write(path)
+    run = nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+    assert run.to_dict()["routing"] == "as planned"
+    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    assert "The plan promises" in run.note
+    with pytest.raises(InputError, match="a link between two hosts"):
+        nl.replay("examples/dgx2-2.toml", trace=str(path), engine="worm", flit_bytes=64)
+
+
+def test_a_replay_takes_the_routes_of_its_plan(tmp_path):
+    """Through both spines, of which shortest paths take one."""
+    path = tmp_path / "plan.json"
+    made = nl.compile_collective("all-to-all", "leaf-spine:2x2x4", size="1MB")
+    made.write(path)
+    asked = {"trace": str(path), "engine": "flow", "bandwidth": "200Gb/s", "latency": "500ns"}
+    run = nl.replay("leaf-spine:2x2x4", **asked)
+    assert run.finish == pytest.approx(made.finish_seconds, rel=1e-3)
+    sent = {each["channel"]: each["bytes"] for each in made.channels().to_dicts()}
+    crossed = {each["name"]: each["bytes"] for each in run.channels().to_dicts()}
+    assert crossed == pytest.approx({name: sent[name] for name in crossed})
+    other = nl.replay("leaf-spine:2x2x4", **asked, routing="shortest-path")
+    assert other.note is None
+    assert other.finish > run.finish
+    broken = nl.replay("leaf-spine:2x2x4", **asked, failed_channels="leaf0-spine0")
+    assert broken.finish > 1.5 * run.finish
+
+
+def test_tasks_run_on_hosts_and_not_on_switches(tmp_path):
+    path = tmp_path / "trace.csv"
+    path.write_text("id,source,target,bytes\na,0,31,1000\n")
+    run = nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+    assert run.messages()["target_node"].to_list() == [31]
+    path.write_text("id,source,target,bytes\na,0,32,1000\n")
+    with pytest.raises(InputError, match="33 tasks"):
+        nl.replay("examples/dgx2-2.toml", trace=str(path), engine="flow")
+
+
 def test_an_msccl_program_is_verified(tmp_path):
     from netloom.workload.programs.collectives.msccl import write_msccl
 

@@ -29,7 +29,7 @@ from netloom.questions.fields import (
     Timing,
 )
 from netloom.questions.mapping_files import SAVE_MAPPING, rank_file_output
-from netloom.questions.named import find_network, mapping_name, placing
+from netloom.questions.named import computing, find_network, mapping_name
 from netloom.questions.outputs import PLOT, Output, check_in_folder, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -37,7 +37,6 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.questions.timing import assumed_clock
 from netloom.routing import VirtualChannelRouting, parse_routing
 from netloom.simulation.flow import flow_network
-from netloom.topology.faults import working_nodes
 from netloom.units import size as size_words
 from netloom.workload import ring
 from netloom.workload.programs.collectives.algorithms import (
@@ -175,7 +174,7 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("root", f"{question.root} of {question.collective}", "none")
     sizes = (0.0,) if question.collective == "barrier" else parse_sizes(question.size)
     flows = _flows(question)
-    where = _placing(question, flows.topology)
+    where = computing(question, flows.topology)
     ranks = question.ranks
     if ranks is None:
         allocated = allocated_hosts(where["nodes"], flows.topology, where["hosts"])
@@ -190,14 +189,6 @@ def prepare(question: CollectiveQuestion) -> PreparedCollective:
         raise InputError("ranks", found, "ranks on two hosts or more, so that something is sent")
     algorithms, left_out = _algorithms(question, known, flows.topology, host_of, len(sizes))
     return PreparedCollective(flows, host_of, where, sizes, algorithms, left_out)
-
-
-def _placing(question: CollectiveQuestion, topology: Topology) -> dict[str, Any]:
-    """Return where ranks may run: by default on all hosts that work and are no switches."""
-    found = placing(question)
-    if found["nodes"] is None and len(topology.switches):
-        found["nodes"] = np.setdiff1d(working_nodes(topology), topology.switches)
-    return found
 
 
 def _flows(question: CollectiveQuestion) -> PreparedFlows:

@@ -15,7 +15,7 @@ from netloom.progress import counting
 from netloom.questions.answers import CYCLES
 from netloom.questions.base import InstanceOf, Question, argument, option
 from netloom.questions.fields import Placed, Seconds, refuse
-from netloom.questions.named import mapping_name, network_of, placing
+from netloom.questions.named import computing, mapping_name, network_of
 from netloom.questions.outputs import PLOT, table_output
 from netloom.questions.recipes import provenance_of
 from netloom.questions.register import asks
@@ -119,11 +119,16 @@ class PreparedTrace:
 
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
-    topology, machine = network_of(question)
+    topology, machine = network_of(question, switches=question.engine == "flow")
+    planned = None
     if is_plan(question.trace):
-        question = as_planned(question, topology)
+        question, planned = as_planned(question, topology)
     if question.engine == "flow":
-        return _prepared_flows(question, topology, machine)
+        found = _prepared_flows(question, topology, machine)
+        if planned is None:
+            return found
+        assert isinstance(found.network, PreparedFlows)
+        return replace(found, network=planned.on(found.network, found.program))
     refuse_flow_fields(question)
     if question.engine == "worm":
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")
@@ -158,7 +163,8 @@ def _prepared_flows(
 def _placed(
     question: ReplayQuestion, trace: Trace, topology: Topology, *, flit_time: float = 1.0
 ) -> Replay:
-    node_of = place_tasks(question.mapping, trace.num_tasks, topology, **placing(question))
+    where = computing(question, topology)
+    node_of = place_tasks(question.mapping, trace.num_tasks, topology, **where)
     if is_rank_program(question.trace) and len(np.unique(node_of)) < trace.num_tasks:
         trace = ranks_apart(trace)
     return trace.placed(topology, node_of, flit_time=flit_time)
