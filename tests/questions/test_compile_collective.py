@@ -41,6 +41,25 @@ def test_hosts_beside_switches_and_some_nodes():
     assert few.num_ranks == 4
 
 
+@pytest.mark.parametrize(
+    ("on", "nodes", "rate"),
+    [
+        ("dgx2-2", "0-15", 125e9 * 16 / 15),  # what enters a GPU from its switch
+        ("dgx2-2", "0-7,16-23", 4 * 12.5e9 * 2),  # half of the size through 4 cables
+        ("ndv2-2", "0-7", 171.43e9),  # 150 GB/s into a GPU of 8
+    ],
+)
+def test_hosts_that_are_no_ranks_may_have_cables_of_one_direction(on, nodes, rate):
+    found = nl.compile_collective(
+        "all-gather", f"examples/{on}.toml", size="1GB", nodes=nodes, chunks=4
+    )
+    assert found.bound_bandwidth == pytest.approx(rate, rel=1e-4)
+    names = set(found.schedule.network.labels[found.num_ranks :])
+    assert names <= {"nvswitch0", "nvswitch1"}
+    with pytest.raises(InputError, match="found no way from gpu16 to gpu0"):
+        nl.compile_collective("all-gather", "examples/dgx2-2.toml", nodes="0,2,16,18")
+
+
 def test_assumed_speeds_are_said():
     found = nl.compile_collective("all-gather", "ring:4")
     assert found.note.startswith("Assumed: 25 GB/s a channel and 500 ns")
