@@ -55,7 +55,7 @@ def test_hosts_that_are_no_ranks_may_have_cables_of_one_direction(on, nodes, rat
     )
     assert found.bound_bandwidth == pytest.approx(rate, rel=1e-4)
     names = set(found.schedule.network.labels[found.num_ranks :])
-    assert names <= {"nvswitch0", "nvswitch1"}
+    assert on != "dgx2-2" or names <= {"nvswitch0", "nvswitch1"}
     with pytest.raises(InputError, match="found no way from gpu16 to gpu0"):
         nl.compile_collective("all-gather", "examples/dgx2-2.toml", nodes="0,2,16,18")
 

@@ -20,7 +20,6 @@ from netloom.questions.simulate.trace.entries import (
     spread_of,
     target_tasks,
 )
-from netloom.questions.simulate.trace.plans import PlannedFlows
 from netloom.simulation.flow_traces import FlowTraceRun
 from netloom.simulation.traces import MessageTimes, Parts
 from netloom.units import seconds
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from netloom.provenance import Provenance
     from netloom.questions.simulate.engines import PreparedFlows
     from netloom.workload.programs.traces import Trace
-
-SAME = 0.01
-"""Percent by which a replay may differ from its plan and agree."""
 
 NODES = ("source_node", "target_node")
 
@@ -150,21 +146,9 @@ class FlowReplay(FlowTraceRun, Answer):
     def note(self) -> str | None:
         """What to know before relying on the figures."""
         if not self.interrupted:
-            return self._as_promised
+            return None if self.finish is None else self.network.remark(self.finish)
         done = int(np.count_nonzero(self.rows["complete"] >= 0))
         return f"interrupted: {done} of {counted(len(self.rows), 'row')} were complete"
-
-    @property
-    def _as_promised(self) -> str | None:
-        """How far the finish is from that of the plan, if one is replayed."""
-        if not isinstance(self.network, PlannedFlows) or self.finish is None:
-            return None
-        promised = self.network.planned_seconds
-        part = 100 * (self.finish / promised - 1)
-        said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
-        if abs(part) < SAME:
-            said = f"agrees within {SAME} %"
-        return f"The plan promises {seconds(promised, 4)}; the replay {said}."
 
     @property
     def expected_error(self) -> dict[str, Any]:

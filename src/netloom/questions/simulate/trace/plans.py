@@ -13,6 +13,7 @@ from netloom.phases.collectives.schedule_traces import schedule_trace
 from netloom.questions.simulate.engines import PreparedFlows
 from netloom.routing import Paths
 from netloom.simulation.flow import GivenPaths
+from netloom.units import seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from netloom.workload.programs.traces import Replay
 
 SUFFIXES = (".json", ".json.gz")
+
+SAME = 0.01
+"""Percent by which a replay may differ from its plan and agree."""
 
 AS_PLANNED = "as planned"
 """What the routes of a plan are called."""
@@ -43,6 +47,14 @@ class PlannedFlows(PreparedFlows):
     def shared(self) -> dict[str, Any]:
         """Return what runs of flows take of it, by the names of their parameters."""
         return super().shared() | {"routing": self.routes}
+
+    def remark(self, finish: float) -> str:
+        """Return how far the finish is from that of the plan."""
+        part = 100 * (finish / self.planned_seconds - 1)
+        said = f"takes {abs(part):.3g} % {'longer' if part > 0 else 'less'}"
+        if abs(part) < SAME:
+            said = f"agrees within {SAME} %"
+        return f"The plan promises {seconds(self.planned_seconds, 4)}; the replay {said}."
 
 
 def is_plan(trace: Any) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from netloom.errors import InputError
 from netloom.mapping.named import place_tasks
@@ -29,12 +30,13 @@ from netloom.questions.simulate.fields import AnyProgramQuestion
 from netloom.questions.simulate.trace.answer import TraceReplay
 from netloom.questions.simulate.trace.flow_answer import CycleFlowReplay, FlowReplay
 from netloom.questions.simulate.trace.plans import as_planned, is_plan
+from netloom.questions.simulate.trace.programs import as_program, is_msccl
 from netloom.questions.timing import clock_of, known_clock
 from netloom.simulation.flow_traces import run_flow_trace
 from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
-from netloom.units import parse_seconds
+from netloom.units import LARGEST, parse_seconds
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
@@ -61,11 +63,14 @@ class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
     trace: str | Path | InstanceOf[Trace] = argument(
-        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, or "
-        "training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
+        "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
+        "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
         panel="Arguments",
         file=True,
+    )
+    size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
+        "Size of the collective of an MSCCL .xml, such as 64MB.", default=None
     )
     flit_bytes: int | None = option(
         "Size of a flit, in bytes; a channel takes one cycle for it.",
@@ -120,15 +125,18 @@ class PreparedTrace:
 def prepare(question: ReplayQuestion) -> PreparedTrace:
     """Read the trace, build the network, and place the tasks."""
     topology, machine = network_of(question, switches=question.engine == "flow")
-    planned = None
+    planned = sized = None
+    if is_msccl(question.trace):
+        question, sized = as_program(question, topology)
+    refuse(question, ("size",), "an .xml of MSCCL, which has none of its own")
     if is_plan(question.trace):
         question, planned = as_planned(question, topology)
     if question.engine == "flow":
         found = _prepared_flows(question, topology, machine)
-        if planned is None:
-            return found
         assert isinstance(found.network, PreparedFlows)
-        return replace(found, network=planned.on(found.network, found.program))
+        if planned is not None:
+            return replace(found, network=planned.on(found.network, found.program))
+        return found if sized is None else replace(found, network=sized.on(found.network))
     refuse_flow_fields(question)
     if question.engine == "worm":
         refuse(question, ("packet_flits",), "engine network: lockstep worms are not cut")

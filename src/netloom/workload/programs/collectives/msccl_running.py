@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from netloom.errors import InputError
+from netloom.words import listed
 from netloom.workload.programs.collectives.msccl import Cell
 from netloom.workload.programs.collectives.msccl_parsing import (
     READS,
@@ -23,10 +24,7 @@ from netloom.workload.programs.collectives.msccl_parsing import (
     Step,
 )
 from netloom.workload.programs.collectives.msccl_races import Order
-from netloom.words import counted, listed
-
-SLOTS = 8
-"""Messages that a connection holds at most: NCCL's channels have 8 slots (NCCL_STEPS)."""
+from netloom.workload.programs.collectives.msccl_waits import SLOTS, Connection, Waits
 
 MOST_SHOWN = 6
 """Most thread blocks of a deadlock, and GPUs left unserved, that a message names."""
@@ -198,7 +196,6 @@ class _Run:
         step = block.steps[self.done[block.gpu, block.number]]
         self.done[block.gpu, block.number] += 1
         self.clock += 1
-        where = f"{self.found.path}:{step.line}"
         here = self.run_of(block.gpu, step.source, step.chunks)
         there = self.run_of(block.gpu, step.target, step.chunks)
         message = self.incoming(block).popleft() if step.kind in RECEIVES else -1
@@ -207,11 +204,16 @@ class _Run:
             [*(here if step.kind in READS else []), *(there if step.kind == "re" else [])],
             there if step.kind in WRITES else [],
         )  # fmt: skip
-        met = self.waits.step(block, step, message)
-        if step.waited_for:
-            self.waits.tell(block, self.done[block.gpu, block.number] - 1)
-        if step.kind == "nop":
-            return
+        self.waits.step(block, step, message)
+        if step.kind != "nop":
+            self.move(block, step, message)
+        self.waits.end(block, step, self.done[block.gpu, block.number] - 1)
+
+    def move(self, block: Block, step: Step, message: int) -> None:
+        """Move the chunks of a step that has begun."""
+        where = f"{self.found.path}:{step.line}"
+        here = self.run_of(block.gpu, step.source, step.chunks)
+        there = self.run_of(block.gpu, step.target, step.chunks)
         if message >= 0:
             what = self.received(message, step, where)
             if step.kind.startswith("rr"):
@@ -230,7 +232,9 @@ class _Run:
             self.clock += 1  # what is received and sent on at once is received first
             self.outgoing(block).append(len(self.messages))
             self.order.send(block, len(self.messages))
-            self.messages.append(Sent(step.line, block.gpu, block.send, what, self.clock))
+            after = self.waits.send(block, len(self.messages))
+            found = Sent(step.line, block.gpu, block.send, what, self.clock, after=after)
+            self.messages.append(found)
 
     def received(self, message: int, step: Step, where: str) -> list[Content]:
         """Return what a message brings."""
@@ -278,9 +282,11 @@ class _Run:
             self.cells[cell] = content
 
     def check_end(self) -> None:
-        """Refuse an end at which a GPU lacks a part of its output."""
+        """Refuse an end at which GPUs lack a part of their output."""
         kind, each, gpus = self.found.collective, self.each, self.found.num_gpus
         everybody = frozenset(range(gpus))
+        first = ("", "")
+        unserved: list[int] = []
         for gpu in range(gpus):
             for offset in range(each if kind == "reduce-scatter" else self.found.per_loop):
                 owner = offset // each if each else 0
@@ -295,6 +301,9 @@ class _Run:
                 if got != Content(chunk, goal):
                     have = "nothing" if got is None else f"chunk {got.chunk} of {len(got.of)} GPUs"
                     said = f"{have} in output {offset} of GPU {gpu} in the end"
-                    raise InputError(self.found.path, said, f"chunk {chunk} of {len(goal)}")
-
-
+                    first = (said, f"chunk {chunk} of {len(goal)}") if not unserved else first
+                    unserved.append(gpu)
+                    break
+        if unserved:
+            more = f" (GPUs left unserved: {listed([str(gpu) for gpu in unserved], MOST_SHOWN)})"
+            raise InputError(self.found.path, first[0] + more * (len(unserved) > 1), first[1])
