@@ -1,6 +1,7 @@
 """Compiled collectives: how near the bound, what is refused; plans are verified and replayed."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -266,3 +267,60 @@ def test_an_msccl_program_is_verified(tmp_path):
     path.write_text(text.replace('type="s"', 'type="nop"', 1))
     with pytest.raises(InputError):
         nl.verify_plan(path)
+
+
+RING = "tests/workload/programs/collectives/data/astra-sim-ring.xml"
+LINKS = {"bandwidth": "25GB/s", "latency": "1us"}
+
+
+def test_others_programs_replay_in_closed_form():
+    """A ring all-reduce: 2 (P - 1) times a latency and an eighth of the size, which is padded."""
+    asked = {"trace": RING, "engine": "flow", **LINKS}
+    run = nl.replay("ring:8", **asked, size="1MB")
+    assert run.finish == pytest.approx(14 * (1e-6 + 125e3 / 25e9))
+    odd = nl.replay("ring:8", **asked, size=1_000_001)
+    assert odd.finish == pytest.approx(14 * (1e-6 + 125_001 / 25e9))
+    assert odd.note.endswith("Padded to 1,000,008 B: 8 chunks of 125,001 B.")
+    some = nl.replay("ring:9", **asked, size="1MB", nodes="0-7")
+    assert some.finish > run.finish  # 7 to 0 goes by 8
+    with pytest.raises(InputError, match="found 8 GPUs; expected 9, the ranks of ring:9"):
+        nl.replay("ring:9", **asked, size="1MB")
+    with pytest.raises(InputError, match="size: found none"):
+        nl.replay("ring:8", **asked)
+    with pytest.raises(InputError, match="size: found '1MB'"):
+        nl.replay("torus:4x4x4", trace="examples/halo.csv", engine="flow", size="1MB")
+
+
+def test_our_program_takes_what_its_plan_promises_and_its_latencies(tmp_path):
+    from netloom.workload.programs.collectives.msccl import write_msccl
+
+    made = nl.compile_collective("all-gather", "mesh:3x3", size="90MB", chunks=4, latency=0)
+    write_msccl(tmp_path / "a.xml", made.schedule.program)
+    run = nl.replay(
+        "mesh:3x3", trace=str(tmp_path / "a.xml"), engine="flow", size="90MB", bandwidth="200Gb/s"
+    )
+    assert made.bound_seconds <= run.finish < 1.1 * made.finish_seconds
+
+
+def test_a_program_is_verified_on_a_fabric(tmp_path):
+    found = nl.verify_plan(RING, on="ring:8", size="1000001B", **LINKS).to_dict()
+    assert found["replayed"]["finish_seconds"] == pytest.approx(14 * (1e-6 + 125_001 / 25e9))
+    assert (found["steps"], found["padded_size"]) == (14, 1_000_008)
+    assert nl.verify_plan(RING).to_dict()["replayed"] is None
+    with pytest.raises(InputError, match="found 8 GPUs") as wrong:
+        nl.verify_plan(RING, on="ring:9", size="1MB", **LINKS)
+    assert not isinstance(wrong.value, InvalidPlanError)
+    with pytest.raises(InputError, match="size: found 1MB; expected a network too"):
+        nl.verify_plan(RING, size="1MB")
+    path = tmp_path / "bad.xml"
+    path.write_text(Path(RING).read_text().replace('type="s"', 'type="nop"'))
+    with pytest.raises(InvalidPlanError, match="a deadlock: GPU 0, thread block 0"):
+        nl.verify_plan(path, on="ring:8", size="1MB", **LINKS)
+
+
+def test_a_plan_is_verified_on_a_fabric(plan):
+    fabric = {"bandwidth": "100Gb/s", "latency": "1us"}
+    found = nl.verify_plan(plan, on="mesh:2x3", **fabric).to_dict()
+    assert found["replayed"]["finish_seconds"] == pytest.approx(found["finish_seconds"])
+    with pytest.raises(InputError, match="size: found 1MB; expected none"):
+        nl.verify_plan(plan, on="mesh:2x3", size="1MB", **fabric)

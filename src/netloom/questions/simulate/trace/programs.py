@@ -14,12 +14,11 @@ from netloom.questions.simulate.engines import PreparedFlows
 from netloom.units import parse_bytes
 from netloom.words import counted
 from netloom.workload.programs.collectives.msccl_parsing import parse_msccl
-from netloom.workload.programs.collectives.msccl_traces import executed
+from netloom.workload.programs.collectives.msccl_traces import Execution, executed
 
 if TYPE_CHECKING:
     from netloom.questions.simulate.trace.question import ReplayQuestion
     from netloom.topology import Topology
-    from netloom.workload.programs.collectives.msccl_traces import Execution
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,8 +45,9 @@ def padding(execution: Execution, size_bytes: float) -> str:
 
 
 def is_msccl(trace: Any) -> bool:
-    """Whether a trace is named that is MSCCL XML."""
-    return isinstance(trace, str | Path) and str(trace).lower().endswith(".xml")
+    """Whether a trace is MSCCL XML: a file, or one that has been executed."""
+    named = isinstance(trace, str | Path) and str(trace).lower().endswith(".xml")
+    return named or isinstance(trace, Execution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,8 @@ def as_program(question: ReplayQuestion, topology: Topology) -> tuple[ReplayQues
     if question.size is None:
         raise InputError("size", "none", "the size of the collective, such as 64MB")
     size = parse_bytes(question.size, where="size")
-    path = str(question.trace)
-    found = parse_msccl(path)
+    given = question.trace
+    found = given.found if isinstance(given, Execution) else parse_msccl(str(given))
     if isinstance(question.mapping, str):
         where = computing(question, topology)
         hosts = allocated_hosts(where["nodes"], topology, where["hosts"])
@@ -85,8 +85,8 @@ def as_program(question: ReplayQuestion, topology: Topology) -> tuple[ReplayQues
         if found.num_gpus != ranks:
             said = f"{found.num_gpus} GPUs"
             wanted = f"{ranks}, the ranks of {topology.name}; choose some by nodes"
-            raise InputError(path, said, wanted)
-    execution = executed(found)
+            raise InputError(found.path, said, wanted)
+    execution = given if isinstance(given, Execution) else executed(found)
     changed: dict[str, Any] = {"trace": execution.trace(size), "size": None}
     said_fields = question.model_fields_set
     if question.engine == "flow" and "injection" not in said_fields:

@@ -37,6 +37,7 @@ from netloom.simulation.side_by_side import run_all
 from netloom.simulation.traces import run_trace
 from netloom.spec import MAX_ELEMENTS
 from netloom.units import LARGEST, parse_seconds
+from netloom.workload.programs.collectives.msccl_traces import Execution
 from netloom.workload.programs.goal import CALC_SECONDS, read_goal, read_timed_goal
 from netloom.workload.programs.messages import with_delay, with_overhead
 from netloom.workload.programs.trace_files import read_trace
@@ -62,7 +63,7 @@ OF_TIMED_GOAL = ("gap_time", "calc_time")
 class TraceFile(Question, panel="Trace"):
     """A trace, and how it is read."""
 
-    trace: str | Path | InstanceOf[Trace] = argument(
+    trace: str | Path | InstanceOf[Trace] | InstanceOf[Execution] = argument(
         "Table of messages (.csv, .tsv, .parquet), .goal, plan.json of a collective, MSCCL .xml, "
         "or training: chakra:DIR/%d.et, kineto:DIR/%d.json, llm:tp=8,...",
         kw_only=True,
@@ -70,7 +71,7 @@ class TraceFile(Question, panel="Trace"):
         file=True,
     )
     size: Annotated[float, Field(gt=0, le=LARGEST)] | str | None = option(
-        "Size of the collective of an MSCCL .xml, such as 64MB.", default=None
+        "Size of an MSCCL program, such as 64MB.", default=None
     )
     flit_bytes: int | None = option(
         "Size of a flit, in bytes; a channel takes one cycle for it.",
@@ -103,9 +104,9 @@ class TraceFile(Question, panel="Trace"):
         "Time of a GOAL unit of calc as flows.", default=None, shown_default="1ns"
     )
     algorithm: str | None = option(
-        "Algorithm of collectives: ring, all-to-all=bruck ...",
+        "Algorithm: bruck, all-to-all=bruck.",
         default=None,
-        shown_default="ring where there is one",
+        shown_default="ring",
     )
 
 
@@ -292,6 +293,7 @@ def _read(question: ReplayQuestion, size: float | None, clock: Clock | None = No
     if is_rank_program(trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "a .goal file, to be read so")
         return rank_trace(str(trace), question.algorithm or "")
+    assert not isinstance(trace, Execution), "an execution that is no trace yet"
     refuse(question, ("algorithm",), "chakra:, kineto: or llm:, whose collectives take one")
     if isinstance(trace, Trace):
         refuse(question, (*OF_GOAL, *OF_TIMED_GOAL), "the path of a trace, to be read so")
